@@ -19,19 +19,6 @@ from functools import cache
 from pathlib import Path
 
 _PACKAGE = "wordpiece_studio"
-# Methods that read, write and show what they belong to lead upward, inside their bodies. No other import may, and these
-# do not count.
-LEAD_UPWARD = {
-    ("wordpiece_studio.evaluation.differences", "wordpiece_studio.notebook"),
-    ("wordpiece_studio.evaluation.figures", "wordpiece_studio.notebook"),
-    ("wordpiece_studio.tokenizer.encoding", "wordpiece_studio.notebook"),
-    ("wordpiece_studio.tokenizer.tokenizer", "wordpiece_studio.notebook"),
-    ("wordpiece_studio.tokenizer.tokenizer", "wordpiece_studio.storage.tokenizer_directory"),
-    ("wordpiece_studio.tokenizer.tokenizer", "wordpiece_studio.storage.tokenizer_loading"),
-    ("wordpiece_studio.training.engine", "wordpiece_studio.notebook"),
-    ("wordpiece_studio.training.history", "wordpiece_studio.notebook"),
-    ("wordpiece_studio.training.history", "wordpiece_studio.storage.merge_table"),
-}
 _SMALL = 130
 _LONGEST = 10
 _TEXT = "hug hug hug pug pug pun pun bun hugs\n"
@@ -118,7 +105,7 @@ def imports(root: Path) -> dict[str, set[str]]:
                 found[name] |= inner or ({node.module} & paths.keys())
             elif isinstance(node, ast.Import):
                 found[name] |= {alias.name for alias in node.names} & paths.keys()
-        found[name] -= {name, *(target for source, target in LEAD_UPWARD if source == name)}
+        found[name].discard(name)
     return found
 
 

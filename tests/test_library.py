@@ -42,7 +42,6 @@ WITH_EXAMPLES = [
     "wordpiece_studio.tokenizer.added_tokens",
     "wordpiece_studio.tokenizer.bpe_tokenizer",
     "wordpiece_studio.tokenizer.encoding",
-    "wordpiece_studio.tokenizer.template",
     "wordpiece_studio.tokenizer.tokenizer",
     "wordpiece_studio.tokenizer.vocabulary",
     "wordpiece_studio.training.config",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 
+from wordpiece_studio import tokenizer
 from wordpiece_studio.version import __version__ as __version__
 
 TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
         Sequence,
         StripAccents,
         Unchanged,
+        UnicodeForm,
     )
     from wordpiece_studio.text.patterns import PatternPreTokenizer, Split
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -77,7 +79,6 @@ if TYPE_CHECKING:
         Whitespace,
         WhitespaceSplit,
     )
-    from wordpiece_studio.text.unicode_form import UnicodeForm
     from wordpiece_studio.tokenizer.added_tokens import AddedToken
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
@@ -233,6 +234,7 @@ _HOMES = {
         "Sequence",
         "StripAccents",
         "Unchanged",
+        "UnicodeForm",
     ),
     "text.patterns": ("PatternPreTokenizer", "Split"),
     "text.pipeline": ("Normalizer", "PreTokenizer"),
@@ -246,7 +248,6 @@ _HOMES = {
         "Whitespace",
         "WhitespaceSplit",
     ),
-    "text.unicode_form": ("UnicodeForm",),
     "tokenizer.added_tokens": ("AddedToken",),
     "tokenizer.bpe_tokenizer": ("BpeTokenizer", "LongestFirstTokenizer"),
     "tokenizer.corpus_encoding": (
@@ -270,10 +271,18 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
-            value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-            globals()[name] = value  # found directly from now on
+            globals()[name] = value = _found(module, name)  # found directly from now on
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _found(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+
+
+# What reads and writes files lies above the tokenizers, whose methods call it.
+tokenizer.load = lambda *given: _found("storage.tokenizer_loading", "load_wordpiece_tokenizer")(*given)
+tokenizer.save = lambda *given, **options: _found("storage.tokenizer_directory", "save_tokenizer")(*given, **options)
 
 
 def __dir__() -> list[str]:

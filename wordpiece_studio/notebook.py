@@ -13,19 +13,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.system.printable import visible_character
-from wordpiece_studio.tokenizer.encoding import UnknownToken
-from wordpiece_studio.training.engine import Merge
-from wordpiece_studio.training.formula import RULES, formula_of, number_text, ratio_of, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from wordpiece_studio.evaluation.differences import TokenizerComparison
-    from wordpiece_studio.evaluation.figures import Evaluation
-    from wordpiece_studio.tokenizer.encoding import Encoding, UnknownReason
-    from wordpiece_studio.tokenizer.tokenizer import WordTrace
-    from wordpiece_studio.training.engine import Candidate
-    from wordpiece_studio.training.history import MergeHistory
+    from typing import Any
 
 CHIP_COLORS = ("#9fb1f7", "#eff8ab", "#f8e0ec", "#e3a77d", "#ddffdf", "#bfb4c7", "#81d2b3", "#dad3fd")
 """The window's light backgrounds of tokens; see `wordpiece_studio.ui.widgets.colors` for how they were found."""
@@ -36,139 +27,130 @@ _UNKNOWN = f"{_CHIP};outline:2px dashed #8c1d18;outline-offset:-2px;background:#
 _WORD = "display:inline-block;margin:2px 8px 2px 0;vertical-align:top;white-space:nowrap"
 _TOKEN = "display:inline-block;margin-right:2px;text-align:center;line-height:1.5"
 _SMALL = "font-size:75%;opacity:0.75"
-_MOST_TOKENS, _MOST_ROWS, _FIRST_ROWS, _MOST_CHARACTERS = 400, 100, 10, 60
-_VALUE_NAMES = {"score": "score", "likelihood": "gain", "count": "count"}
+_MOST_TOKENS, MOST_ROWS, _FIRST_ROWS, _MOST_CHARACTERS = 400, 100, 10, 60
 
 
-def encoding_html(encoding: Encoding) -> str:
-    """Return the tokens as chips, word by word, with their offsets below and their ids as tooltips."""
+def encoding_html(
+    tokens: Sequence[str],
+    ids: Sequence[int],
+    offsets: Sequence[tuple[int, int]],
+    places: Sequence[tuple[int | None, int | None]],
+) -> str:
+    """Return the tokens as chips, word by word, with their offsets below and their ids as tooltips.
+
+    `places` are the text and the word of each token.
+    """
     words, notes = [], []
-    shown = min(len(encoding), _MOST_TOKENS)
-    places = list(zip(encoding.sequence_ids, encoding.words, strict=True))  # both texts of a pair have a word 0
+    shown = min(len(tokens), _MOST_TOKENS)
     for _, group in groupby(range(shown), key=places.__getitem__):
-        tokens = []
+        chips = []
         for index in group:
-            start, end = encoding.offsets[index]
+            start, end = offsets[index]
             place = f"{start}–{end}" if end > start else ""  # a token that was added has none
-            token, tip = encoding.tokens[index], f"ID {encoding.ids[index]}"
-            if isinstance(token, UnknownToken):
-                tip += f": {_reason(token.reason)}"
-                notes.append(f"{_visible(token)} at {place}: {_reason(token.reason)}")
-            chip = _chip(token)
+            token, tip = tokens[index], f"ID {ids[index]}"
+            if reason := _reason(token):
+                tip += f": {reason}"
+                notes.append(f"{_visible(token)} at {place}: {reason}")
             below = _element("span", place or "&nbsp;", _SMALL)
-            tokens.append(_element("span", f"{chip}<br>{below}", _TOKEN, tip))
-        words.append(_element("span", "".join(tokens), _WORD))
+            chips.append(_element("span", f"{_chip(token)}<br>{below}", _TOKEN, tip))
+        words.append(_element("span", "".join(chips), _WORD))
     notes[_FIRST_ROWS:] = _more(len(notes) - _FIRST_ROWS, "1 more unknown word", "{count} more unknown words")
-    return _body(words, [*notes, *_more(len(encoding) - shown, "1 more token", "{count} more tokens")])
+    return _body(words, [*notes, *_more(len(tokens) - shown, "1 more token", "{count} more tokens")])
 
 
-def trace_html(trace: WordTrace) -> str:
-    """Return which pieces longest match tried at each place of a word, and the tokens or why there are none."""
+def trace_html(
+    word: str, positions: Sequence[tuple[int, Sequence[tuple[str, bool]]]], tokens: Sequence[str], unknown: Any
+) -> str:
+    """Return which pieces longest match tried at each place of a word, and the tokens or why there are none.
+
+    `positions` are the places with the pieces tried there and whether each matched; `unknown` is why there are none.
+    """
     rows = []
-    for position in trace.positions[:_MOST_ROWS]:
-        tried = [
-            _chip(trial.candidate) if trial.matched else _element("s", _text(trial.candidate), "margin-right:8px")
-            for trial in position.tried[-_FIRST_ROWS:]
+    for start, tried in positions[:MOST_ROWS]:
+        pieces = [
+            _chip(piece) if is_matched else _element("s", _text(piece), "margin-right:8px")
+            for piece, is_matched in tried[-_FIRST_ROWS:]
         ]
-        more = "… " if len(position.tried) > len(tried) else ""
-        rows.append((number_text(position.start + 1), more + "".join(tried)))
-    chips = " ".join(_chip(token) for token in trace.tokens[:_MOST_TOKENS])
-    notes = [] if trace.unknown is None else [_reason(trace.unknown)]
-    notes += _more(len(trace.positions) - len(rows), "1 more position", "{count} more positions")
+        more = "… " if len(tried) > len(pieces) else ""
+        rows.append((f"{start + 1:,}", more + "".join(pieces)))
+    chips = " ".join(_chip(token) for token in tokens[:_MOST_TOKENS])
+    notes = [] if unknown is None else [_reason_text(unknown)]
+    notes += _more(len(positions) - len(rows), "1 more position", "{count} more positions")
     table = _table(("from character", "pieces tried, longest first"), rows)
-    return _body([f"<div>{_text(trace.word)} → {chips}</div>", table], notes)
+    return _body([f"<div>{_text(word)} → {chips}</div>", table], notes)
 
 
-def merge_html(merge: Merge) -> str:
-    """Return the pair and its value, with the formula filled in as on the window's scoreboard."""
-    formula = formula_of(merge.objective, merge, merge.symbols_before)
-    parts = [_VALUE_NAMES[merge.objective], formula.rule, formula.numbers, *formula.reduced]
-    value = " = ".join(escape(part) for part in parts if part) + f" = <b>{escape(formula.value)}</b>"
-    ratio, symbols = value_text(float(ratio_of(merge, merge.symbols_before))), number_text(merge.symbols_before)
-    notes = [
-        f"The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
-    ]
-    if merge.ties > 1:
-        notes.append(f"{number_text(merge.ties)} candidates tied.")
-    if not merge.is_new:
-        notes.append("The token was already in the vocabulary.")
-    return _body([f"<div>Merge {number_text(merge.step)}: {_pair(merge)}</div>", f"<div>{value}</div>"], notes)
+def merge_html(step: int, pair: tuple[str, str, str], formula: str, value: str, notes: Iterable[str]) -> str:
+    """Return the pair and its token, and its value, with the formula filled in as on the window's scoreboard."""
+    lines = f"<div>Merge {step:,}: {_pair(*pair)}</div>", f"<div>{escape(formula)} = <b>{escape(value)}</b></div>"
+    return _body(lines, notes)
 
 
-def pairs_html(pairs: Sequence[Merge | Candidate], more: int = 0) -> str:
-    """Return merges or candidates as a table; `more`: how many there are besides."""
-    if not pairs:
-        return "<div>No pairs</div>"
-    objective = pairs[0].objective
-    rows = []
-    for rank, pair in enumerate(pairs[:_MOST_ROWS], start=1):
-        formula = formula_of(objective, pair, pair.symbols_before)
-        if isinstance(pair, Merge):
-            number, tie = pair.step, f"tie of {number_text(pair.ties)}" if pair.ties > 1 else ""
-        else:
-            number, tie = rank, "tie" if pair.is_tied else ""
-        numbers = formula.numbers or number_text(pair.pair_frequency)
-        rows.append((number_text(number), _pair(pair), escape(numbers), escape(formula.value), tie))
-    more += len(pairs) - len(rows)
-    if isinstance(pairs[0], Merge):
-        number_name, notes = "step", _more(more, "1 more merge", "{count} more merges")
-    else:
-        number_name, notes = "rank", _more(more, "1 more candidate", "{count} more candidates")
-    return _body([_table((number_name, "pair", RULES[objective], _VALUE_NAMES[objective], ""), rows)], notes)
+def pairs_html(
+    titles: Sequence[str], rows: Iterable[tuple[int, tuple[str, str, str], str, str, str]], more: int, name: str
+) -> str:
+    """Return pairs as a table: number, the pair and its token, and three texts; `more` that have the `name` follow."""
+    shown = (
+        (f"{number:,}", _pair(*pair), escape(count), escape(value), tie) for number, pair, count, value, tie in rows
+    )
+    return _body([_table(titles, shown)], _more(more, f"1 more {name}", f"{{count}} more {name}s"))
 
 
-def history_html(history: MergeHistory) -> str:
-    """Return the first merges as a table, and how many more there are."""
-    first = history[:_FIRST_ROWS]
-    return pairs_html(first, len(history) - len(first))
-
-
-def evaluation_html(evaluation: Evaluation) -> str:
-    """Return the metrics of all of the text as a table, and those of each part."""
+def evaluation_html(tables: Sequence[tuple[str, Sequence[Sequence[str]]]], words: int, words_of: Iterable[str]) -> str:
+    """Return tables with their names, the titles in the first row, and how many words there are."""
     parts: list[str] = []
-    tables = list(evaluation.tables())
     shown = tables[: _FIRST_ROWS + 1]
     for name, (head, *rows) in shown:
         parts += [f"<div>{_text(name)}</div>"] if name else []
-        parts.append(_table(head, ([_text(cell) for cell in row] for row in rows[:_MOST_ROWS])))
-    number = evaluation.figures[0].words
-    words = "1 word, as found by {names}" if number == 1 else "{count} words, as found by {names}"
-    words = words.format(count=number_text(number), names=_visible(", ".join(evaluation.words_of)))
-    return _body(parts, [words, *_more(len(tables) - len(shown), "1 more text", "{count} more texts")])
+        parts.append(_table(head, ([_text(cell) for cell in row] for row in rows[:MOST_ROWS])))
+    note = "1 word, as found by {names}" if words == 1 else "{count:,} words, as found by {names}"
+    note = note.format(count=words, names=_visible(", ".join(words_of)))
+    return _body(parts, [note, *_more(len(tables) - len(shown), "1 more text", "{count} more texts")])
 
 
-def comparison_html(comparison: TokenizerComparison) -> str:
-    """Return what two vocabularies share, where they diverge, and a table of the words that they split differently."""
-    overlap, parting, found = comparison.overlap, comparison.divergence, comparison.differences
-    first, second = map(number_text, overlap.sizes)
-    lines = [f"{first} and {second} tokens, {number_text(overlap.shared)} in both"]
-    if parting is not None:
-        what = "They diverge at step {step}: the first merges {first}, the second merges {second}"
-        if parting.first is None:
-            what = "They diverge at step {step}: the first ends, the second merges {second}"
-        elif parting.second is None:
-            what = "They diverge at step {step}: the first merges {first}, the second ends"
-        pairs = [" + ".join(map(_visible, pair or ())) for pair in (parting.first, parting.second)]
-        lines.append(what.format(step=number_text(parting.step), first=pairs[0], second=pairs[1]))
-    shown = () if found is None else found.words[:_MOST_ROWS]
+def comparison_html(
+    sizes: tuple[int, int],
+    shared: int,
+    divergence: tuple[int, tuple[str, str] | None, tuple[str, str] | None] | None,
+    words: Sequence[tuple[str, int, Sequence[str], Sequence[str]]],
+) -> str:
+    """Return what two vocabularies share, where they diverge, and a table of the words that they split differently.
+
+    `divergence` is the step and both merges; of a word the text, the count and both ways to split it.
+    """
+    lines = [f"{sizes[0]:,} and {sizes[1]:,} tokens, {shared:,} in both"]
+    if divergence is not None:
+        step, *merges = divergence
+        first, second = (None if pair is None else " + ".join(map(_visible, pair)) for pair in merges)
+        what = f"the first merges {first}, the second merges {second}"
+        if first is None:
+            what = f"the first ends, the second merges {second}"
+        elif second is None:
+            what = f"the first merges {first}, the second ends"
+        lines.append(f"They diverge at step {step:,}: {what}")
     rows = [
-        (_text(each.word), number_text(each.count), *(" ".join(map(_chip, cut)) for cut in (each.first, each.second)))
-        for each in shown
+        (_text(word), f"{count:,}", *(" ".join(map(_chip, cut)) for cut in cuts))
+        for word, count, *cuts in words[:MOST_ROWS]
     ]
     table = [_table(("word", "count", "first", "second"), rows)] if rows else []
-    notes = [] if found is None else _more(len(found.words) - len(shown), "1 more word", "{count} more words")
+    notes = _more(len(words) - len(rows), "1 more word", "{count} more words")
     return _body([*(f"<div>{escape(line)}</div>" for line in lines), *table], notes)
 
 
-def _reason(reason: UnknownReason) -> str:
+def _reason(token: str) -> str:
+    reason = getattr(token, "reason", None)
+    return "" if reason is None else _reason_text(reason)
+
+
+def _reason_text(reason: Any) -> str:
     if reason.kind == "too-long":
         return "the word has more characters than the tokenizer accepts"
-    place = number_text(reason.position + 1)
+    place = f"{reason.position + 1:,}"
     return f"nothing in the vocabulary matches from character {place} of the word, not even {_visible(reason.symbol)}"
 
 
-def _pair(pair: Merge | Candidate) -> str:
-    return f"{_chip(pair.left)} + {_chip(pair.right)} → {_chip(pair.token)}"
+def _pair(left: str, right: str, token: str) -> str:
+    return f"{_chip(left)} + {_chip(right)} → {_chip(token)}"
 
 
 def _chip(token: str) -> str:
@@ -177,7 +159,7 @@ def _chip(token: str) -> str:
     return _element(
         "span",
         _text(token),
-        _UNKNOWN if isinstance(token, UnknownToken) else f"{_CHIP};background:{color};color:{CHIP_INK}",
+        _UNKNOWN if hasattr(token, "reason") else f"{_CHIP};background:{color};color:{CHIP_INK}",
     )
 
 
@@ -196,7 +178,6 @@ def _element(name: str, content: str, style: str = "", tip: str = "") -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; `rows` are HTML, `head` is text."""
     titles = "".join(_element("th", escape(title), "text-align:left") for title in head)
     lines = ("".join(_element("td", cell, "text-align:left") for cell in row) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
@@ -205,7 +186,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _more(number: int, one: str, many: str) -> list[str]:
     """Return a line about how many things are not shown, if there are any."""
-    return [(one if number == 1 else many).format(count=number_text(number))] if number > 0 else []
+    return [(one if number == 1 else many).format(count=f"{number:,}")] if number > 0 else []
 
 
 def _body(parts: Iterable[str], notes: Iterable[str] = ()) -> str:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.conftest import Studio, empty_studio, studio, theme
-from wordpiece_studio.session.text_file import read_text_file, write_text_file
+from wordpiece_studio.session.document import read_text_file, write_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

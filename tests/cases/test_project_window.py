@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.conftest import Studio, empty_studio, studio, theme  # noqa: F401  (fixtures)
 from tests.ui.dialogs.project.conftest import projects  # noqa: F401  (a fixture)
-from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.project_saving import ProjectLock
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project

@@ -78,7 +78,7 @@ def test_a_replay_with_another_vocabulary_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned = Learned("1", ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "z"))
-    monkeypatch.setattr(library_training, "_trained", lambda *_: (b"", learned))
+    monkeypatch.setattr(library_training.Child, "call", lambda *_, **__: (b"", learned))
     options = ["--by", "tokenizers-wordpiece", "--vocab-size", 90, "--replay", "-o", tmp_path / "out"]
     assert "The vocabularies differ from ID 5 on" in fails(capsys, "train", COURSE, *options)
     assert not (tmp_path / "out").exists()

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wordpiece_studio.corpus.counting.counting import count_words
-from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk, is_url
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk, is_url, open_url
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.corpus.linter.evidence import sample_of_files
 from wordpiece_studio.corpus.listing import listed_files
-from wordpiece_studio.corpus.remote_files import open_url
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import QApplication
 
 from tests.end_to_end.driver import Driver
 from tests.event_loop import wait
-from wordpiece_studio.session.document_samples import document_titles
 from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.samples import document_titles
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
@@ -77,7 +77,7 @@ def studio(size: tuple[int, int] = _USUAL_SIZE) -> Iterator[tuple[MainWindow, Th
 def settle(window: MainWindow) -> None:
     """Let the panes show what is so."""
     Driver(window).settle()
-    wait(lambda: not window.session.judging._timer.isActive() and window.session.judging.progress is None)
+    wait(lambda: not window.session.judging._task.is_running)
     QTest.qWait(_SETTLED_MS)
 
 

@@ -23,7 +23,6 @@ from wordpiece_studio.evaluation.held_out import (
     divided_corpus,
     held_out_figures,
     held_out_text,
-    tokens_per_word,
 )
 
 if TYPE_CHECKING:
@@ -155,9 +154,11 @@ def test_an_unknown_word_is_one_token_with_and_without_one_for_it() -> None:
     for special in (["[UNK]"], []):
         tokenizer = wps.Tokenizer(wps.Vocabulary([*special, "h", "##u", "##g", "##h"]))
         text = HeldOutText(wps.WordCounts.from_pairs(words), special_tokens=2)
-        assert tokens_per_word(tokenizer, text) == (3 * 3 + 5 + 1 + 2) / 11
+        assert wps.evaluate(tokenizer, text).figures[0].tokens_per_word == (3 * 3 + 5 + 1 + 2) / 11
     text = HeldOutText(wps.count_texts(["hug " + "h" * 1001]))  # skipped when it was counted
-    assert tokens_per_word(wps.Tokenizer(wps.Vocabulary(["h", "##u", "##g"])), text) == (3 + 1) / 2
+    assert (
+        wps.evaluate(wps.Tokenizer(wps.Vocabulary(["h", "##u", "##g"])), text).figures[0].tokens_per_word == (3 + 1) / 2
+    )
 
 
 def test_special_tokens_are_taken_out_as_a_tokenizer_does(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import random
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -23,6 +23,9 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LETTERS = "abé한😀 \n"
 WORDS = st.text(LETTERS, min_size=1, max_size=8) | st.sampled_from(["[UNK]", "[UNK]a", "a" * 101, "\ud800b"])
@@ -57,6 +60,15 @@ def explained(tokenizer: Tokenizer, counts: WordCounts) -> Usage:
     return Usage(frequencies, words, len(unknown), sum(unknown), whole, counts.total, tokens)
 
 
+def counted(
+    tokenizer: Tokenizer, counts: WordCounts, engine: str, should_stop: Callable[[], bool] | None = None
+) -> Usage | None:
+    """Count by kernels, or without."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(usage_module, "_is_worth_kernels", lambda _words: engine == "compiled")
+        return count_usage(tokenizer, counts, should_stop)
+
+
 def assert_same(found: Usage | None, expected: Usage) -> None:
     assert found is not None
     assert found.frequencies.tolist() == expected.frequencies.tolist()
@@ -74,7 +86,7 @@ def test_equals_the_tokenizers_account(
     special = ["[UNK]"] if has_unknown else []
     tokenizer = Tokenizer(Vocabulary([*special, *tokens], special))
     counts = counts_of(pairs)
-    assert_same(count_usage(tokenizer, counts, engine=engine), explained(tokenizer, counts))  # type: ignore[arg-type]
+    assert_same(counted(tokenizer, counts, engine), explained(tokenizer, counts))
 
 
 @pytest.mark.parametrize("prefix", ["##", ""])
@@ -84,7 +96,7 @@ def test_prefixes_and_suffixes(prefix: str, suffix: str | None) -> None:
     tokenizer = Tokenizer(Vocabulary(tokens, (), prefix, suffix))
     counts = counts_of([("ab", 3), ("abca", 2), ("acc", 5), ("x", 7), ("aab", 1)])
     for engine in ("plain", "compiled"):
-        assert_same(count_usage(tokenizer, counts, engine=engine), explained(tokenizer, counts))  # type: ignore[arg-type]
+        assert_same(counted(tokenizer, counts, engine), explained(tokenizer, counts))
 
 
 def test_large_counts_are_exact() -> None:
@@ -113,7 +125,7 @@ def test_more_words_than_are_looked_at_together(engine: str, monkeypatch: pytest
     counts = counts_of([(f"{'ab' * (n % 3)}{chr(0x4E00 + n % 50)}{n}", 1 + n % 7) for n in range(1000)])
     characters = sorted(set("".join(counts.words)))
     tokenizer = Tokenizer(Vocabulary([*characters, *(f"##{each}" for each in characters), "##11", "ab", "##b1"]))
-    assert_same(count_usage(tokenizer, counts, engine=engine), explained(tokenizer, counts))  # type: ignore[arg-type]
+    assert_same(counted(tokenizer, counts, engine), explained(tokenizer, counts))
 
 
 def test_special_tokens_are_never_dead() -> None:
@@ -126,7 +138,7 @@ def test_special_tokens_are_never_dead() -> None:
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
 def test_it_can_be_stopped(engine: str) -> None:
     tokenizer = Tokenizer(Vocabulary(["a"]))
-    assert count_usage(tokenizer, counts_of([("a", 1)]), lambda: True, engine=engine) is None  # type: ignore[arg-type]
+    assert counted(tokenizer, counts_of([("a", 1)]), engine, lambda: True) is None
 
 
 @pytest.mark.slow
@@ -172,7 +184,7 @@ class Case:
         self.step = len(self.history) if step is None else min(step, len(self.history))
         self.tokenizer = Tokenizer(self.history.vocabulary(self.step), counts.normalizer, counts.pre_tokenizer)
         self.words = counts.words
-        usage = count_usage(self.tokenizer, counts, engine="plain")
+        usage = counted(self.tokenizer, counts, "plain")
         assert usage is not None
         self.dead = usage.dead(len(trainer.config.special_tokens))
         self.reasons = DeadTokens(self.history, self.step, self.dead, self.tokenizer)

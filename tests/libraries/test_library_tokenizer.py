@@ -11,7 +11,6 @@ import threading
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 import psutil
 import pytest
@@ -34,7 +33,7 @@ from wordpiece_studio.libraries import library_tokenizer
 from wordpiece_studio.libraries.library_child import best_ways
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
-from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.system.child import Child
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def spoiled(path: Path, **changes: object) -> Path:
 def child_of(tokenizer: LibraryTokenizer) -> psutil.Process:
     """Return the process in which its library runs."""
     tokenizer.encode("a")
-    child = library_tokenizer._libraries()._child
+    child = library_tokenizer._libraries().child
     assert child is not None
     assert child.pid is not None
     return psutil.Process(child.pid)
@@ -282,14 +281,12 @@ def test_a_child_that_dies_at_its_work_is_reported_and_replaced(
     gpt: LibraryTokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child = child_of(gpt)
-    send = ChildProcess.send
 
-    def send_and_kill(self: ChildProcess, content: bytes) -> None:
-        child.suspend()
-        send(self, content)
-        child.kill()
+    def memory_of(pid: int) -> int:
+        child.suspend() if child.status() == psutil.STATUS_SLEEPING else child.kill()
+        return 0
 
-    monkeypatch.setattr(ChildProcess, "send", send_and_kill)
+    monkeypatch.setattr(library_tokenizer, "memory_of", memory_of)  # asked before the request is sent, and after it
     with pytest.raises(StudioError, match=r"tokenizer\.json: the tokenizers library crashed on it.* SIGKILL"):
         gpt.encode("The dogs")
     monkeypatch.undo()
@@ -336,7 +333,7 @@ def test_after_ctrl_c_no_answer_is_taken_for_another(gpt: LibraryTokenizer, monk
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ChildProcess, "messages", interrupted)
+    monkeypatch.setattr(Child, "_read", interrupted)
     with pytest.raises(KeyboardInterrupt):
         gpt.encode("something else")
     monkeypatch.undo()
@@ -404,7 +401,7 @@ def test_the_child_ends_with_its_parent(gpt: LibraryTokenizer) -> None:
     code = f"""
 from wordpiece_studio.libraries import library_tokenizer
 tokenizer = library_tokenizer.LibraryTokenizer({str(gpt.path)!r})
-print(library_tokenizer._libraries()._child.pid, flush=True)
+print(library_tokenizer._libraries().child.pid, flush=True)
 while True:
     tokenizer.encode("the quick brown fox " * 20_000)
 """
@@ -441,9 +438,9 @@ def test_any_request_may_take_what_loading_its_file_again_takes(
     bounds: list[tuple[float, int]] = []
 
     class Libraries:
-        def answer(self, request: bytes, seconds: float, growth: int) -> bytes:
+        def answer(self, _request: object, seconds: float, growth: int) -> bytes:
             bounds.append((seconds, growth))
-            return msgspec.msgpack.encode("")
+            return b"\xa0"
 
     monkeypatch.setattr(library_tokenizer, "_libraries", Libraries)
     for gpt._bytes in (0, 10**9):  # as after the child was replaced

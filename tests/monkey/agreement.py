@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +10,7 @@ import numpy as np
 
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES
-from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresFound, measured
 from wordpiece_studio.storage.project.container_reading import is_replaced
@@ -22,7 +20,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from wordpiece_studio.session.tokenizer_figures import FiguresOrder
+    from wordpiece_studio.session.tokenizer_figures import FiguresRequest
     from wordpiece_studio.ui.main_window import MainWindow
 
 _LONG = 200_000  # characters: of a longer text not all tokens are compared
@@ -76,14 +74,14 @@ def _outdated(window: MainWindow) -> Iterator[str]:
     if states & {FileState.CHANGED, FileState.FAULT} and window.corpus_pane.lint_view.findings:
         yield "warnings are about older files"
     view = window.corpus_pane.files_view.preview
-    order = view._order
-    if order is not None and Path(order.file.path) in window.session.watch.paths and not view._job.is_running:
+    request = view.task.request
+    if request is not None and Path(request[0].path) in window.session.watch.paths and not view.task.is_running:
         try:
-            now = preview(order.file, order.at, PREVIEW_BYTES).text
+            now = preview(*request).text
         except StudioError:
             now = ""
         if view.text != now:
-            yield f"the preview is of an older {Path(order.file.path).name}"
+            yield f"the preview is of an older {Path(request[0].path).name}"
     project, controller = window.project, window.project_controller
     path = project.path
     if path is not None and not controller.is_saving and not controller._file.is_pending:
@@ -108,30 +106,31 @@ class FiguresCheck:
     def disagreement(self, window: MainWindow) -> str:
         """Return what is shown of older files, in words; nothing if all is well. Only of a window that is settled."""
         figures = window.session.figures
-        order, face = figures._order, window.charts_pane.face
-        if order is None or face is None or not face.isVisible() or figures.is_running or not figures._is_done:
+        request, face = figures._request, window.charts_pane.face
+        is_done = request is not None and figures._task.answered == (request,)
+        if request is None or face is None or not face.isVisible() or figures.is_running or not is_done:
             return ""
-        contents = _contents(order.files())
-        state = (order, figures._found, contents)
+        contents = _contents(request.files())
+        state = (request, figures._found, contents)
         if not contents or (self._known is not None and self._known[:2] == state[:2] and self._known[2] == contents):
             return ""
         try:
-            fresh = self._measured(order)
+            fresh = self._measured(request)
         except StudioError:
             fresh = FiguresFound()
-        if contents != _contents(order.files()) or figures._order is not order or figures.is_running:
+        if contents != _contents(request.files()) or figures._request is not request or figures.is_running:
             return ""
         if fresh.figures == figures._found.figures and fresh.errors.keys() == figures._found.errors.keys():
             self._known = state
             return ""
         return f"figures are of older files than {', '.join(path.name for path in contents)}"
 
-    def _measured(self, order: FiguresOrder) -> FiguresFound:
+    def _measured(self, request: FiguresRequest) -> FiguresFound:
         with ThreadPoolExecutor(1) as pool:
-            work = pool.submit(measured, order, threading.Event(), lambda _progress: None)
+            work = pool.submit(measured, request, progress=lambda *_progress: None, should_stop=lambda: False)
             while not work.done():
                 self._run_loop(0.02)
-            return work.result() or FiguresFound()
+            return work.result()
 
 
 def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:

@@ -17,8 +17,8 @@ import numpy as np
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.document import TextFile, read_text_file, write_text_file
 from wordpiece_studio.session.settings import FILE_NAME, SettingsStore
-from wordpiece_studio.session.text_file import TextFile, read_text_file, write_text_file
 from wordpiece_studio.storage.merge_table import read_merge_table, write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import save_directory
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer

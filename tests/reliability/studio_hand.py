@@ -114,7 +114,7 @@ class StudioHand(QObject):
 
     def _linting(self) -> Until:
         yield from self._counted("middle.txt")
-        yield lambda: self._window.corpus_pane.lint_controller._job.is_running
+        yield lambda: self._window.corpus_pane.lint_controller._task.is_running
 
     def _counting(self) -> Until:
         yield from self._shown()

@@ -8,8 +8,8 @@ import pytest
 
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.corpus_files import FileRow
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.file_rows import FileRow
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 

@@ -10,9 +10,16 @@ from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, FileStatistics
 from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.inspection import FileDescription
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileTable
-from wordpiece_studio.session.file_rows import FileRow, FileState, read_rows, written_rows
+from wordpiece_studio.session.corpus_files import (
+    CorpusFiles,
+    FileColumn,
+    FileRow,
+    FileState,
+    FileTable,
+    described_row,
+)
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -103,7 +110,7 @@ def test_another_way_of_reading_makes_what_was_counted_unknown(files: CorpusFile
 
 def test_added_files_can_be_taken_back(files: CorpusFiles, stack: QUndoStack) -> None:
     new = [row("e"), row("f")]
-    files.begin_listing()
+    files.is_listing = True
     files.table.append(new)
     files.end_listing(new)
     assert names(files) == list("abcdef")
@@ -146,12 +153,11 @@ def test_a_fault_is_shown_at_its_file(files: CorpusFiles) -> None:
     assert table.faulty == []
 
 
-def test_rows_survive_the_journey_from_the_child() -> None:
-    rows = [
-        row("한\udcff.txt", size=7, compression="gzip", encoding="cp1252", known="guess"),
-        FileRow(CorpusFile("/x.csv", "csv", "body"), 3, columns=("id", "body")),
-    ]
-    assert read_rows(written_rows(rows)) == rows
-    broken = FileRow(CorpusFile("/gone"), state=FileState.FAULT, error=StudioError("{path} is gone", path="/gone"))
-    back = read_rows(written_rows([broken]))[0]
-    assert (back.state, str(back.error)) == (FileState.FAULT, "/gone is gone.")
+def test_files_are_rows_of_what_is_known_of_them() -> None:
+    found = FileDescription("/x.csv", "x.csv", 3, "csv", columns=("id", "body"), column="body")
+    assert described_row(found) == FileRow(CorpusFile("/x.csv", "csv", "body"), 3, encoding="", columns=("id", "body"))
+    guessed = described_row(FileDescription("/a.txt", "a.txt", 7, "text", "gz", "cp1252", "guess"))
+    assert (guessed.compression, guessed.encoding, guessed.known) == ("gz", "cp1252", "guess")
+    error = StudioError("{path} is gone", path="/gone")
+    broken = described_row((CorpusFile("/gone"), error))
+    assert (broken.state, broken.error) == (FileState.FAULT, error)

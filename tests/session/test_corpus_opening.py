@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.session import corpus_opening
-from wordpiece_studio.session.corpus_opening import (
-    CorpusOpening,
-    FoundFiles,
-    OpeningOrder,
-    PreviewJob,
-    PreviewOrder,
-    Reading,
-    is_small_text,
-)
+from wordpiece_studio.session import document
+from wordpiece_studio.session.document import CorpusOpening, Reading, is_small_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.session.file_rows import FileRow
+    from wordpiece_studio.session.corpus_files import FileRow
 
 
 @pytest.fixture
@@ -39,25 +29,22 @@ def opening(qapp: object) -> Iterator[CorpusOpening]:
 
 def listed(qtbot: QtBot, opening: CorpusOpening, *paths: Path) -> list[FileRow]:
     rows: list[FileRow] = []
-
-    def take(found: FoundFiles) -> None:
-        rows.extend(found.rows)
-
-    opening.files_found.connect(take)
-    with qtbot.waitSignal(opening.files_listed, timeout=20_000) as caught:
-        opening.open(OpeningOrder(tuple(map(str, paths))))
-    assert caught.args[0].number == len(rows)
+    numbers: list[int] = []
+    opening.files_found.connect(lambda found, number: (rows.extend(found), numbers.append(number)))
+    with qtbot.waitSignal(opening.files_listed, timeout=20_000):
+        opening.open(tuple(map(str, paths)))
+    assert set(numbers) == {len(rows)}
     return rows
 
 
 def test_a_small_text_is_read(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"caf\xe9")
     with qtbot.waitSignal(opening.text_read, timeout=5000) as caught:
-        opening.open(OpeningOrder((str(tmp_path / "a.txt"),), Reading("latin-1")))
-    assert caught.args[0].file.text == "café"
+        opening.open((str(tmp_path / "a.txt"),), Reading("latin-1"))
+    assert caught.args[1].text == "café"
     with qtbot.waitSignal(opening.failed, timeout=5000) as caught:
-        opening.open(OpeningOrder((str(tmp_path / "a.txt"),)))
-    assert "a.txt, line 1" in str(caught.args[1])
+        opening.open((str(tmp_path / "a.txt"),))
+    assert "a.txt, line 1" in str(caught.args[0])
     assert not opening.is_running
 
 
@@ -92,46 +79,20 @@ def test_what_belongs_into_the_editor(tmp_path: Path, monkeypatch: pytest.Monkey
     found = {name: is_small_text(str(tmp_path / name)) for name in ("a.txt", "packed", "c.csv", "*.txt", "gone.txt")}
     assert found == {"a.txt": True, "packed": False, "c.csv": False, "*.txt": False, "gone.txt": True}
     assert not is_small_text(str(tmp_path))
-    monkeypatch.setattr(corpus_opening, "LARGEST_EDITED", 10)
+    monkeypatch.setattr(document, "LARGEST_EDITED", 10)
     assert not is_small_text(str(tmp_path / "a.txt"))
 
 
 def test_what_is_not_there_is_reported(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     for name, words in (("gone.txt", "does not exist"), ("gone.csv", "does not exist"), ("*.csv", "No file matches")):
         with qtbot.waitSignal(opening.failed, timeout=20_000) as caught:
-            opening.open(OpeningOrder((str(tmp_path / name),)))
-        assert words in str(caught.args[1])
+            opening.open((str(tmp_path / name),))
+        assert words in str(caught.args[0])
 
 
 def test_a_listing_that_is_canceled_leaves_nothing(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n", encoding="utf-8")
-    with qtbot.assertNotEmitted(opening.files_listed, wait=300):
-        opening.open(OpeningOrder((str(tmp_path),)))
+    with qtbot.assertNotEmitted(opening.files_listed, wait=300), qtbot.waitSignal(opening.ended):
+        opening.open((str(tmp_path),))
         qtbot.wait(50)
         opening.stop()
-    opening.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("messages of describe_in_child")]
-
-
-@pytest.mark.slow
-def test_parts_of_a_file_come_one_after_the_other(qtbot: QtBot, tmp_path: Path) -> None:
-    path = tmp_path / "long.txt"
-    path.write_text("".join(f"line {number}\n" for number in range(100_000)), encoding="utf-8")
-    job = PreviewJob()
-    try:
-        with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
-            job.begin(PreviewOrder(CorpusFile(str(path))))
-        first = caught.args[0].part
-        assert first.text.startswith("line 0\n")
-        assert (first.first_line, first.start, first.total) == (1, 0, path.stat().st_size)
-        with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
-            job.begin(PreviewOrder(CorpusFile(str(path)), first.end))
-        assert caught.args[0].part.text.startswith(f"line {first.text.count(chr(10))}\n")
-        with qtbot.waitSignal(job.failed, timeout=20_000) as caught:
-            job.begin(PreviewOrder(CorpusFile(str(tmp_path / "gone"))))
-        assert "does not exist" in str(caught.args[0])
-        with qtbot.waitSignal(job.finished, timeout=5000):  # the child lives on
-            job.begin(PreviewOrder(CorpusFile(str(path)), path.stat().st_size))
-    finally:
-        job.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("messages of preview_in_child")]

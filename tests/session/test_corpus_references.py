@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
-from wordpiece_studio.session.corpus_references import (
-    ChangedFiles,
-    CorpusReferences,
-    MovedFiles,
-    _Search,
-    changed_files,
-    moved_files,
-    signature_of,
-)
+from wordpiece_studio.session.corpus_references import CorpusReferences, changed_files, moved_files, signature_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +18,8 @@ def reference(path: Path) -> CorpusReference:
     return CorpusReference(CorpusFile(str(path)), *(signature_of(str(path)) or (-1, -1)))
 
 
-def report(_content: object) -> None:
-    raise AssertionError
+def go_on() -> bool:
+    return False
 
 
 def test_gone_and_changed_files_are_reported_and_unknown_ones_are_not(tmp_path: Path) -> None:
@@ -39,8 +30,7 @@ def test_gone_and_changed_files_are_reported_and_unknown_ones_are_not(tmp_path: 
              CorpusReference(CorpusFile("s3://bucket/e"), 5, 5))  # fmt: skip
     changed.write_text("hugs")
     gone.unlink()
-    found = changed_files(known, threading.Event(), report)
-    assert found == ChangedFiles((str(gone),), (str(changed),))
+    assert changed_files(known, should_stop=go_on) == ([str(gone)], [str(changed)])
 
 
 def test_a_touched_file_has_changed(tmp_path: Path) -> None:
@@ -48,7 +38,7 @@ def test_a_touched_file_has_changed(tmp_path: Path) -> None:
     path.write_text("hug")
     known = (reference(path),)
     os.utime(path, ns=(1, 1))
-    assert changed_files(known, threading.Event(), report) == ChangedFiles((), (str(path),))
+    assert changed_files(known, should_stop=go_on) == ([], [str(path)])
 
 
 def test_of_several_files_of_a_name_the_most_similar_one_is_taken(tmp_path: Path) -> None:
@@ -57,18 +47,15 @@ def test_of_several_files_of_a_name_the_most_similar_one_is_taken(tmp_path: Path
         (tmp_path / folder / "a.txt").write_text(text)
     old = str(tmp_path / "old" / "ko" / "a.txt")
     lost = str(tmp_path / "old" / "b.txt")
-    search = _Search(str(tmp_path), (old, lost), {old: 4})
-    found = moved_files(search, threading.Event(), report)
-    assert found == MovedFiles({old: str(tmp_path / "x" / "ko" / "a.txt")}, (lost,))
-    of_another_size = moved_files(_Search(str(tmp_path), (old,), {old: 99}), threading.Event(), report)
-    assert of_another_size == MovedFiles({old: str(tmp_path / "x" / "ko" / "a.txt")}, ())
+    moved = {old: str(tmp_path / "x" / "ko" / "a.txt")}
+    assert moved_files(str(tmp_path), (old, lost), {old: 4}, should_stop=go_on) == (moved, [lost])
+    assert moved_files(str(tmp_path), (old,), {old: 99}, should_stop=go_on) == (moved, [])
 
 
 def test_a_search_can_be_canceled(tmp_path: Path) -> None:
-    stop = threading.Event()
-    stop.set()
-    assert moved_files(_Search(str(tmp_path), ("a",), {}), stop, report) is None
-    assert changed_files((CorpusReference(CorpusFile("a")),), stop, report) is None
+    (tmp_path / "a").write_text("hug")
+    assert moved_files(str(tmp_path), ["a"], {}, should_stop=lambda: True) == ({}, ["a"])
+    assert changed_files([CorpusReference(CorpusFile("gone"))], should_stop=lambda: True) == ([], [])
 
 
 def test_references_are_noted_checked_and_moved(qtbot: QtBot, tmp_path: Path) -> None:
@@ -83,9 +70,9 @@ def test_references_are_noted_checked_and_moved(qtbot: QtBot, tmp_path: Path) ->
     path.rename(new)
     with qtbot.waitSignal(references.checked) as told:
         references.check()
-    assert told.args == [ChangedFiles((str(path),), ())]
+    assert told.args == [[str(path)], []]
     references.move({str(path): str(new)})
     with qtbot.waitSignal(references.checked) as told:
         references.check()
-    assert told.args == [ChangedFiles()]
+    assert told.args == [[], []]
     references.close()

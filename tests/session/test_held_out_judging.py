@@ -18,7 +18,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
 from wordpiece_studio.session import held_out_judging
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging, JudgingOrder, judged
+from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging, judged
 from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Runs
 from wordpiece_studio.storage.corpus_record import noted_files
@@ -86,23 +86,23 @@ def judge(qtbot: QtBot, model: TrainerModel, document: Document) -> Iterator[Jud
 
 
 class Fake:
-    """Judges as soon as it may; remembers its orders, and how many of them were cancelled."""
+    """Judges as soon as it may; remembers its requests, and how many of them were cancelled."""
 
     def __init__(self) -> None:
-        self.orders: list[JudgingOrder] = []
+        self.requests: list[tuple[Any, ...]] = []
         self.cancelled = 0
         self.may_end = threading.Event()
         self.may_end.set()
 
     def judged(
-        self, order: JudgingOrder, stop: threading.Event, report: Callable[[object], None]
-    ) -> dict[str, HeldOutFigure] | None:
-        self.orders.append(order)
-        report(0.25)
+        self, *request: Any, progress: Callable[[float], None], should_stop: Callable[[], bool]
+    ) -> dict[str, HeldOutFigure]:
+        self.requests.append(request)
+        progress(0.25)
         while not self.may_end.wait(0.005):
-            if stop.is_set():
+            if should_stop():
                 self.cancelled += 1
-                return None
+                break
         return FIGURES
 
 
@@ -157,9 +157,19 @@ def test_a_run_that_differs_in_its_objective_has_the_same_figures(quick: Judge, 
     quick.wait(lambda: quick.judging.figures is not None)
     quick.runs.show(first)
     assert quick.judging.figures == FIGURES
-    assert [order.config.min_frequency for order in fake.orders] == [0, 2]
+    assert [request[1].min_frequency for request in fake.requests] == [0, 2]
     quick.runs.take([], None, 0)
     assert quick.judging.figures is None
+
+
+def test_a_run_that_is_brought_back_has_its_figures(quick: Judge, fake: Fake) -> None:
+    run = quick.train()
+    quick.wait(lambda: quick.judging.figures is not None)
+    quick.runs.close(run)
+    assert quick.judging.figures is None
+    quick.stack.undo()
+    quick.wait(lambda: quick.judging.figures is not None)
+    assert len(fake.requests) == 1
 
 
 @pytest.mark.parametrize("way", ["train", "show", "forget"])
@@ -181,7 +191,7 @@ def test_it_is_cancelled_when_another_run_is_trained_or_shown(quick: Judge, fake
     fake.may_end.set()
     if way == "train":
         quick.wait(lambda: quick.judging.figures is not None)
-        assert fake.orders[-1].config.vocab_size == 250
+        assert fake.requests[-1][1].vocab_size == 250
 
 
 @pytest.mark.parametrize("why", ["few words", "part", "typed", "table", "gone"])
@@ -198,34 +208,35 @@ def test_what_cannot_be_judged_has_no_figures(quick: Judge, fake: Fake, why: str
         corpus = {"text": None, "files": (CorpusReference(CorpusFile("a.tsv", kind="word-counts")),)}
     run = quick.train(counts=counts, **corpus)
     if why == "gone":
-        quick.wait(lambda: len(fake.orders) == 1)
+        quick.wait(lambda: len(fake.requests) == 1)
         run.origin = dataclasses.replace(run.origin, corpus=None)
         quick.runs.changed.emit()
-    assert quick.judging._order is None
+    assert quick.judging._request is None
     assert (quick.judging.figures, quick.judging.progress) == (None, None)
-    assert not quick.judging._timer.isActive()
+    assert not quick.judging._task.is_running
 
 
 def test_a_training_that_was_stopped_is_judged_at_its_size(quick: Judge, fake: Fake) -> None:
     config = dataclasses.replace(SMALL, max_seconds=60.0, min_value=2.0, objective="count")
     run = quick.train(config)
     assert run.stop_reason == "vocab_size"
-    quick.wait(lambda: len(fake.orders) == 1)
-    assert fake.orders[0].config == dataclasses.replace(config, max_seconds=None)
+    quick.wait(lambda: len(fake.requests) == 1)
+    assert fake.requests[0][1] == dataclasses.replace(config, max_seconds=None)
     quick.model.open_run(dataclasses.replace(run, stop_reason="user", config=TrainingConfig(vocab_size=9000)), 0)
-    quick.wait(lambda: len(fake.orders) == 2)
-    assert fake.orders[1].config == SMALL
+    quick.wait(lambda: len(fake.requests) == 2)
+    assert fake.requests[1][1] == SMALL
+
+
+def judged_now(counts: WordCounts, text: str = "", files: tuple[CorpusReference, ...] = ()) -> dict[str, HeldOutFigure]:
+    return judged(counts, SMALL, text, files, 1000, progress=lambda _part: None, should_stop=lambda: False)
 
 
 @pytest.mark.slow
 def test_a_corpus_that_has_changed_is_not_judged(judge: Judge) -> None:
-    order = JudgingOrder(judge.counts, SMALL, ProjectCorpus(text=TEXT + "more\n"), 1000)
     with pytest.raises(StudioError, match="has changed since it was counted"):
-        judged(order, threading.Event(), lambda _: None)
-    one_line = TEXT.replace("\n", " ")
-    order = JudgingOrder(judge.counts, SMALL, ProjectCorpus(text=one_line), 1000)
+        judged_now(judge.counts, TEXT + "more\n")
     with pytest.raises(StudioError, match="too few lines"):
-        judged(order, threading.Event(), lambda _: None)
+        judged_now(judge.counts, TEXT.replace("\n", " "))
 
 
 @pytest.mark.slow
@@ -233,13 +244,12 @@ def test_a_corpus_that_has_changed_is_not_judged(judge: Judge) -> None:
 def test_a_file_with_as_many_other_words_is_not_judged(tmp_path: Path, special: str) -> None:
     path = tmp_path / "text.txt"
     path.write_text(f"{TEXT}{special}\n", encoding="utf-8", newline="")
-    corpus = ProjectCorpus(text=None, files=tuple(noted_files([CorpusFile(str(path))])))
-    order = JudgingOrder(count_words(path), SMALL, corpus, 1000)
-    assert judged(order, threading.Event(), lambda _: None)
+    counts, files = count_words(path), tuple(noted_files([CorpusFile(str(path))]))
+    assert judged_now(counts, files=files)
     path.write_text(f"{TEXT[:-3]}ow\n{special}\n", encoding="utf-8", newline="")
     os.utime(path, ns=(0, 0))  # or else a coarse clock might not tell
     with pytest.raises(StudioError, match="has changed since it was counted"):
-        judged(order, threading.Event(), lambda _: None)
+        judged_now(counts, files=files)
 
 
 def test_another_corpus_with_the_same_words_is_judged_for_itself(quick: Judge, fake: Fake) -> None:
@@ -250,7 +260,7 @@ def test_another_corpus_with_the_same_words_is_judged_for_itself(quick: Judge, f
     assert quick.judging.figures is None
     fake.may_end.set()
     quick.wait(lambda: quick.judging.figures is not None)
-    assert [order.corpus.text == TEXT for order in fake.orders] == [True, False]
+    assert [request[2] == TEXT for request in fake.requests] == [True, False]
 
 
 def test_a_failure_leaves_no_figures(quick: Judge, fake: Fake) -> None:
@@ -258,5 +268,5 @@ def test_a_failure_leaves_no_figures(quick: Judge, fake: Fake) -> None:
     quick.train()
     quick.wait(lambda: quick.judging.progress == 0.25)
     with quick.qtbot.waitSignal(quick.judging.changed):
-        quick.judging._job.failed.emit(StudioError("Too little memory"))
+        quick.judging._task._end("error", StudioError("Too little memory"))
     assert (quick.judging.figures, quick.judging.progress) == (None, None)

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.live_text import LiveText, cut_lines, segment_pattern
 from wordpiece_studio.session.view_text import TEXT_UNITS, TextUnit, length_in
-from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged
+from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged, UnicodeForm
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
-from wordpiece_studio.text.unicode_form import UnicodeForm
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import TrainingRun, train

@@ -25,14 +25,14 @@ from wordpiece_studio.libraries.library_training import train_library
 from wordpiece_studio.session import corpus_references, tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import corpus_to_divide
-from wordpiece_studio.session.library_job import LibraryOrder, trained_by_library
+from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.session.tokenizer_figures import (
     FiguresFound,
     FiguresMeasuring,
-    FiguresOrder,
+    FiguresRequest,
     FiguresText,
     Measured,
     measured,
@@ -52,24 +52,23 @@ if TYPE_CHECKING:
 
 
 class Fake:
-    """Measures as soon as it may; remembers its orders."""
+    """Measures as soon as it may; remembers its requests."""
 
     def __init__(self) -> None:
-        self.orders: list[FiguresOrder] = []
+        self.requests: list[FiguresRequest] = []
         self.may_end = threading.Event()
         self.may_end.set()
 
     def measured(
-        self, order: FiguresOrder, stop: threading.Event, report: Callable[[object], None]
-    ) -> FiguresFound | None:
-        self.orders.append(order)
-        report(("Reading", 1, 4))
-        while not self.may_end.wait(0.005):
-            if stop.is_set():
-                return None
-        named = {each.name: tokenizer_at(each.run.history, each.run.counts, each.step) for each in order.measured}
-        found = evaluate(named, order.counts or (), texts=[order.text] if order.text else ())
-        return FiguresFound({"": dict(zip(order.measured, found.figures, strict=True))}, {}, found.words_of)
+        self, request: FiguresRequest, *, progress: Callable[..., None], should_stop: Callable[[], bool]
+    ) -> FiguresFound:
+        self.requests.append(request)
+        progress("Reading", 1, 4)
+        while not self.may_end.wait(0.005) and not should_stop():
+            pass
+        named = {each.name: tokenizer_at(each.run.history, each.run.counts, each.step) for each in request.measured}
+        found = evaluate(named, request.counts or (), texts=[request.text] if request.text else ())
+        return FiguresFound({"": dict(zip(request.measured, found.figures, strict=True))}, {}, found.words_of)
 
 
 @pytest.fixture
@@ -122,14 +121,14 @@ def test_runs_are_measured_while_someone_looks_and_anew_when_they_change(desk: D
     desk.bookmarks.set_compared(desk.bookmarks.keep("look"), True)
     desk.wait_known("A", "A@2", "B")
     assert [row.measured.step for row in figures.rows()] == [len(first.history), 2, len(desk.runs.all[1].history)]
-    known, orders = figures.rows(), len(fake.orders)
+    known, orders = figures.rows(), len(fake.requests)
     figures.set_wanted(False)
     desk.runs.close(first)
     assert not figures.is_running
     desk.stack.undo()
     figures.set_wanted(True)
     desk.wait_known("A", "A@2", "B")
-    assert (figures.rows(), len(fake.orders)) == (known, orders + 1)
+    assert (figures.rows(), len(fake.requests)) == (known, orders)  # they are still known
 
 
 def test_what_is_stopped_begins_again_on_another_text(desk: Desk, fake: Fake) -> None:
@@ -153,22 +152,27 @@ def test_what_is_stopped_begins_again_on_another_text(desk: Desk, fake: Fake) ->
     assert figures.rows()[0].figures.words == 2
 
 
+def measured_now(request: FiguresRequest) -> FiguresFound:
+    return measured(request, progress=lambda *_progress: None, should_stop=lambda: False)
+
+
 class FileReader(Fake):
     """Measures what the text files hold now, by runs; tokenizers in files are counted as errors with their content."""
 
     def measured(
-        self, order: FiguresOrder, stop: threading.Event, report: Callable[[object], None]
-    ) -> FiguresFound | None:
+        self, request: FiguresRequest, *, progress: Callable[..., None], should_stop: Callable[[], bool]
+    ) -> FiguresFound:
         try:
-            texts = [Path(path).read_text(encoding="utf-8") for path in order.where.paths]
+            texts = [Path(path).read_text(encoding="utf-8") for path in request.where.paths]
         except OSError as error:
             raise StudioError("It is gone") from error
-        found = super().measured(replace(order, measured=order.measured[:1], text=" ".join(texts)), stop, report)
+        of_text = replace(request, measured=request.measured[:1], text=" ".join(texts))
+        found = super().measured(of_text, progress=progress, should_stop=should_stop)
         errors = {
             each: StudioError(Path(each.path).read_text("utf-8") if Path(each.path).exists() else "gone")
-            for each in order.measured[1:]
+            for each in request.measured[1:]
         }
-        return None if found is None else replace(found, errors=errors)
+        return replace(found, errors=errors)
 
 
 def rewrite(path: Path, text: str) -> None:
@@ -237,10 +241,10 @@ def test_a_file_beside_a_tokenizer_may_come_later(reader: FileReader, desk: Desk
     desk.train("score")
     figures.open([str(tmp_path / "vocab.txt")])
     figures.set_wanted(True)
-    desk.qtbot.waitUntil(lambda: len(reader.orders) == 1 and not figures.is_running)
+    desk.qtbot.waitUntil(lambda: len(reader.requests) == 1 and not figures.is_running)
     rewrite(tmp_path / "tokenizer_config.json", "{}")
     figures._files.check()
-    desk.qtbot.waitUntil(lambda: len(reader.orders) == 2 and not figures.is_running)
+    desk.qtbot.waitUntil(lambda: len(reader.requests) == 2 and not figures.is_running)
 
 
 @pytest.mark.slow
@@ -253,8 +257,8 @@ def test_those_that_fail_leave_the_others(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("hugs pun", encoding="utf-8")
     rows = Measured(run, 3), Measured(pairs, 2), *(Measured(path=str(tmp_path / name)) for name in ("bad.json", "no"))
     text = FiguresText("files", (str(tmp_path / "text.txt"),))
-    order = FiguresOrder(rows, text)
-    found = measured(order, threading.Event(), lambda _progress: None)
+    request = FiguresRequest(rows, text)
+    found = measured_now(request)
     named = {"A@3": run.tokenizer_at(3), "B@2": bpe_tokenizer(pairs.history, pairs.counts, 2)}
     assert list(found.figures[""].values()) == list(evaluate(named, tmp_path / "text.txt").figures)
     assert list(found.figures[""]) == list(rows[:2])
@@ -262,7 +266,7 @@ def test_those_that_fail_leave_the_others(desk: Desk, tmp_path: Path) -> None:
     assert "no" in str(found.errors[rows[3]])
     (tmp_path / "text.txt").unlink()
     with pytest.raises(StudioError, match=r"text\.txt"):
-        measured(order, threading.Event(), lambda _progress: None)
+        measured_now(request)
 
 
 @pytest.mark.slow
@@ -286,8 +290,8 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     runs[1].library, runs[2].number = library_run.tokenizer(), 2
     steps = [20, len(runs[1].history), 3]
     rows = tuple(map(Measured, runs, steps))
-    order = FiguresOrder(rows, FiguresText("held-out"), corpus=runs[0].origin.corpus, max_word_length=1000)
-    found = measured(order, threading.Event(), lambda _progress: None)
+    request = FiguresRequest(rows, FiguresText("held-out"), corpus=runs[0].origin.corpus, max_word_length=1000)
+    found = measured_now(request)
     rest = divided_corpus(texts=[TEXT]).rest
     size = runs[0].history.vocabulary_size(20)
     named = {
@@ -324,23 +328,22 @@ def test_a_library_that_reads_text_is_given_lines_and_others_have_the_words_of_t
     runs, never = [], threading.Event()
     for trainer in ("sentencepiece-unigram", "tokenizers-bpe"):
         config = TrainingConfig(vocab_size=120, continuing_subword_prefix="")
-        run = trained_by_library(LibraryOrder(trainer, counts, config, origin), never, lambda _progress: None)
-        assert run is not None
+        run = trained_by_library(trainer, counts, config, origin, False, lambda _progress: None, never.is_set)
         run.number = len(runs)
         runs.append(run)
     assert runs[0].library_run is not None
     assert not runs[0].library_run.is_of_words
     assert runs[0].library_run.tokens == train_library([file], config, "sentencepiece-unigram").tokens
     rows = tuple(Measured(run, len(run.history)) for run in runs)
-    order = FiguresOrder(rows, FiguresText("held-out"), corpus=origin.corpus, max_word_length=1000)
-    found = measured(order, never, lambda _progress: None)
+    request = FiguresRequest(rows, FiguresText("held-out"), corpus=origin.corpus, max_word_length=1000)
+    found = measured_now(request)
     lines = train_library([file], config, "sentencepiece-unigram", is_rest=True)
     rest = divided_corpus([file], pre_tokenizer="whitespace-split").rest
     named = {"A": lines, "B": train_library(rest, config, "tokenizers-bpe")}
     expected = evaluate(named, [file], is_held_out=True)
     assert list(found.figures[""].values()) == list(expected.figures)
     assert found.words_of == expected.words_of == ("bert-cased", "whitespace-split")
-    alone = measured(replace(order, measured=rows[:1]), never, lambda _progress: None)
+    alone = measured_now(replace(request, measured=rows[:1]))
     expected = evaluate({"A": lines}, [file], is_held_out=True)
     assert list(alone.figures[""].values()) == list(expected.figures)
     assert alone.words_of == expected.words_of == ("none", "whitespace-split")
@@ -355,10 +358,10 @@ def test_a_run_is_not_trained_anew_on_files_that_hold_something_else_now(tmp_pat
     corpus = ProjectCorpus(text=None, files=tuple(noted_files([CorpusFile(str(path))])))
     run = Run(counts, config, train(counts, config).history, origin=RunOrigin(corpus=corpus), stop_reason="vocab_size")
     measuring = Measured(run, len(run.history))
-    order = FiguresOrder((measuring,), FiguresText("held-out"), corpus=corpus, max_word_length=1000)
-    assert measured(order, threading.Event(), lambda _progress: None).figures
+    request = FiguresRequest((measuring,), FiguresText("held-out"), corpus=corpus, max_word_length=1000)
+    assert measured_now(request).figures
     path.write_text(f"{TEXT[:-3]}ow\n", encoding="utf-8", newline="")
-    found = measured(order, threading.Event(), lambda _progress: None)
+    found = measured_now(request)
     assert "has changed since it was counted" in str(found.errors[measuring])
     assert not found.figures
 
@@ -371,8 +374,8 @@ def test_an_opened_tokenizer_that_knows_the_held_out_text_is_not_measured(tmp_pa
     assert run_command([str(each) for each in ("train", path, *options)]) == 0
     corpus = ProjectCorpus(files=tuple(noted_files([CorpusFile(str(path))])))
     rows = tuple(Measured(path=str(tmp_path / name)) for name in ("out", "judged"))
-    order = FiguresOrder(rows, FiguresText("held-out"), corpus=corpus, max_word_length=1000)
-    found = measured(order, threading.Event(), lambda _progress: None)
+    request = FiguresRequest(rows, FiguresText("held-out"), corpus=corpus, max_word_length=1000)
+    found = measured_now(request)
     assert [*found.figures[""]] == [rows[1]]
     assert "It was trained on this part too" in str(found.errors[rows[0]])
 
@@ -388,6 +391,6 @@ def test_an_empty_file_of_a_library_is_not_looked_for_elsewhere(
     run = Run(
         counts, library_run.config, LibraryHistory(library_run, counts), library_run=replace(library_run, content=b"")
     )
-    order = FiguresOrder((Measured(run, 0),), FiguresText("live"), text=TEXT)
-    found = measured(order, threading.Event(), lambda _progress: None)
+    request = FiguresRequest((Measured(run, 0),), FiguresText("live"), text=TEXT)
+    found = measured_now(request)
     assert list(found.errors) == [Measured(run, 0)]

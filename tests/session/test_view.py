@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wordpiece_studio.session.commands import Edit
-from wordpiece_studio.session.text_file import TextFile
+from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.view_text import (
     LONGEST_LINE,
     PAGE_LENGTH,

@@ -28,12 +28,12 @@ class Watched:
     def begin(self, *paths: Path) -> None:
         """Watch and wait for the first check."""
         self.watch.watch(paths)
-        self.qtbot.waitUntil(lambda: None not in self.watch._stamps.values() and not self.watch._job.is_running)
+        self.qtbot.waitUntil(lambda: None not in self.watch._stamps.values() and not self.watch._task.is_running)
 
     def look(self) -> None:
         """Check the files and wait for the result."""
         self.watch.check()
-        self.qtbot.waitUntil(lambda: not self.watch._job.is_running)
+        self.qtbot.waitUntil(lambda: not self.watch._task.is_running)
 
     def wait(self, *said: tuple[str, str]) -> None:
         self.qtbot.waitUntil(lambda: self.said == list(said), timeout=3000)

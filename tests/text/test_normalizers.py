@@ -12,6 +12,7 @@ from tests.sampling import one_example_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.normalizers import (
+    FORM_NAMES,
     BertNormalizer,
     CorpusOnly,
     Lowercase,
@@ -19,12 +20,12 @@ from wordpiece_studio.text.normalizers import (
     Sequence,
     StripAccents,
     Unchanged,
+    UnicodeForm,
     from_spec,
     resolve_normalizer,
     to_spec,
 )
 from wordpiece_studio.text.pipeline import AlignedText, Normalizer
-from wordpiece_studio.text.unicode_form import FORM_NAMES, UnicodeForm
 
 BUILT_IN = [
     Unchanged(),

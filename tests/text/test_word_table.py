@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
-from wordpiece_studio.text.kernels.lanes import SPAN
+from wordpiece_studio.text.kernels.chunks import SPAN
 from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,9 +18,12 @@ from wordpiece_studio.resources import resource_path
 from wordpiece_studio.text.normalizers import Lowercase, RemoveCharacters, Sequence
 from wordpiece_studio.text.pipeline import PreTokenizer, Span
 from wordpiece_studio.tokenizer.compiled_encoder import CompiledEncoder
-from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
+from wordpiece_studio.tokenizer.corpus_encoding import PlainEncoder
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from wordpiece_studio.tokenizer.encoding import EncodedBlock
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[MASK]]", "é<s>")
 TOKENS = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.document import Reading
 from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 _SAVE = QMessageBox.StandardButton.Save
 _DISCARD = QMessageBox.StandardButton.Discard
 _CANCEL = QMessageBox.StandardButton.Cancel
+
+
+def answer(dialog: EncodingDialog, reading: Reading) -> None:
+    """Set what the user would."""
+    button = {"replace": dialog._replace_button, "skip-line": dialog._skip_button}
+    button.get(reading.errors, dialog._read_button).setChecked(True)
+    if reading.encoding is not None:
+        dialog._encoding_box.setCurrentIndex(dialog._encoding_box.findData(reading.encoding))
 
 
 def choose(studio: Studio, *paths: Path) -> None:
@@ -87,7 +95,7 @@ def test_an_undecodable_file_is_read_another_way(
     path = tmp_path / "thing.txt"
     path.write_bytes(b"hug\ncaf\xe9 noir\n")
     dialog = open_undecodable(studio, path)
-    dialog.choose(reading)
+    answer(dialog, reading)
     dialog.accept()
     studio.wait_opened()
     assert studio.window.session.document.text == text
@@ -98,11 +106,11 @@ def test_an_encoding_that_does_not_fit_is_asked_for_again(studio: Studio, tmp_pa
     path = tmp_path / "thing.txt"
     path.write_bytes(b"caf\xe9 noir\n")
     dialog = open_undecodable(studio, path)
-    dialog.choose(Reading("shift_jis"))
+    answer(dialog, Reading("shift_jis"))
     dialog.accept()
     studio.wait_opened()
     again = next(each for each in studio.window.findChildren(EncodingDialog) if each is not dialog)
-    again.choose(Reading("latin-1"))
+    answer(again, Reading("latin-1"))
     again.accept()
     studio.wait_opened()
     assert studio.window.session.document.text == "caf\xe9 noir\n"
@@ -113,7 +121,7 @@ def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_
     path, other = tmp_path / "thing.txt", tmp_path / "thing.utf-8.txt"
     path.write_bytes(b"caf\xe9 noir\n")
     dialog = open_undecodable(studio, path)
-    dialog.choose(Reading(errors="replace"))
+    answer(dialog, Reading(errors="replace"))
     dialog.accept()
     studio.wait_opened()
     studio.window.actions_.save_corpus.trigger()

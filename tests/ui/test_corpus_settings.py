@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QInputDialog, QScrollArea
 
 from wordpiece_studio.corpus.linter.finding import Finding, LengthFix
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileColumn
 from wordpiece_studio.text.pre_tokenizers import to_spec
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
@@ -47,7 +48,8 @@ def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name
     figures.set_names("bert-cased", name)
     assert figures._pre_tokenizer_box.currentData() == name
     assert figures.pre_tokenizer.name in name
-    figures.set_names("bert-cased", "no such")
+    with pytest.raises(StudioError):
+        figures.set_names("bert-cased", "no such")
     assert figures._pre_tokenizer_box.currentData() == name
 
 
@@ -156,7 +158,7 @@ def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -
 
 def test_a_parquet_file_is_never_offered_as_text(studio: Studio) -> None:
     from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.session.file_rows import FileRow
+    from wordpiece_studio.session.corpus_files import FileRow
 
     form = studio.window.corpus_pane.files_view.form
     form.show_files([FileRow(CorpusFile("1.parquet", "parquet")), FileRow(CorpusFile("2.txt"))])

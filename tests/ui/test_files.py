@@ -15,13 +15,16 @@ from PySide6.QtWidgets import QFileDialog
 from tests.monkey.agreement import outdated
 from tests.ui.drops import drop
 from wordpiece_studio.corpus.counts import CountingProgress
-from wordpiece_studio.session.corpus_files import FileColumn
-from wordpiece_studio.session.file_rows import FileState
-from wordpiece_studio.ui.panes.corpus.counting_bar import progress_words
+from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.session.corpus_files import FileColumn, FileState
+from wordpiece_studio.ui.panes.corpus.corpus_figures import progress_words
+from wordpiece_studio.ui.panes.corpus.files_view import PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
 
@@ -214,7 +217,7 @@ def test_the_preview_is_of_the_file_as_it_is(studio: Studio, folder: Path) -> No
     assert outdated(studio.window) == ""
     (folder / "1.txt").unlink()
     assert outdated(studio.window) == "1.txt of the corpus is missing, and nothing says so"
-    studio.wait(lambda: preview.text == "" and not preview._job.is_running, 20_000)
+    studio.wait(lambda: preview.text == "" and not preview.task.is_running, 20_000)
     assert outdated(studio.window) == ""
     (folder / "1.txt").write_text("mug\n", encoding="utf-8")
     studio.wait(lambda: preview.text == "mug\n", 20_000)
@@ -330,7 +333,7 @@ def test_a_killed_counting_is_reported_and_offered_again(studio: Studio, large: 
     before = set(children())
     begin_counting(studio, large)
     counting = [pid for pid in children() if pid not in before]
-    preview = studio.window.corpus_pane.files_view.preview._job._child
+    preview = studio.window.corpus_pane.files_view.preview.task._child
     os.kill(next(pid for pid in counting if preview is None or pid != preview.pid), signal.SIGKILL)
     bar = studio.window.corpus_pane.counting_bar
     studio.wait(lambda: "SIGKILL" in bar.text, 10_000)
@@ -344,3 +347,20 @@ def test_progress_is_reported_in_true_numbers() -> None:
     assert words == "312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB of memory"
     words = progress_words(CountingProgress(2000, 9000, 1, 2, 1)).replace("\u00a0", " ")
     assert words == "2 kB of 9 kB · 1 of 2 files · 1 word"
+
+
+def test_parts_of_a_file_come_one_after_the_other(qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("".join(f"line {number}\n" for number in range(100_000)), encoding="utf-8")
+    view = PreviewView()
+    qtbot.addWidget(view)
+    view.show_file(CorpusFile(str(path)))
+    qtbot.waitUntil(lambda: view.text.startswith("line 0\n"), timeout=20_000)
+    number = view.text.count("\n")
+    view._later_button.click()
+    qtbot.waitUntil(lambda: view.text.startswith(f"line {number}\n"), timeout=20_000)
+    view.show_file(CorpusFile(str(tmp_path / "gone")))
+    qtbot.waitUntil(lambda: "does not exist" in view._text.placeholderText(), timeout=20_000)
+    view.show_file(CorpusFile(str(path)))
+    qtbot.waitUntil(lambda: view.text.startswith("line 0\n"), timeout=20_000)
+    view.task.close()

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from tests.libraries.test_library_training import WRITING_ON_EVERY_PIPE
+from tests.libraries.test_library_training import NO_MESSAGE, WRITING_ON_EVERY_PIPE
 from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
@@ -142,7 +142,7 @@ def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
         ("raise MemoryError", "There is not enough memory"),
         ("Tokenizer = models = trainers = pre_tokenizers = 3", "could not train"),
         ("import os; os.abort()", "The background process "),
-        (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "sent an invalid response"),
+        (WRITING_ON_EVERY_PIPE.format(content=NO_MESSAGE), "sent invalid data"),
     ):
         (tmp_path / "tokenizers.py").write_text(code, encoding="utf-8")
         with studio.qtbot.waitSignal(window.session.library_job.failed, timeout=60_000):
@@ -155,7 +155,7 @@ while True: time.sleep(1)
 """
     (tmp_path / "tokenizers.py").write_text(says_its_id, encoding="utf-8")
     numbers = []
-    window.session.library_job.reported.connect(lambda progress: numbers.append(progress.done))
+    window.session.library_job.progressed.connect(lambda progress: numbers.append(progress.done))
     choose(studio, "tokenizers-bpe")
     studio.wait(lambda: any(numbers), 60_000)
     with studio.qtbot.waitSignal(window.session.library_job.failed, timeout=60_000):

@@ -261,7 +261,7 @@ def test_typing_does_not_wait_for_it(studio: Studio) -> None:
     studio.window.session.document.edit(0, 0, "a")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert controller.is_under_way
-    assert not controller._job.is_running
+    assert not controller._task.is_running
     studio.window.session.document.edit(0, 0, "b")
-    assert not controller._job.is_running
+    assert not controller._task.is_running
     settle(studio)

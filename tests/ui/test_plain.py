@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from wordpiece_studio.ui.panes.corpus.preview_view import PreviewText, PreviewView
+from wordpiece_studio.ui.panes.corpus.files_view import PreviewText, PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
 from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.widgets.plain import (
@@ -81,7 +81,7 @@ def test_the_clipboard_gets_the_whole_text(qapp: object, text: str) -> None:
 COPYING = """
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
-from wordpiece_studio.ui.panes.corpus.preview_view import PreviewText, PreviewView
+from wordpiece_studio.ui.panes.corpus.files_view import PreviewText, PreviewView
 from wordpiece_studio.ui.widgets.plain import ExactEdit
 
 application = QApplication([])
@@ -116,7 +116,7 @@ def test_the_place_in_a_line_of_a_preview_counts_an_emoji_as_one_character(qtbot
     for _ in range(3):
         preview._text.moveCursor(QTextCursor.MoveOperation.NextCharacter)
     assert preview.line_at_cursor() == (None, "\U0001f917 hug", 3)
-    preview.close_job()
+    preview.task.close()
 
 
 def test_a_column_is_called_as_it_is_in_the_file(qtbot: QtBot) -> None:

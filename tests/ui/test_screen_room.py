@@ -9,7 +9,7 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtWidgets import QDialogButtonBox, QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.recovery.journal import About
 from wordpiece_studio.ui import messages
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog

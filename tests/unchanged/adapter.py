@@ -28,7 +28,7 @@ def run_command(arguments: list[str]) -> int:
 def sample_names() -> list[str]:
     """Return the samples that can be opened, the documents after the corpora."""
     from wordpiece_studio.resources import resource_path
-    from wordpiece_studio.session.document_samples import document_titles
+    from wordpiece_studio.session.samples import document_titles
 
     corpora = sorted(path.name for path in resource_path("samples").iterdir() if path.suffix == ".txt")
     return [*corpora, *document_titles()]

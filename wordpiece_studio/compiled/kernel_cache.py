@@ -46,9 +46,7 @@ _report: Callable[[KernelPackage, int, int], object] | None = None
 
 
 def cache_folder(package: KernelPackage) -> Path:
-    """Return the folder of a package's compiled kernels.
-
-    It differs for other kernel sources, another Python and another numba.
+    """Return the folder of a package's compiled kernels: another for other sources, another Python or another numba.
 
     It is in the user's cache, or, if nothing can be kept there, in a folder of the user's own in the temporary folder.
     """
@@ -138,10 +136,6 @@ def number_of_kernels(package: KernelPackage) -> int:
     return len(_kernels_of(package))
 
 
-def _modules_of(package: KernelPackage) -> list[Path]:
-    return sorted(Path(__file__).parents[1].joinpath(package, "kernels").glob("*.py"))
-
-
 def _kernels_of(package: KernelPackage) -> list[Kernel]:
     """Return the kernels of a package, each after those that it calls."""
     from wordpiece_studio.compiled.kernels import Kernel
@@ -155,7 +149,7 @@ def _kernels_of(package: KernelPackage) -> list[Kernel]:
                 add(each)
         found[kernel] = None
 
-    for path in _modules_of(package):
+    for path in sorted(Path(__file__).parents[1].joinpath(package, "kernels").glob("*.py")):
         if path.stem != "__init__":
             module = importlib.import_module(f"wordpiece_studio.{package}.kernels.{path.stem}")
             for value in list(vars(module).values()):

@@ -1,7 +1,7 @@
 """Compiling kernels with numba to machine code that can be loaded without it.
 
 All kernels of a package become one module, so that each is optimized once, together with what it calls. Numba is
-imported here and nowhere else, but for what the kernels in `text.kernels.lanes` generate.
+imported here and nowhere else, but for what the kernels in `text.kernels.chunks` generate.
 
 Numba has no public way to an object file. What this uses of its inner parts: the target and its contexts
 (`cpu_target`), `compile_extra` with `Flags.no_compile`, `insert_user_function`, `make_concrete_template`, the code

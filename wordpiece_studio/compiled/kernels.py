@@ -53,10 +53,7 @@ class Type(NamedTuple):
 class Arrays:
     """What a named tuple of arrays inherits from to be an argument of kernels.
 
-    Attributes
-    ----------
-    words
-        The addresses and shapes of its arrays, which stay the same; not for its copies.
+    `words` are the addresses and shapes of its arrays, which stay the same; not for its copies.
     """
 
     words: NDArray[np.int64] | None = None
@@ -98,10 +95,7 @@ INT, UNSIGNED, FLOAT, NONE, BOOL = map(Type, ("int64", "uint64", "float64", "non
 class Kernel:
     """A function for numba; called through its machine code once that is loaded.
 
-    Attributes
-    ----------
-    is_called
-        Whether Python calls it; if not, only other kernels do.
+    If Python does not call it, only other kernels do.
     """
 
     def __init__(self, function: Callable[..., Any], signature: Signature, *, is_inline: bool) -> None:
@@ -110,12 +104,8 @@ class Kernel:
         self.signature = signature
         self.is_inline = is_inline
         self.is_called = not (is_inline or function.__name__.startswith("_"))
+        self.symbol = f"{function.__module__}.{function.__name__}"  # among the machine code of its package
         self._machine_code: Callable[..., Any] | None = None
-
-    @property
-    def symbol(self) -> str:
-        """Its name among the machine code of its package."""
-        return f"{self.function.__module__}.{self.function.__name__}"
 
     def load(self, address: int) -> None:
         """Call the machine code at an address from now on."""

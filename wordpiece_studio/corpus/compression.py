@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from wordpiece_studio.errors import StudioError
 
@@ -31,6 +31,8 @@ _LARGEST_XZ_MEMORY = 256 << 20
 # How the decompressors report that a file requires more than that; damage raises the same types of errors.
 _MEMORY_WORDS = re.compile(r"memory usage limit|too much memory", re.IGNORECASE)
 
+_FAULTS = (OSError, EOFError, ValueError, zlib.error)
+
 _MAGIC: tuple[tuple[bytes, int, Compression], ...] = (
     (b"\x1f\x8b\x08", 0, "gzip"),
     (b"\xfd7zXZ\0", 0, "xz"),
@@ -38,21 +40,6 @@ _MAGIC: tuple[tuple[bytes, int, Compression], ...] = (
     (b"1AY&SY", 4, "bzip2"),  # after "BZh" and the level
     (b"\x17\x72\x45\x38\x50\x90", 4, "bzip2"),  # the same for empty content
 )
-
-
-class _Decompressor(Protocol):
-    """What the standard library's decompressors of bzip2 and xz have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def needs_input(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
 def compression_of(head: bytes) -> Compression | None:
@@ -70,24 +57,14 @@ def compression_of(head: bytes) -> Compression | None:
 
 
 class DecompressedStream:
-    """The content of a compressed file.
-
-    Parameters
-    ----------
-    read
-        Returns the next bytes of the file, at most as many as requested; none at the end.
-    compression
-        How it is compressed.
-    name
-        Its name in messages.
-    """
+    """The content of a compressed file; `read` returns its next bytes, at most as many as asked for."""
 
     def __init__(self, read: Callable[[int], bytes], compression: Compression, name: str) -> None:
         self._read_file = read
         self._compression = compression
         self._name = name
-        self._faults: tuple[type[Exception], ...] = (OSError, EOFError, ValueError, zlib.error)
-        self._decompressor: _Decompressor | None = self._new_decompressor()
+        self._faults: tuple[type[Exception], ...] = _FAULTS
+        self._decompressor = self._new_decompressor()  # None at the end
         self._rest = b""  # read from the file and not yet decompressed
         self._bytes_in = self._bytes_out = 0
 
@@ -105,14 +82,16 @@ class DecompressedStream:
             decompressor = self._decompressor
             if decompressor is None:
                 return b""
-            if not self._rest and decompressor.needs_input and not self._read_more():
+            # Only those of bzip2 and xz keep what they have not used yet, and say whether they have anything.
+            if not self._rest and getattr(decompressor, "needs_input", True) and not self._read_more():
                 raise self._fault("it ends prematurely")
-            given, self._rest = self._rest, b""
+            at_most = () if self._compression == "zstd" else (size,)
             try:
-                data = decompressor.decompress(given, size)
+                data: bytes = decompressor.decompress(self._rest, *at_most)
             except self._faults as error:
                 raise self._fault(str(error).removeprefix("zstd decompressor error: ")) from error
             self._bytes_out += len(data)
+            self._rest = getattr(decompressor, "unconsumed_tail", b"")
             if decompressor.eof:
                 self._rest = decompressor.unused_data
                 self._decompressor = self._following()
@@ -126,7 +105,7 @@ class DecompressedStream:
         self._rest += data
         return bool(data)
 
-    def _following(self) -> _Decompressor | None:
+    def _following(self) -> Any:
         """Return a decompressor for the next stream; None if only padding is left."""
         while not self._rest.strip(b"\0"):
             self._rest = b""
@@ -139,22 +118,25 @@ class DecompressedStream:
             raise self._fault("something else follows after its end")
         return self._new_decompressor()
 
-    def _new_decompressor(self) -> _Decompressor:
+    def _new_decompressor(self) -> Any:
         # Some builds of Python lack one or the other, which matters only for such files.
         match self._compression:
             case "gzip":
-                return _Gzip()
+                return zlib.decompressobj(wbits=31)
             case "xz":
                 import lzma
 
-                self._faults = (*self._faults[:4], lzma.LZMAError)
+                self._faults = (*_FAULTS, lzma.LZMAError)
                 return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_LARGEST_XZ_MEMORY)
             case "bzip2":
                 import bz2
 
                 return bz2.BZ2Decompressor()
             case "zstd":
-                return _Zstd()
+                import zstandard
+
+                self._faults = (*_FAULTS, zstandard.ZstdError)
+                return zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
 
     def _check_ratio(self) -> None:
         if self._bytes_out > UNSUSPICIOUS_BYTES and self._bytes_out > LARGEST_RATIO * self._bytes_in:
@@ -182,52 +164,3 @@ class DecompressedStream:
             n=f"{self._bytes_out:,}",
             reason=reason,
         )
-
-
-class _Gzip:
-    """Makes zlib's decompressor look like the others."""
-
-    def __init__(self) -> None:
-        self._object = zlib.decompressobj(wbits=31)
-
-    @property
-    def eof(self) -> bool:
-        return self._object.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._object.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._object.unused_data
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        return self._object.decompress(self._object.unconsumed_tail + data, max_length)
-
-
-class _Zstd:
-    """Makes zstandard's decompressor look like the others; it returns everything at once."""
-
-    needs_input = True
-
-    def __init__(self) -> None:
-        import zstandard
-
-        self._error: type[Exception] = zstandard.ZstdError
-        self._object = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
-
-    @property
-    def eof(self) -> bool:
-        return self._object.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._object.unused_data
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        del max_length
-        try:
-            return self._object.decompress(data)
-        except self._error as error:
-            raise ValueError(str(error)) from error

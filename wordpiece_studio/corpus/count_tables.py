@@ -15,11 +15,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from contextlib import suppress
 from itertools import chain, islice
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, CountingStopped, WordCounts
+from wordpiece_studio.corpus.counts import (
+    LARGEST_COUNT,
+    CorpusStatistics,
+    CountingStopped,
+    WordCounts,
+    checked_totals,
+)
 from wordpiece_studio.corpus.delimited import DelimitedRows
 from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name, open_binary
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
@@ -56,7 +62,7 @@ def unguarded(cell: str) -> str:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -79,28 +85,11 @@ _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 _ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
 
 
-class LineFault(NamedTuple):
-    """What is wrong with a line or row: the template of the error, and its values except for the place."""
-
-    what: str
-    values: Mapping[str, object] = MappingProxyType({})
-
-
 class TableReader:
     """Reads one table of words and counts, once.
 
-    Attributes
-    ----------
-    name
-        Its name in messages.
-    encoding
-        The file's encoding, once it has been read.
-    rows
-        How many words there have been so far.
-    width
-        How many columns it has, once it has been read.
-    replaced, skipped
-        How many places were replaced, and how many lines or rows left out, according to the file's `errors`.
+    Afterwards it says what it read: `rows` are words, `replaced` and `skipped` are places and lines, according to the
+    file's `errors`.
     """
 
     def __init__(self, file: CorpusFile) -> None:
@@ -134,39 +123,46 @@ class TableReader:
                 rows = chain(first, rows)
                 if len(cells) != 2:
                     what = "{path}, line {line}: the number of cells is {n}, and no header names word and count"
-                    raise self.fault(place, LineFault(what, {"n": len(cells)}))
+                    raise self.error(what, place, n=len(cells))
             is_guarded = cells[places[0]].strip("\r ").lower() == GUARDED_WORD
             for row, line in rows:
                 if is_guarded and len(row) == len(cells):
                     row[places[0]] = unguarded(row[places[0]])
-                found = self._fault_in(row, len(cells), places)
-                if self._is_taken(found, line):
+                if self._is_taken(self._fault_in(row, line, len(cells), places)):
                     yield row[places[0]], int(row[places[1]])
 
-    def _is_taken(self, found: LineFault | None, place: int) -> bool:
+    def _is_taken(self, fault: StudioError | None) -> bool:
         """Return whether a line or row has no fault; if it has one, raise it or count it as skipped."""
-        if found is None:
+        if fault is None:
             self.rows += 1
         elif self._file.errors != "skip-line":
-            raise self.fault(place, found)
+            raise fault
         else:
             self.skipped += 1
-        return found is None
+        return fault is None
 
-    def fault(self, place: int, found: LineFault) -> StudioError:
+    def error(self, what: str, place: int, **values: object) -> StudioError:
         """Return the error for a line or row that is not a word with its count."""
-        return StudioError(found.what, _ADVICE, path=self.name, line=place, **found.values)
+        return StudioError(what, _ADVICE, path=self.name, line=place, **values)
 
-    @staticmethod
-    def _fault_in(cells: Sequence[str], width: int, places: tuple[int, int]) -> LineFault | None:
+    def _fault_in(self, cells: Sequence[str], line: int, width: int, places: tuple[int, int]) -> StudioError | None:
         """Return what is wrong with a line, or None."""
         if len(cells) != width:
             what = "{path}, line {line}: the number of cells is {n}, not {expected}"
-            return LineFault(what, {"n": len(cells), "expected": width})
+            return self.error(what, line, n=len(cells), expected=width)
         count = cells[places[1]].strip(" ")
         if not _COUNT.fullmatch(count) or int(count) > LARGEST_COUNT:
-            return LineFault("{path}, line {line}: the count is {count}", {"count": repr(count[:50])})
-        return None if cells[places[0]] else LineFault("{path}, line {line}: there is an empty word")
+            return self.error("{path}, line {line}: the count is {count}", line, count=repr(count[:50]))
+        return None if cells[places[0]] else self.error("{path}, line {line}: there is an empty word", line)
+
+    def _fault_in_row(self, word: object, count: object, row: int) -> StudioError | None:
+        if word == "":
+            return self.error("{path}, row {line}: there is an empty word", row)
+        if not isinstance(word, str):
+            return self.error("{path}, row {line}: there is no word", row)
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
+            return self.error("{path}, row {line}: the count is {count}", row, count=str(count)[:50])
+        return None
 
     def _tab_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
         for piece in text.pieces():
@@ -206,7 +202,7 @@ class TableReader:
                         words, counts = (batch.column(name).to_pylist() for name in columns)
                         for word, count in zip(words, counts, strict=True):
                             row += 1
-                            if self._is_taken(_fault_in_row(word, count), row):
+                            if self._is_taken(self._fault_in_row(word, count, row)):
                                 yield word, count
             except (arrow.ArrowException, OSError, MemoryError, ValueError, IndexError, KeyError) as error:
                 raise StudioError(
@@ -241,21 +237,9 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
 def _begins_as_typed(path: str) -> bool:
     if not os.path.isfile(path):  # nothing is taken from a pipe here, or fetched
         return False
-    try:
-        with open_binary(path) as content:
-            return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
-    except OSError:
-        return False
-
-
-def _fault_in_row(word: object, count: object) -> LineFault | None:
-    if word == "":
-        return LineFault("{path}, row {line}: there is an empty word")
-    if not isinstance(word, str):
-        return LineFault("{path}, row {line}: there is no word")
-    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
-        return LineFault("{path}, row {line}: the count is {count}", {"count": str(count)[:50]})
-    return None
+    with suppress(OSError), open_binary(path) as content:
+        return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
+    return False
 
 
 def _columns(header: Sequence[str]) -> tuple[int, int] | None:
@@ -316,27 +300,23 @@ def read_typed_counts(
     text: str, normalizer: Normalizer, pre_tokenizer: PreTokenizer, should_stop: Callable[[], bool] = lambda: False
 ) -> WordCounts:
     """Return the words of a text with `HEADER` and their counts, unchanged; those of repeated words add up."""
-    lines = iter(_LINE_END.split(text)[1:])
     total: dict[str, int] = {}
     skipped = 0
-    while some := list(islice(lines, _LINES_AT_ONCE)):
-        if should_stop():
+    for number, line in enumerate(_LINE_END.split(text)[1:]):
+        if number % _LINES_AT_ONCE == 0 and should_stop():
             raise CountingStopped
-        for line in some:
-            entry = entry_of(line)
-            if entry is not None:
-                total[entry[0]] = total.get(entry[0], 0) + entry[1]
-            elif line.strip():
-                skipped += 1
-    if sum(total.values()) > LARGEST_COUNT:
-        raise StudioError("The words together occur more than 2**63 - 1 times")
+        entry = entry_of(line)
+        if entry is not None:
+            total[entry[0]] = total.get(entry[0], 0) + entry[1]
+        elif line.strip():
+            skipped += 1
     statistics = CorpusStatistics(
         lines=text.count("\n") + (not text.endswith("\n")),
         characters=len(text),
         bytes=len(text.encode("utf-8", "surrogatepass")),
         skipped_lines=skipped,
     )
-    return WordCounts(list(total), list(total.values()), normalizer, pre_tokenizer, statistics)
+    return WordCounts(*checked_totals(total), normalizer, pre_tokenizer, statistics)
 
 
 def _names_columns(line: str) -> bool:

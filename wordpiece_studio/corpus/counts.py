@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import json
 import operator
 import os
 import sys
@@ -28,7 +27,7 @@ from wordpiece_studio.text.pre_tokenizers import ByteLevel, resolve_pre_tokenize
 from wordpiece_studio.text.word_numbers import JoinedWords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,6 +46,16 @@ class CountingStopped(StudioError):
 
     def __init__(self) -> None:
         super().__init__("Counting was stopped")
+
+
+def stop_check(should_stop: Callable[[], bool] | None) -> Callable[[], None]:
+    """Return a function that raises `CountingStopped` if `should_stop` returns True."""
+
+    def check() -> None:
+        if should_stop is not None and should_stop():
+            raise CountingStopped
+
+    return check
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +191,6 @@ class CorpusStatistics:
             **others,
         )
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the statistics from the plain data of ``dataclasses.asdict``, which may have passed through JSON."""
-        files = tuple(FileStatistics(**file) for file in values["files"])
-        names = {name: tuple(values.get(name, ())) for name in ("changed_files", "guessed_tables", "user_tokens")}
-        return cls(**{**values, "files": files, **names})
-
 
 class WordCounts:
     """The distinct words of a corpus in order of first appearance, each with its count.
@@ -290,11 +292,7 @@ class WordCounts:
         for number, pair in enumerate(pairs.items() if is_mapping(pairs) else pairs, start=1):
             word, count = _checked_pair(pair, number)
             total[word] = total.get(word, 0) + count
-        if sum(total.values()) > LARGEST_COUNT:
-            raise StudioError("The words together occur more than 2**63 - 1 times")
-        return cls(
-            list(total), list(total.values()), resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
-        )
+        return cls(*checked_totals(total), resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
 
     @property
     def words(self) -> list[str]:
@@ -453,6 +451,13 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     return hasattr(type(value), "items")
 
 
+def checked_totals(total: Mapping[str, int]) -> tuple[list[str], list[int]]:
+    """Return words and how often each occurs, if they fit into the counts of `WordCounts`."""
+    if sum(total.values()) > LARGEST_COUNT:
+        raise StudioError("The words together occur more than 2**63 - 1 times")
+    return list(total), list(total.values())
+
+
 def _checked_pair(pair: object, number: int) -> tuple[str, int]:
     match pair:
         case (str(word), int() as count) if word and not isinstance(count, bool):
@@ -469,11 +474,10 @@ def _checked_pair(pair: object, number: int) -> tuple[str, int]:
 
 
 def _is_encodable(word: str) -> bool:
-    try:
+    with contextlib.suppress(UnicodeEncodeError):
         word.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _alphabet_size(words: Sequence[str]) -> int:
@@ -488,63 +492,6 @@ def _alphabet_size(words: Sequence[str]) -> int:
         begins[characters[is_first]] = True
         continues[characters[~is_first]] = True
     return int(np.count_nonzero(begins) + np.count_nonzero(continues))
-
-
-# ---- as bytes --------------------------------------------------------------------------------------------------------
-
-
-def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
-    """Yield word counts as (kind, content): for each block its words joined, their lengths in characters, their counts.
-
-    The rest, at the end, has what would otherwise be worked out from all words again.
-    """
-    for start in range(0, len(counts), _SENT_BLOCK):
-        block = counts.words[start : start + _SENT_BLOCK]
-        yield b"w", "".join(block).encode("utf-8", "surrogatepass")
-        yield b"l", np.fromiter(map(len, block), dtype="<i4", count=len(block)).tobytes()
-        yield b"c", counts.counts[start : start + _SENT_BLOCK].astype("<i8").tobytes()
-    rest = {
-        "statistics": dataclasses.asdict(counts.statistics),
-        "skipped": [dataclasses.asdict(word) for word in counts.skipped],
-        "figures": counts.figures(),
-    }
-    yield b"s", json.dumps(rest).encode()
-
-
-class PartsReader:
-    """Reassembles word counts, block by block, from the output of `parts_of`."""
-
-    def __init__(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
-        self._normalizer = normalizer
-        self._pre_tokenizer = pre_tokenizer
-        self._words: list[str] = []
-        self._counts: list[NDArray[np.int64]] = []
-        self._text = ""
-        self._rest: dict[str, Any] = {}
-
-    def take(self, kind: bytes, content: bytes) -> None:
-        """Add the next part."""
-        if kind == b"w":
-            self._text = content.decode("utf-8", "surrogatepass")
-        elif kind == b"l":
-            start = 0
-            # A loop rather than a single call, so that other threads get their turn.
-            for length in np.frombuffer(content, dtype="<i4").tolist():
-                self._words.append(self._text[start : start + length])
-                start += length
-        elif kind == b"c":
-            self._counts.append(np.frombuffer(content, dtype="<i8").astype(np.int64))
-        elif kind == b"s":
-            self._rest = json.loads(content)
-
-    def counts(self) -> WordCounts:
-        """Return the counts; call it when all parts have been added."""
-        statistics = CorpusStatistics.from_dict(self._rest["statistics"])
-        skipped = [SkippedWord(**word) for word in self._rest["skipped"]]
-        numbers = np.concatenate(self._counts) if self._counts else np.empty(0, dtype=np.int64)
-        result = WordCounts(self._words, numbers, self._normalizer, self._pre_tokenizer, statistics, skipped)
-        result.take_figures(self._rest["figures"])
-        return result
 
 
 _INTERVAL_SECONDS = 0.05
@@ -581,15 +528,7 @@ class CountingProgress:
 
 
 class ProgressMeter:
-    """Reports the progress of a count to a caller, now and then.
-
-    Parameters
-    ----------
-    report
-        Receives the progress; None for no reports.
-    bytes_total, files_total
-        How much there is.
-    """
+    """Reports the progress of a count to a caller, if there is one, now and then."""
 
     def __init__(self, report: Callable[[CountingProgress], None] | None, bytes_total: int, files_total: int) -> None:
         self._report = report

@@ -35,14 +35,8 @@ BINARY_ADVICE = "If it is text in UTF-16, set the encoding; or have such charact
 class Rows:
     """The positions of a table's rows in a piece of text made of them.
 
-    Attributes
-    ----------
-    starts
-        The index of the first character of each row's text in the piece.
-    lines
-        The line of the file that each row begins in, or the number of the row; from 1.
-    bytes
-        The byte of the file that each row begins at, from 0.
+    `starts` are characters of the piece, `lines` the lines of the file or the numbers of the rows, from 1, `bytes`
+    those of the file, from 0.
     """
 
     starts: Sequence[int]
@@ -52,22 +46,14 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A stretch of a file's text.
+    """A stretch of a file's text, which begins in a line, from 1, and at a byte, from 0.
 
     Attributes
     ----------
-    text
-        The text, decoded.
     source
         The file's name, as shown to the user.
-    line
-        The line in which it begins, from 1.
-    byte
-        The byte at which it begins, from 0.
-    end_byte
-        The byte after its last one.
     encoding
-        The name of the file's encoding, for `locate`.
+        The file's encoding, for `locate`.
     replaced
         How many undecodable stretches were replaced in it.
     skipped_lines
@@ -91,6 +77,10 @@ class TextPiece:
     raw: bytes = b""
     rows: Rows | None = None
     unrepaired: bytes = b""
+
+    @property
+    def characters(self) -> int:
+        return len(self.text)
 
     @property
     def utf8(self) -> bytes:
@@ -139,17 +129,12 @@ def decoded_pieces(
         Returns the next bytes, about as many as requested; none at the end.
     head
         The bytes read first: at least four, or all up to the first LF, or all there are.
-    name
-        The name of the source.
     encoding
-        Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says; `DETECT` for what `head`
-        looks like, if nothing better is known.
+        From `known_encoding`; None for UTF-8 or what a byte order mark says; `DETECT` for what `head` looks like.
     errors
         What to do about bytes that cannot be decoded and about NUL characters.
     splits_at_blanks
         Whether a piece without a line end may end at a blank instead.
-    piece_bytes
-        About how long a piece is.
     byte
         The byte of the file, from 0, at which reading begins; lines are numbered from 1 there.
     around
@@ -206,9 +191,9 @@ def _blocks_of(
         # The rest has already been searched, except for a separator that was cut in two.
         unsearched = max(0, len(rest) - len(line_end) + 1)
         rest += data
-        end = _end_of_last(rest, line_end, unsearched)
+        end = end_of_last(rest, line_end, unsearched)
         if not end and splits_at_blanks:
-            end = _end_of_last(rest, blank, unsearched)
+            end = end_of_last(rest, blank, unsearched)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -219,38 +204,38 @@ def _blocks_of(
         yield rest
 
 
+@dataclass
 class _Decoder:
-    """Decodes blocks of whole lines of one file."""
+    """Decodes blocks of whole lines of one file; for `around`, see `decoded_pieces`."""
 
-    def __init__(self, name: str, encoding: str, errors: ErrorHandling, around: Callable[[int], bytes] | None) -> None:
-        self._around = around
-        self._name = name
-        self._encoding = encoding
-        self._errors = errors
-        self._line_end = "\n".encode(encoding)
+    name: str
+    encoding: str
+    errors: ErrorHandling
+    around: Callable[[int], bytes] | None
 
     def count_line_ends(self, data: bytes) -> int:
         """Return how many line ends there are in a block."""
-        if len(self._line_end) == 1:
-            return data.count(self._line_end)
-        return data.decode(self._encoding, "replace").count("\n")
+        line_end = "\n".encode(self.encoding)
+        if len(line_end) == 1:
+            return data.count(line_end)
+        return data.decode(self.encoding, "replace").count("\n")
 
     def pieces(self, data: bytes, line: int, byte: int) -> Iterator[TextPiece]:
         """Yield a block as text: in one piece if it is clean, else line by line."""
         try:
-            text = data.decode(self._encoding)
+            text = data.decode(self.encoding)
         except UnicodeDecodeError as error:
-            if self._errors == "strict":
-                before = data[: error.start].decode(self._encoding, "ignore")
+            if self.errors == "strict":
+                before = data[: error.start].decode(self.encoding, "ignore")
                 if "\0" in before:  # the first fault is reported, however the text is divided into blocks
                     raise self._binary(before, data, line, byte) from None
                 raise self._undecodable(error, data, line, byte) from None
         else:
             if "\0" not in text:
-                raw = data if self._encoding == "utf-8" else b""
-                yield TextPiece(text, self._name, line, byte, byte + len(data), self._encoding, raw=raw)
+                raw = data if self.encoding == "utf-8" else b""
+                yield TextPiece(text, self.name, line, byte, byte + len(data), self.encoding, raw=raw)
                 return
-            if self._errors == "strict":
+            if self.errors == "strict":
                 raise self._binary(text, data, line, byte)
         skipped = 0
         for raw in self._lines(data):
@@ -261,24 +246,24 @@ class _Decoder:
             if piece:
                 yield piece
         if skipped:
-            yield TextPiece("", self._name, line, byte, byte, self._encoding, skipped_lines=skipped)
+            yield TextPiece("", self.name, line, byte, byte, self.encoding, skipped_lines=skipped)
 
     def _lines(self, data: bytes) -> Iterator[bytes]:
-        start = 0
+        line_end, start = "\n".encode(self.encoding), 0
         while start < len(data):
-            end = _end_of_first(data, self._line_end, start) or len(data)
+            end = end_of_first(data, line_end, start) or len(data)
             yield data[start:end]
             start = end
 
     def _repaired(self, raw: bytes, line: int, byte: int, skipped: int) -> TextPiece | None:
-        text = raw.decode(self._encoding, "replace").replace("\0", "\ufffd")
+        text = raw.decode(self.encoding, "replace").replace("\0", "\ufffd")
         # The U+FFFD that "ignore" leaves were in the file.
-        faults = text.count("\ufffd") - raw.decode(self._encoding, "ignore").count("\ufffd")
-        if faults and self._errors == "skip-line":
+        faults = text.count("\ufffd") - raw.decode(self.encoding, "ignore").count("\ufffd")
+        if faults and self.errors == "skip-line":
             return None
-        unrepaired = raw if faults and self._encoding == "utf-8" else b""
+        unrepaired = raw if faults and self.encoding == "utf-8" else b""
         end = byte + len(raw)
-        return TextPiece(text, self._name, line, byte, end, self._encoding, faults, skipped, unrepaired=unrepaired)
+        return TextPiece(text, self.name, line, byte, end, self.encoding, faults, skipped, unrepaired=unrepaired)
 
     def _undecodable(self, error: UnicodeDecodeError, data: bytes, line: int, byte: int) -> StudioError:
         line += self.count_line_ends(data[: error.start])
@@ -294,22 +279,22 @@ class _Decoder:
         return StudioError(
             what,
             UNDECODABLE_ADVICE,
-            path=self._name,
+            path=self.name,
             line=line,
             bytes=data[error.start : max(error.end, error.start + 1)][:8].hex(" ").upper(),
             byte=byte + error.start,
-            encoding=self._encoding.upper(),
+            encoding=self.encoding.upper(),
             guess=guess,
         )
 
     def _guess(self, data: bytes, fault: int, byte: int) -> tuple[str | None, bool]:
         """Return the encoding that seems to be used instead of UTF-8 around a fault, and whether several seem to be."""
-        if self._encoding != "utf-8":
+        if self.encoding != "utf-8":
             return None, False
         from wordpiece_studio.corpus.encodings import guessed_encoding
 
-        if self._around is not None:
-            sample = self._around(byte + fault)
+        if self.around is not None:
+            sample = self.around(byte + fault)
         else:
             start = max(0, fault - AROUND_BYTES // 2)
             start += min(-(byte + start) % 4, fault - start) if start else 0
@@ -323,7 +308,7 @@ class _Decoder:
 
     def _binary(self, text: str, data: bytes, line: int, byte: int) -> StudioError:
         before = text[: text.index("\0")]
-        start = len(before.encode(self._encoding))
+        start = len(before.encode(self.encoding))
         guess, _ = self._guess(data, start, byte)
         what = "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file"
         if guess is not None:
@@ -333,14 +318,14 @@ class _Decoder:
         return StudioError(
             what,
             BINARY_ADVICE,
-            path=self._name,
+            path=self.name,
             line=line + before.count("\n"),
             byte=byte + start,
             guess=guess,
         )
 
 
-def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
+def end_of_last(data: bytes, separator: bytes, start: int) -> int:
     """Return the position after the last `separator` at a multiple of its length; 0 if there is none."""
     width = len(separator)
     position = data.rfind(separator, start)
@@ -349,7 +334,8 @@ def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
     return position + width if position >= 0 else 0
 
 
-def _end_of_first(data: bytes, separator: bytes, start: int) -> int:
+def end_of_first(data: bytes, separator: bytes, start: int) -> int:
+    """Return the position after the first `separator` at a multiple of its length from `start`; 0 if there is none."""
     width = len(separator)
     position = data.find(separator, start)
     while position >= 0 and (position - start) % width:

@@ -46,18 +46,8 @@ class Row(NamedTuple):
 class DelimitedRows:
     """The rows of a csv or tsv file, including the header.
 
-    Parameters
-    ----------
-    name
-        The file's name in messages.
-    pieces
-        The text.
-    delimiter
-        Separates cells; None for the one of `_DELIMITERS` that fits the first rows best.
-    errors
-        ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
-    takes_quotes_as_they_stand
-        Whether a line with invalid quoting is split at its delimiters only.
+    Without a delimiter, that of `_DELIMITERS` is taken that fits the first rows best. With ``"skip-line"`` faulty rows
+    are left out and counted. A line with invalid quoting may be taken as it stands: split at its delimiters only.
     """
 
     def __init__(
@@ -122,44 +112,32 @@ class DelimitedRows:
     def _wrong_width(self, cells: Sequence[str], line: int, byte: int) -> StudioError | None:
         if not cells or self._width in (None, len(cells)):
             return None
-        return StudioError(
-            "{path}, line {line}, byte {byte}: the number of cells is {n}, not {expected} as in the first row",
-            SKIP_ADVICE,
-            path=self._name,
-            line=line,
-            byte=byte,
-            n=len(cells),
-            expected=self._width,
-        )
+        what = "{path}, line {line}, byte {byte}: the number of cells is {n}, not {expected} as in the first row"
+        return self._error(what, line, byte, n=len(cells), expected=self._width)
+
+    def _error(self, what: str, line: int, byte: int, advice: str = SKIP_ADVICE, **values: object) -> StudioError:
+        return StudioError(what, advice, path=self._name, line=line, byte=byte, **values)
 
     def _fault(self, error: csv.Error, line: int, byte: int, delimiter: str) -> StudioError:
         row = "".join(self._lines.row)
         opened = _open_quote(row, delimiter)
         if opened is None and "new-line character" in str(error):
-            return StudioError(
+            return self._error(
                 "{path}, line {line}, byte {byte}: there is a CR without an LF after it; lines must end with LF or "
                 "CR LF, and cells with line ends need quotes",
-                SKIP_ADVICE,
-                path=self._name,
-                line=line,
-                byte=byte,
+                line,
+                byte,
             )
         if opened is None:
-            return StudioError(
-                "{path}, line {line}, byte {byte}: the row cannot be read ({reason})",
-                SKIP_ADVICE,
-                path=self._name,
-                line=line,
-                byte=byte,
-                reason=error,
+            return self._error(
+                "{path}, line {line}, byte {byte}: the row cannot be read ({reason})", line, byte, reason=error
             )
         before = row[:opened]
-        return StudioError(
+        return self._error(
             "{path}, line {line}, byte {byte}: the quote that opens here is not closed correctly ({reason})",
+            line + before.count("\n"),
+            byte + len(before.encode(self.encoding, "replace")),
             QUOTE_ADVICE,
-            path=self._name,
-            line=line + before.count("\n"),
-            byte=byte + len(before.encode(self.encoding, "replace")),
             reason=error,
         )
 
@@ -288,18 +266,8 @@ def delimited_texts(
     """Yield the texts in one column of a csv or tsv file, each followed by a line end, in pieces of bounded size.
 
     The first row names the columns, unless the column is given by a number that is not one of these names: then it is
-    the column with that number, from 1, and the first row is an ordinary one.
-
-    Parameters
-    ----------
-    pieces
-        The file's content.
-    name
-        Its name in messages.
-    column
-        The column to read; None for the only one with text or one with a usual name.
-    errors
-        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
+    the column with that number, from 1, and the first row is an ordinary one. Without a column, it is the only one with
+    text or one with a usual name. With ``"skip-line"`` faulty rows are left out and counted.
     """
     reader = DelimitedRows(name, pieces, "\t" if is_tsv else None, errors, takes_quotes_as_they_stand=is_tsv)
     rows = iter(reader)

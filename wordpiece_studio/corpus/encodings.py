@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
@@ -140,7 +141,8 @@ def _utf_16(sample: bytes) -> str | None:
     blanks = {"utf-16-le": 0, "utf-16-be": 0}
     for blank in "\n ":
         for encoding in blanks:
-            blanks[encoding] += _count_aligned(sample, blank.encode(encoding))
+            places = re.finditer(re.escape(blank.encode(encoding)), sample)
+            blanks[encoding] += sum(place.start() % 2 == 0 for place in places)
     encoding = max(blanks, key=blanks.__getitem__)
     if blanks[encoding] <= 4 * min(blanks.values()):
         return None
@@ -153,10 +155,6 @@ def _utf_16(sample: bytes) -> str | None:
         strange -= sum(map(text.count, "\t\n\r"))
         return encoding if strange * 100 <= len(text) else None
     return None
-
-
-def _count_aligned(data: bytes, pair: bytes) -> int:
-    return sum(match.start() % 2 == 0 for match in re.finditer(re.escape(pair), data))
 
 
 def _best_match(words: Sequence[bytes]) -> str | None:
@@ -176,11 +174,10 @@ def _best_match(words: Sequence[bytes]) -> str | None:
 
 
 def _is_in(encoding: str, data: bytes) -> bool:
-    try:
+    with suppress(UnicodeDecodeError):
         data.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _preferred(matches: CharsetMatches) -> CharsetMatch | None:

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import stat
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -18,12 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
 from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
 from wordpiece_studio.corpus.encodings import DETECT, EncodingGuess, guessed_encoding, known_encoding, marked_encoding
-from wordpiece_studio.corpus.remote_files import open_url, remote_state
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from io import BufferedIOBase
     from typing import BinaryIO
 
@@ -114,24 +114,16 @@ class CorpusFile:
         """Return the file, which may be read now; of several places, where it is found."""
         if not self.unagreed:
             return self
-        place = next(filter(_exists, self.unagreed[:-1]), self.unagreed[-1])
+        found = (place for place in self.unagreed[:-1] if is_url(place) or os.path.exists(place))
+        place = next(found, self.unagreed[-1])
         return replace(self, path=place, unagreed=())
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusReference:
-    """A file of the corpus as it was when last read.
+    """A file of the corpus as it was when last read; a size or time of -1 and an empty digest are unknown.
 
-    Attributes
-    ----------
-    file
-        The file and how it is read.
-    size
-        In bytes; -1 if unknown.
-    modified_ns
-        Time of the last change, in nanoseconds since 1970; -1 if unknown.
-    sha256
-        Digest of all its bytes, in hexadecimal; empty if not computed.
+    The time of the last change is in nanoseconds since 1970; the digest, of all its bytes, is in hexadecimal.
     """
 
     file: CorpusFile
@@ -181,24 +173,8 @@ def check_agreed(file: CorpusFile) -> None:
         )
 
 
-def _exists(path: str) -> bool:
-    return is_url(path) or os.path.exists(path)
-
-
 class FileOnDisk:
-    """A regular file, or one behind a URL.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    name
-        Its name in messages.
-    size
-        Its size in bytes when this was created.
-    bytes_read
-        How many of its bytes have been read so far.
-    """
+    """A regular file, or one behind a URL, with its size when this was created; `name` is its name in messages."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
@@ -226,13 +202,8 @@ class TextOnDisk(FileOnDisk):
 
     Parameters
     ----------
-    path
-        Where it is.
-    encoding
-        Its encoding, or None for UTF-8 or what its byte order mark says, or ``"detect"``.
-    errors
-        What to do about bytes that cannot be decoded and about NUL characters: ``"strict"`` raises,
-        ``"replace"`` replaces them by U+FFFD, ``"skip-line"`` leaves the line out.
+    encoding, errors
+        As in `CorpusFile`.
     splits_at_blanks
         Whether a piece may end at a blank instead, if there is no line end for a long stretch.
     decompresses
@@ -267,21 +238,18 @@ class TextOnDisk(FileOnDisk):
         encoding = self._given_encoding
         if encoding == DETECT:
             encoding = found_encoding(self.path)
-        try:
-            with open_binary(self.path) as file:
-                read = self._reader_of(file)
-                yield from decoded_pieces(
-                    read,
-                    read(max(piece_bytes, 4)),
-                    self.name,
-                    encoding=encoding,
-                    errors=self._errors,
-                    splits_at_blanks=self._splits_at_blanks,
-                    piece_bytes=piece_bytes,
-                    around=None if self._is_compressed else partial(bytes_around, self.path),
-                )
-        except OSError as error:
-            raise unreadable(self.path, error) from error
+        with reading(self.path) as file:
+            read = self._reader_of(file)
+            yield from decoded_pieces(
+                read,
+                read(max(piece_bytes, 4)),
+                self.name,
+                encoding=encoding,
+                errors=self._errors,
+                splits_at_blanks=self._splits_at_blanks,
+                piece_bytes=piece_bytes,
+                around=None if self._is_compressed else partial(bytes_around, self.path),
+            )
 
     def _reader_of(self, file: BinaryIO) -> Callable[[int], bytes]:
         """Return a function that reads the text's bytes and counts those of the file."""
@@ -292,10 +260,7 @@ class TextOnDisk(FileOnDisk):
             return data
 
         self.bytes_read = 0
-        compression = None
-        if self._decompresses:
-            compression = compression_of(file.read(MAGIC_BYTES))
-            file.seek(0)
+        compression = compression_in(file) if self._decompresses else None
         self._is_compressed = compression is not None
         return DecompressedStream(read, compression, self.name).read if compression else read
 
@@ -329,14 +294,29 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     return open_url(where) if is_url(os.fsdecode(where)) else io.BufferedReader(_FileAsItWas(where))
 
 
-def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
-    """Return the bytes around a byte of a file, from a multiple of four on; nothing if it cannot be read."""
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file as `open_binary` does, and say in words what goes wrong while it is open."""
     try:
         with open_binary(path) as file:
-            file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
-            return file.read(AROUND_BYTES)
-    except OSError:
-        return b""
+            yield file
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def compression_in(file: BinaryIO) -> Compression | None:
+    """Return how a file is compressed, and go to its beginning."""
+    compression = compression_of(file.read(MAGIC_BYTES))
+    file.seek(0)
+    return compression
+
+
+def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
+    """Return the bytes around a byte of a file, from a multiple of four on; nothing if it cannot be read."""
+    with suppress(OSError), open_binary(path) as file:
+        file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
+        return file.read(AROUND_BYTES)
+    return b""
 
 
 def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
@@ -364,40 +344,31 @@ _HEAD_BYTES, _PART_BYTES, _PARTS = 256 << 10, 64 << 10, 4
 
 def found_encoding(path: str | os.PathLike[str]) -> str | None:
     """Return the encoding that a file seems to be in; None for UTF-8, or if none fits."""
-    guess = encoding_of(sample_of(FileOnDisk(path)))
+    guess = encoding_of(sample_of(FileOnDisk(path))[1])
     return None if guess is None or guess.how in ("byte order mark", "mixed") else guess.name
 
 
-@dataclass(frozen=True, slots=True)
-class FileSample:
-    """Parts of a file's content, each starting at a multiple of four bytes, the first at the beginning."""
+def sample_of(file: FileOnDisk) -> tuple[Compression | None, list[bytes]]:
+    """Return how a file is compressed, and parts of its content, each from a multiple of four bytes on, first its head.
 
-    compression: Compression | None
-    parts: tuple[bytes, ...]
-
-
-def sample_of(file: FileOnDisk) -> FileSample:
-    """Return a bounded part of a file's content."""
-    try:
-        with open_binary(file.path) as content:
-            compression = compression_of(content.read(MAGIC_BYTES))
-            content.seek(0)
-            if compression is not None:
-                head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
-                return FileSample(compression, (head[:_HEAD_BYTES],))
-            parts = [content.read(_HEAD_BYTES)]
-            for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
-                content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
-                parts.append(content.read(_PART_BYTES))
-            return FileSample(None, tuple(parts))
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    They are of bounded size.
+    """
+    with reading(file.path) as content:
+        compression = compression_in(content)
+        if compression is not None:
+            head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
+            return compression, [head[:_HEAD_BYTES]]
+        parts = [content.read(_HEAD_BYTES)]
+        for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
+            content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
+            parts.append(content.read(_PART_BYTES))
+        return None, parts
 
 
-def encoding_of(sample: FileSample) -> EncodingGuess | None:
+def encoding_of(sample: Sequence[bytes]) -> EncodingGuess | None:
     """Return the encoding that a file seems to be in, from its mark or its bytes; None if none fits."""
-    marked = marked_encoding(sample.parts[0])
-    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample.parts)
+    marked = marked_encoding(sample[0])
+    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample)
 
 
 class TextStream:
@@ -483,3 +454,120 @@ def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
     for piece in TextStream(stream, name).pieces(by_line=True):
         for line in piece.text.removesuffix("\n").split("\n"):
             yield line.removesuffix("\r")
+
+
+# ---- behind URLs, read through fsspec, which is loaded only then -----------------------------------------------------
+
+_VERSION_KEYS = ("size", "mtime", "ETag", "etag", "LastModified", "last_modified", "updated", "md5Hash")
+_BUFFER_BYTES = 1 << 20
+
+
+def remote_state(url: str, *, is_known: bool) -> tuple[int, list[str]]:
+    """Return the size of a file in bytes, 0 if unknown, and what tells its content from others.
+
+    If that `is_known` from a listing of the folder, the file is not asked for again.
+    """
+    with _told(url):
+        system, path = _system_of(url)
+        if not is_known:
+            system.invalidate_cache()
+        info = dict(system.info(path))
+        if info.get("type") == "directory":
+            raise StudioError("{path} is a folder", "Choose files.", path=printable(url))
+        return int(info.get("size") or 0), [str(info.get(key)) for key in _VERSION_KEYS]
+
+
+def open_url(url: str) -> BinaryIO:
+    """Return the bytes of a file, readable from any position."""
+    with _as_os_errors():
+        system, path = _system_of(url)
+        return cast("BinaryIO", io.BufferedReader(_RawFile(system.open(path, "rb")), _BUFFER_BYTES))
+
+
+def files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
+    """Return what a URL stands for, and the URLs of the files there, in any order; hidden ones are left out."""
+    with _told(url):
+        from fsspec.utils import get_protocol
+
+        system, path = _system_of(url)
+        if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
+            names = [name for name in system.glob(path) if not system.isdir(name)]
+            return "pattern", [str(system.unstrip_protocol(name)) for name in names]
+        if system.info(path).get("type") == "directory":
+            names = [name for name in system.find(path) if not _is_hidden(name, path)]
+            return "folder", [str(system.unstrip_protocol(name)) for name in names]
+        return "file", [url]
+
+
+def _is_hidden(name: str, folder: str) -> bool:
+    return any(part.startswith(".") for part in name.removeprefix(folder).split("/"))
+
+
+def _system_of(url: str) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    system, path = url_to_fs(url)
+    return system, str(path)
+
+
+class _RawFile(io.RawIOBase):
+    """A file of fsspec, whose many exceptions all become `OSError`."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._file.seekable())
+
+    def readinto(self, buffer: Any) -> int:
+        with _as_os_errors():
+            data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        with _as_os_errors():
+            return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, StudioError):
+        raise
+    except Exception as error:
+        raise OSError(str(error) or type(error).__name__) from error
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Raise the error that the user is shown instead of another."""
+    shown = printable(url)
+    try:
+        yield
+    except StudioError:
+        raise
+    except FileNotFoundError as error:
+        raise StudioError("{path} does not exist", "Check the name.", path=shown) from error
+    except ImportError as error:
+        raise StudioError(
+            "{path} cannot be read: {reason}",
+            "Install the missing package; URLs always need fsspec: pip install fsspec",
+            path=shown,
+            reason=printable(str(error)).rstrip("."),
+        ) from error
+    except Exception as error:  # each kind of file system has its own exceptions
+        reason = printable(str(error)) or type(error).__name__
+        raise StudioError("{path} cannot be read: {reason}", path=shown, reason=reason) from error

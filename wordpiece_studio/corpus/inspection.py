@@ -10,12 +10,14 @@ start to end (`listing`).
 from __future__ import annotations
 
 import io
+import time
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
+from wordpiece_studio.corpus.compression import DecompressedStream
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
+from wordpiece_studio.corpus.decoding import end_of_first, end_of_last
 from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
 from wordpiece_studio.corpus.encodings import DETECT, known_encoding, marked_encoding
 from wordpiece_studio.corpus.files import (
@@ -24,21 +26,22 @@ from wordpiece_studio.corpus.files import (
     FileOnDisk,
     TextStream,
     check_agreed,
+    compression_in,
     encoding_of,
     found_encoding,
     kind_of_name,
-    open_binary,
+    reading,
     sample_of,
-    unreadable,
 )
 from wordpiece_studio.corpus.json_lines import fields_with_text, first_objects
-from wordpiece_studio.corpus.listing import opened_stream
+from wordpiece_studio.corpus.listing import listed_files, opened_stream
 from wordpiece_studio.corpus.parquet import ParquetTexts, opened_parquet, text_columns
 from wordpiece_studio.corpus.rows import proposed_column
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.compression import Compression
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 
 _PARQUET_MAGIC = b"PAR1"
 _FIRST_ROWS = 20
+_BATCH_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +59,6 @@ class FileDescription:
 
     Attributes
     ----------
-    path, name
-        Where it is, and its name as shown to the user.
-    size
-        Its size on disk in bytes.
-    kind
-        The kind that its suffix indicates, or text.
-    compression
-        How it is compressed; None if it is not.
     encoding, how
         Its encoding, and how that is known; None if none fits, and for parquet.
     columns
@@ -99,27 +95,44 @@ def described(path: str | os.PathLike[str]) -> FileDescription:
     return found
 
 
+def described_files(
+    paths: Sequence[str],
+) -> Iterator[tuple[int, list[FileDescription | tuple[CorpusFile, StudioError]]]]:
+    """Yield what the files that paths refer to seem to be, or what is wrong with them, in batches of a moment's work.
+
+    With each batch comes the number of all files.
+    """
+    files = listed_files(paths)
+    batch: list[FileDescription | tuple[CorpusFile, StudioError]] = []
+    due = time.monotonic()
+    for file in files:
+        try:
+            batch.append(described(file.path))
+        except StudioError as error:
+            batch.append((file, error))
+        if time.monotonic() >= due:
+            yield len(files), batch
+            batch, due = [], time.monotonic() + _BATCH_SECONDS
+    yield len(files), batch
+
+
 def _described(path: str | os.PathLike[str]) -> FileDescription:
     file = FileOnDisk(path)
-    sample = sample_of(file)
-    head = sample.parts[0]
+    compression, sample = sample_of(file)
+    head = sample[0]
     kind = kind_of_name(file.path) or ("parquet" if head.startswith(_PARQUET_MAGIC) else "text")
+    found = FileDescription(file.path, file.name, file.size, kind)
     if kind == "parquet":
-        columns, column = _columns_of_parquet(file.path)
-        return FileDescription(file.path, file.name, file.size, kind, None, None, None, columns, column)
-    guess = encoding_of(sample)
-    columns, column = _columns_of(kind, head, guess)
-    return FileDescription(
-        file.path,
-        file.name,
-        file.size,
-        kind,
-        sample.compression,
-        guess.name if guess else None,
-        guess.how if guess else None,
-        columns,
-        column,
-    )
+        with opened_parquet(file.path) as content:
+            columns = tuple(text_columns(content.schema_arrow))
+        column = proposed_column(columns)
+    else:
+        guess = encoding_of(sample)
+        columns, column = _columns_of(kind, head, guess)
+        found = replace(found, compression=compression)
+        if guess is not None:
+            found = replace(found, encoding=guess.name, how=guess.how)
+    return replace(found, columns=columns, column=column)
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
@@ -137,12 +150,6 @@ def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tup
     return (), None
 
 
-def _columns_of_parquet(path: str) -> tuple[tuple[str, ...], str | None]:
-    with opened_parquet(path) as file:
-        columns = text_columns(file.schema_arrow)
-    return tuple(columns), proposed_column(columns)
-
-
 SEARCHED_BYTES = 64 << 20
 """The most that is decompressed, or searched for line ends."""
 
@@ -152,18 +159,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A part of a file's text.
+    """A part of a file's text; for a file of rows, the texts of its rows.
 
-    Attributes
-    ----------
-    text
-        The text, about as much as requested; for a file of rows, the texts of its rows.
-    first_line
-        The number of its first line in the file, from 1; None if that would take long to find out.
-    start, end
-        Where it begins and ends: bytes of the content, from 0, or rows of a parquet file.
-    total
-        Where the content ends; for a compressed file that was not read to its end, an estimate.
+    `first_line` is the number of its first line in the file, from 1; None if that would take long to find out. `start`
+    and `end` are bytes of the content, from 0, or rows of a parquet file; `total` is where the content ends, for a
+    compressed file that was not read to its end an estimate.
     """
 
     text: str
@@ -176,36 +176,25 @@ class Preview:
 def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
     """Return the text of a file from the line that contains the byte `at`; of a parquet file, from the row `at`.
 
-    Parameters
-    ----------
-    file
-        The file, and how it is read; its `errors` are ignored.
-    at
-        A byte of the content, from 0; past the end, the last line is shown. In a compressed file only the first
-        `SEARCHED_BYTES` can be shown.
-    size
-        About how many bytes to show.
+    The byte is one of the content, from 0; past the end, the last line is shown. In a compressed file only the first
+    `SEARCHED_BYTES` can be shown. About `size` bytes are shown; the file's `errors` are ignored.
     """
     check_agreed(file)
     if file.kind == "parquet":
         return _preview_of_parquet(file, at, size)
     on_disk = FileOnDisk(file.path)
-    try:
-        with open_binary(file.path) as content:
-            compression = compression_of(content.read(MAGIC_BYTES))
-            content.seek(0)
-            if compression is None:
-                return _preview_of(content, on_disk.size, file, at, size)
-            stream = DecompressedStream(content.read, compression, on_disk.name)
-            held = stream.read(min(at + size + _BLOCK, SEARCHED_BYTES))
-            is_whole = not stream.read(1)
-            shown = _preview_of(io.BytesIO(held), len(held), file, at, size, is_whole=is_whole)
-            if is_whole:
-                return shown
-            estimate = len(held) * on_disk.size // max(content.tell(), 1)
-            return replace(shown, total=max(estimate, len(held) + 1))
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as content:
+        compression = compression_in(content)
+        if compression is None:
+            return _preview_of(content, on_disk.size, file, at, size)
+        stream = DecompressedStream(content.read, compression, on_disk.name)
+        held = stream.read(min(at + size + _BLOCK, SEARCHED_BYTES))
+        is_whole = not stream.read(1)
+        shown = _preview_of(io.BytesIO(held), len(held), file, at, size, is_whole=is_whole)
+        if is_whole:
+            return shown
+        estimate = len(held) * on_disk.size // max(content.tell(), 1)
+        return replace(shown, total=max(estimate, len(held) + 1))
 
 
 def _preview_of(
@@ -258,22 +247,15 @@ def _line_start(content: BinaryIO, line_end: bytes, first: int, at: int) -> int:
     lowest = max(first, at - _LONGEST_LINE_START)
     content.seek(lowest)
     before = content.read(at - lowest)
-    position = before.rfind(line_end)
-    while position >= 0 and position % width:
-        position = before.rfind(line_end, 0, position + width - 1)
-    if position >= 0:
-        return lowest + position + width
-    return lowest if lowest == first else at
+    end = end_of_last(before, line_end, 0)
+    return lowest + end if end or lowest == first else at
 
 
 def _end_of_line(data: bytes, line_end: bytes, size: int) -> int:
     """Return where the line that contains the byte before `size` ends; `size` itself if the line is very long."""
     width = len(line_end)
     size -= size % width
-    position = data.find(line_end, max(size - width, 0))
-    while position >= 0 and position % width:
-        position = data.find(line_end, position + 1)
-    return position + width if position >= 0 else size
+    return end_of_first(data, line_end, max(size - width, 0)) or size
 
 
 def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> int | None:
@@ -295,7 +277,7 @@ def _preview_of_parquet(file: CorpusFile, at: int, size: int) -> Preview:
     first = max(min(at, total - 1), 0)
     shown: list[str] = []
     end = first
-    for piece in texts.rows_from(first):
+    for piece, _, _ in texts.pieces_from(first):
         rows = piece.rows
         starts = [*rows.starts, len(piece.text)] if rows else []
         for number, row in enumerate(rows.lines if rows else ()):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -38,23 +39,17 @@ _JSON_TYPES = {"str": "string", "bool": "boolean", "int": "number", "float": "nu
 _TOO_DEEP = "{path}, line {line}, byte {byte}: the JSON is nested too deeply"
 
 
+@dataclass
 class JsonLines:
     """Finds the texts in one field of the objects in a jsonl file or stream.
 
-    Parameters
-    ----------
-    name
-        The file's name in messages.
-    column
-        The field to read; None for the only one with text or one with a usual name.
-    errors
-        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
+    Without a column, it is the only one with text or one with a usual name. With ``"skip-line"`` faulty rows are left
+    out and counted.
     """
 
-    def __init__(self, name: str, column: str | None, errors: ErrorHandling) -> None:
-        self._name = name
-        self._column = column
-        self._errors = errors
+    name: str
+    column: str | None
+    errors: ErrorHandling
 
     def texts(self, pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
         """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
@@ -62,7 +57,7 @@ class JsonLines:
         decoder = self._decoder_for(rows)
         for piece in chain(first, pieces):
             lines = _lines_of(piece)
-            decoder = decoder or self._decoder_for(first_objects(lines, self._column))
+            decoder = decoder or self._decoder_for(first_objects(lines, self.column))
             yield self._rows_of(piece, lines, decoder or _TextDecoder(()))
 
     def _first(self, pieces: Iterator[TextPiece]) -> tuple[list[TextPiece], list[dict[str, Any]]]:
@@ -74,7 +69,7 @@ class JsonLines:
             read.append(piece)
             for line in _lines_of(piece):
                 if size < _FIRST_BYTES and len(rows) < _FIRST_ROWS:
-                    rows += first_objects([line], self._column)
+                    rows += first_objects([line], self.column)
                 size += len(line) + 1
             if size >= _FIRST_BYTES or len(rows) == _FIRST_ROWS:
                 break
@@ -82,17 +77,17 @@ class JsonLines:
 
     def _decoder_for(self, rows: Sequence[dict[str, Any]]) -> _TextDecoder | None:
         """Return a decoder of rows; None if no row shows which field is the text."""
-        column = self._column
+        column = self.column
         if column is None and rows:
             every = list(dict.fromkeys(name for row in rows for name in row))
-            column = chosen_column(fields_with_text(rows), self._name, "field", every)
+            column = chosen_column(fields_with_text(rows), self.name, "field", every)
         if column is None:
             return None
         has_such_name = any(column in row for row in rows)
         return _TextDecoder((column,) if has_such_name else tuple(column.split(".")))
 
     def _rows_of(self, piece: TextPiece, lines: Sequence[bytes], decoder: _TextDecoder) -> TextPiece:
-        collector = RowCollector(self._name, piece.encoding, self._errors)
+        collector = RowCollector(self.name, piece.encoding, self.errors)
         collector.replaced, collector.skipped = piece.replaced, piece.skipped_lines
         starts = list(accumulate(_sizes(lines, piece.encoding), initial=piece.byte))
         try:
@@ -104,14 +99,14 @@ class JsonLines:
                 try:
                     collector.add(decoder.text(line), number, byte)
                 except _FaultyRow as fault:
-                    if self._errors != "skip-line":
+                    if self.errors != "skip-line":
                         raise self._error_of(fault, number, byte, piece.encoding) from None
                     collector.skipped += 1
         return collector.piece(piece.line, piece.byte, piece.end_byte)
 
     def _error_of(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
         byte += len(fault.before.encode(encoding, "replace"))
-        return StudioError(fault.what, SKIP_ADVICE, path=self._name, line=line, byte=byte, **fault.values)
+        return StudioError(fault.what, SKIP_ADVICE, path=self.name, line=line, byte=byte, **fault.values)
 
 
 class _FaultyRow(Exception):

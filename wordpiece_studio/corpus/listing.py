@@ -10,6 +10,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,12 +24,12 @@ from wordpiece_studio.corpus.files import (
     TextOnDisk,
     TextStream,
     check_agreed,
+    files_at,
     is_url,
     kind_of_name,
     regular_file_status,
     unreadable,
 )
-from wordpiece_studio.corpus.remote_files import files_at
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
@@ -56,15 +57,8 @@ _ONE = (str, bytes, os.PathLike, CorpusFile)
 class Listing:
     """The files of a corpus in order, and what was decided about them without being requested.
 
-    Attributes
-    ----------
-    files
-        The files.
-    guessed_tables
-        The names of those that are read as words with their counts because they look like that.
-    left_out_files, left_out_example
-        How many files in folders are not included because their suffixes are not those of texts, and the name of the
-        first. Hidden files are not counted.
+    `guessed_tables` names those that are read as words with their counts because they look like that. The files in
+    folders that were left out have suffixes that are not those of texts; hidden ones are not counted.
     """
 
     files: tuple[CorpusFile, ...]
@@ -150,15 +144,10 @@ def _no_column(name: str, kind: FileKind, column: str) -> StudioError:
 
 
 def listed_files(
-    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
-    *,
-    kind: FileKind | None = None,
-    column: str | None = None,
-    encoding: str | None = None,
-    errors: ErrorHandling = "strict",
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile], *, kind: FileKind | None = None
 ) -> list[CorpusFile]:
     """Return the files that paths stand for as `listing` does, but each of the kind that its name indicates."""
-    return list(listing(paths, kind=kind, column=column, encoding=encoding, errors=errors, looks_inside=False).files)
+    return list(listing(paths, kind=kind, looks_inside=False).files)
 
 
 def _is_table(file: CorpusFile) -> bool:
@@ -238,10 +227,9 @@ def _check_pattern(pattern: str, files: list[str]) -> None:
 
 def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
     """Return whether it is a folder, and whether it is a file; a broken or circular link is neither."""
-    try:
+    with suppress(OSError):
         return entry.is_dir(), entry.is_file()
-    except OSError:
-        return False, False
+    return False, False
 
 
 def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Iterator[str]:
@@ -268,12 +256,7 @@ def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Itera
 def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> TextOnDisk | ParquetTexts:
     """Return a reader of a file, which is opened when its text is requested.
 
-    Parameters
-    ----------
-    file
-        The file, and how it is read.
-    splits_at_blanks
-        Whether a piece may end at a blank instead, if there is no line end for a long stretch.
+    A piece may end at a blank instead, if there is no line end for a long stretch.
     """
     check_agreed(file)
     if file.kind == "parquet":

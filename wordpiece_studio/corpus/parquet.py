@@ -26,21 +26,14 @@ _BATCH_BYTES, _MOST_BATCH_ROWS = 8 << 20, 8192
 _PIECE_BYTES = 1 << 20
 _BUFFER_BYTES = 1 << 20
 _LARGEST_FOOTER_PART = 64 << 20
+_DAMAGED_ADVICE = "Get a new copy; the file is damaged or incomplete."
 
 
 class ParquetTexts(FileOnDisk):
     """The texts in one column of a parquet file, to be read once.
 
-    Instead of lines and bytes, as in other sources, its pieces have row numbers, from 1, and 0.
-
-    Parameters
-    ----------
-    path
-        Where it is.
-    column
-        The column to read; None for the only one with text or one with a usual name.
-    errors
-        ``"skip-line"`` leaves out rows without a text and counts them; otherwise they are errors.
+    Instead of lines and bytes, as in other sources, its pieces have row numbers, from 1, and 0. Without a column, it is
+    the only one with text or one with a usual name. With ``"skip-line"`` rows without a text are left out and counted.
     """
 
     def __init__(self, path: str | os.PathLike[str], column: str | None, errors: ErrorHandling) -> None:
@@ -53,22 +46,18 @@ class ParquetTexts(FileOnDisk):
     def pieces(self) -> Iterator[TextPiece]:
         """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
         self.bytes_read = 0
-        for piece, row, rows in self._pieces_from(0):
+        for piece, row, rows in self.pieces_from(0):
             self.bytes_read = self.size * min(row, rows) // max(rows, 1)
             yield piece
         self.bytes_read = self.size
-
-    def rows_from(self, first: int) -> Iterator[TextPiece]:
-        """Yield the texts like `pieces`, from the row with the index `first` on."""
-        return (piece for piece, _, _ in self._pieces_from(first))
 
     def count_rows(self) -> int:
         """Return how many rows the file has."""
         with opened_parquet(self.path) as file:
             return max(0, int(file.metadata.num_rows))
 
-    def _pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
-        """Yield pieces, each with the row before which it ends, and the total number of rows."""
+    def pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
+        """Yield pieces from the row `first` on, the row before which each ends, and how many there are."""
         with opened_parquet(self.path) as file:
             column = _found_column(file.schema_arrow, self._column, self.name)
             metadata = file.metadata
@@ -97,7 +86,14 @@ class ParquetTexts(FileOnDisk):
                 _check_indices(texts)
                 yield texts.cast(pyarrow.large_string()) if texts.type == pyarrow.string_view() else texts
         except (arrow.ArrowException, OSError, MemoryError, ValueError, IndexError, KeyError) as error:
-            raise self._fault(group, column, error) from error
+            raise StudioError(
+                '{path}: the column "{column}" of row group {group} cannot be read: {reason}',
+                _DAMAGED_ADVICE,
+                path=self.name,
+                column=printable(column),
+                group=group,
+                reason=reason_of(error),
+            ) from error
 
     def batch_rows(self, group: Any, column: str, number: int) -> int:
         """Return how many rows of a row group may be read at a time, given pyarrow's metadata of the group."""
@@ -171,16 +167,6 @@ class ParquetTexts(FileOnDisk):
             values = texts.cast(pyarrow.large_binary()).to_pylist()
         return [_decoded(value) for value in values]
 
-    def _fault(self, group: int, column: str, error: Exception) -> StudioError:
-        return StudioError(
-            '{path}: the column "{column}" of row group {group} cannot be read: {reason}',
-            "Get a new copy; the file is damaged or incomplete.",
-            path=self.name,
-            column=printable(column),
-            group=group,
-            reason=reason_of(error),
-        )
-
     def _bomb(self, column: str, group: int, size: int) -> StudioError:
         return StudioError(
             '{path}: the column "{column}" claims to hold {n} MB in row group {group} of a {size} KB file, which is '
@@ -226,7 +212,7 @@ def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> A
     except (arrow.ArrowException, OSError, MemoryError, ValueError, KeyError) as error:
         raise StudioError(
             "{path} cannot be read as a Parquet file: {reason}",
-            "Get a new copy; the file is damaged or incomplete.",
+            _DAMAGED_ADVICE,
             path=file.name,
             reason=reason_of(error),
         ) from error

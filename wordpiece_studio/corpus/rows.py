@@ -7,6 +7,7 @@ Not here: finding the rows (`json_lines`, `delimited`, `parquet`).
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
@@ -30,28 +31,23 @@ USUAL_COLUMNS = ("text", "content", "contents", "body", "sentence", "document", 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
+@dataclass
 class RowCollector:
     """Joins the texts of some rows into one piece.
 
-    Parameters
-    ----------
-    name, encoding
-        As in `TextPiece`.
-    errors
-        What to do about a row with a lone surrogate or a NUL character in its text.
-    has_lines
-        Whether rows have lines and bytes; otherwise they only have numbers.
+    `errors` says what to do about a row with a lone surrogate or a NUL character in its text. Without lines, rows only
+    have numbers.
     """
 
-    def __init__(self, name: str, encoding: str, errors: ErrorHandling, *, has_lines: bool = True) -> None:
-        self._name = name
-        self._has_lines = has_lines
-        self._encoding = encoding
-        self._errors = errors
-        self.texts: list[str] = []
-        self.lines: list[int] = []
-        self.bytes: list[int] = []
-        self.replaced = self.skipped = 0
+    name: str
+    encoding: str
+    errors: ErrorHandling
+    has_lines: bool = True
+    texts: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    bytes: list[int] = field(default_factory=list)
+    replaced: int = 0
+    skipped: int = 0
 
     def add(self, text: str, line: int, byte: int) -> None:
         """Add the text of a row that begins in the given line and at the given byte of the file."""
@@ -79,11 +75,11 @@ class RowCollector:
         starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))[:-1]
         return TextPiece(
             text,
-            self._name,
+            self.name,
             line,
             byte,
             end_byte,
-            self._encoding,
+            self.encoding,
             self.replaced,
             self.skipped,
             data,
@@ -98,9 +94,9 @@ class RowCollector:
         self.texts, self.lines, self.bytes = [], [], []
         for text, line, byte in rows:
             repaired, faults = _NO_TEXT.subn("\ufffd", text)
-            if faults and self._errors == "strict":
+            if faults and self.errors == "strict":
                 raise self._fault(text, line, byte)
-            if faults and self._errors == "skip-line":
+            if faults and self.errors == "skip-line":
                 self.skipped += 1
             else:
                 self.replaced += faults
@@ -114,7 +110,7 @@ class RowCollector:
         else:
             in_line = "{path}, line {line}, byte {byte}: the text contains an unpaired surrogate (U+{code:04X})"
             in_row = "{path}, row {line}: the text contains an unpaired surrogate (U+{code:04X})"
-        what, place = in_line if self._has_lines else in_row, {"path": self._name, "line": line, "byte": byte}
+        what, place = in_line if self.has_lines else in_row, {"path": self.name, "line": line, "byte": byte}
         return StudioError(what, CHARACTERS_ADVICE, **place, code=ord(bad))
 
 

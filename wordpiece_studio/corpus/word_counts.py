@@ -9,19 +9,22 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
+from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.count_tables import GUARDED_WORD, TableReader, guarded, is_obeyed
 from wordpiece_studio.corpus.counts import (
-    LARGEST_COUNT,
     CorpusStatistics,
-    CountingStopped,
     FileStatistics,
     ProgressMeter,
     WordCounts,
+    checked_totals,
+    stop_check,
 )
 from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, FileOnDisk, kind_of_name
 from wordpiece_studio.corpus.listing import listed_files
@@ -77,26 +80,17 @@ def read_word_counts(
     files: list[FileStatistics] = []
     tables = _tables(paths)
     sizes = [FileOnDisk(file.path).size for file in tables]
-    meter = ProgressMeter(progress, sum(sizes), len(tables))
+    meter, check_stop = ProgressMeter(progress, sum(sizes), len(tables)), stop_check(should_stop)
 
     def look(bytes_read: int) -> None:
-        if should_stop is not None and should_stop():
-            raise CountingStopped
+        check_stop()
         meter.note(sum(sizes[: len(files)]) + bytes_read, len(files), len(total))
 
     for file in tables:
         files.append(_read_table(file, total, look))
         look(0)
-    if sum(total.values()) > LARGEST_COUNT:
-        raise StudioError("The words together occur more than 2**63 - 1 times")
-    statistics = CorpusStatistics.summed(files, files=tuple(files))
-    return WordCounts(
-        list(total),
-        list(total.values()),
-        resolve_normalizer(normalizer),
-        resolve_pre_tokenizer(pre_tokenizer),
-        statistics,
-    )
+    steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+    return WordCounts(*checked_totals(total), *steps, CorpusStatistics.summed(files, files=tuple(files)))
 
 
 def _read_table(file: CorpusFile, total: dict[str, int], look: Callable[[int], None]) -> FileStatistics:
@@ -146,11 +140,10 @@ def write_word_counts(
     kind = kind_of_name(name)
     _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
     if kind == "parquet":
-        table = _arrow_table(counts, name)
-        write = partial(_write_parquet, table)
+        write: Callable[[BinaryIO], None] = partial(_write_parquet, counts)
     else:
         lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
-        write = partial(_write_lines, lines)
+        write = methodcaller("writelines", lines)
     atomic_write_all({path: write} if together is None else together(path, write))
 
 
@@ -184,24 +177,18 @@ def _tables(paths: Place | CorpusFile | Iterable[Place | CorpusFile]) -> list[Co
 
 def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
     text = "".join(words)
-    try:
-        text.encode()
-        is_clean = not any(character in text for character in forbidden)
-    except UnicodeEncodeError:
-        is_clean = False
-    if not is_clean:
-        faulty = [word for word in words if _cannot_stand(word, forbidden)]
-        raise StudioError(
-            "{n} of the words cannot be written to {path}: {list}",
-            "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
-            n=len(faulty),
-            path=name,
-            list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
-        )
-
-
-def _cannot_stand(word: str, forbidden: str) -> bool:
-    return any(character in forbidden or "\ud800" <= character <= "\udfff" for character in word)
+    with suppress(UnicodeEncodeError):
+        text.encode()  # faster than looking for surrogates
+        if not any(character in text for character in forbidden):
+            return
+    faulty = [word for word in words if re.search(f"[\ud800-\udfff{forbidden}]", word)]
+    raise StudioError(
+        "{n} of the words cannot be written to {path}: {list}",
+        "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
+        n=len(faulty),
+        path=name,
+        list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+    )
 
 
 def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
@@ -229,18 +216,9 @@ def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
         yield text.getvalue().encode()
 
 
-def _arrow_table(counts: WordCounts, name: str) -> Any:
-    load_pyarrow(name)
+def _write_parquet(counts: WordCounts, file: BinaryIO) -> None:
     import pyarrow
-
-    return pyarrow.table({"word": pyarrow.array(counts.words, pyarrow.large_string()), "count": counts.counts})
-
-
-def _write_lines(lines: Iterable[bytes], file: BinaryIO) -> None:
-    file.writelines(lines)
-
-
-def _write_parquet(table: Any, file: BinaryIO) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(table, file)
+    words = pyarrow.array(counts.words, pyarrow.large_string())
+    parquet.write_table(pyarrow.table({"word": words, "count": counts.counts}), file)

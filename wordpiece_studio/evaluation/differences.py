@@ -148,9 +148,12 @@ class TokenizerComparison:
         return f"<TokenizerComparison: {self.overlap!r}, {self.divergence!r}, {self.differences!r}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import comparison_html  # it needs this module
+        from wordpiece_studio.notebook import comparison_html
 
-        return comparison_html(self)
+        apart, found = self.divergence, self.differences
+        divergence = None if apart is None else (apart.step, apart.first, apart.second)
+        words = [] if found is None else [(each.word, each.count, each.first, each.second) for each in found.words]
+        return comparison_html(self.overlap.sizes, self.overlap.shared, divergence, words)
 
 
 def compare(

@@ -198,9 +198,9 @@ class Evaluation:
         return f"<Evaluation, tokens per word: {shown}{more}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import evaluation_html  # it needs this module
+        from wordpiece_studio.notebook import evaluation_html
 
-        return evaluation_html(self)
+        return evaluation_html(list(self.tables()), self.figures[0].words, self.words_of)
 
     def tables(self) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield a table of all of the text, named ``""``, and one of each part: rows of cells, the first the titles."""
@@ -342,7 +342,6 @@ def _checked_order(alpha: Any) -> float:
 
 
 def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
-    """Return tokenizers by name."""
     if not isinstance(tokenizers, Iterable) or isinstance(tokenizers, str | bytes):
         tokenizers = [tokenizers]
     if not is_mapping(tokenizers):
@@ -412,7 +411,6 @@ def _utf8_bytes(counts: WordCounts) -> int:
 def _measured(
     named: Mapping[str, Encoder], source: TextInFiles | TextInWords, common: TextReading, watch: Watch
 ) -> tuple[_Size, dict[str, Usage]]:
-    """Return the size of a text, and what each tokenizer makes of it."""
     size = _Size.of(source.begin(common, watch))
     usages: dict[str, Usage] = {}
     for first in named.values():

@@ -12,7 +12,7 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, get_args
+from typing import TYPE_CHECKING, TypedDict, get_args
 
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
@@ -22,7 +22,7 @@ from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
 from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.usage import count_usage
+from wordpiece_studio.evaluation.usage import Usage, count_usage
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -166,8 +166,13 @@ def divided_corpus(
         If a file cannot be read, something in `texts` is not a text, or one part would be empty. `CountingStopped` if
         `should_stop` returned true.
     """
-    count, pieces = _reading(paths, texts, normalizer, pre_tokenizer, reading)
-    return count.divided(pieces)
+    count = _PartsCount(paths, texts, normalizer, pre_tokenizer, **reading)
+    for is_held_out, piece in divided_pieces(count.pieces):
+        count.add(piece, is_held_out=is_held_out)
+    rest, held_out = count.result()
+    if not rest or not held_out.counts:
+        raise StudioError(TOO_FEW_LINES, HOLD_OUT_ADVICE)
+    return DividedCorpus(rest, held_out)
 
 
 def held_out_text(
@@ -182,8 +187,8 @@ def held_out_text(
 
     Steps of the normalizer that are for the corpus only are left out.
     """
-    count, pieces = _reading(paths, texts, resolve_normalizer(normalizer).kept, pre_tokenizer, reading)
-    for piece in pieces:
+    count = _PartsCount(paths, texts, resolve_normalizer(normalizer).kept, pre_tokenizer, **reading)
+    for piece in count.pieces:
         count.add(piece, is_held_out=True)
     _, held_out = count.result()
     if not held_out.words:
@@ -225,10 +230,15 @@ def held_out_figures(
         if objective != config.objective:
             other = dataclasses.replace(config, objective=objective, min_value=None)
             runs[objective] = _trained(rest, other, progress, should_stop)
-    usages = {objective: _usage(each.tokenizer(), held_out, should_stop) for objective, each in runs.items()}
-    figures = {objective: usage.tokens / held_out.words for objective, usage in usages.items()}
-    unknown = {objective: usage.unknown / usage.tokens for objective, usage in usages.items()}
-    return HeldOutFigures(runs[config.objective], held_out.words, figures, unknown)
+    usages = {objective: _usage(each.tokenizer(), held_out.counts, should_stop) for objective, each in runs.items()}
+    skipped = held_out.counts.statistics.skipped_words  # each an unknown word
+    tokens = {objective: each.tokens + skipped + held_out.special_tokens for objective, each in usages.items()}
+    return HeldOutFigures(
+        runs[config.objective],
+        held_out.words,
+        {objective: number / held_out.words for objective, number in tokens.items()},
+        {objective: (usages[objective].unknown_occurrences + skipped) / number for objective, number in tokens.items()},
+    )
 
 
 def _trained(
@@ -244,40 +254,20 @@ def _trained(
     return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
 
 
-def tokens_per_word(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None = None) -> float:
-    """Return how many tokens a vocabulary makes of a word on average; an unknown word is one token."""
-    return _usage(tokenizer, text, should_stop).tokens / text.words
-
-
-class _Tokens(NamedTuple):
-    """How many tokens a vocabulary makes of a text, and how many of them are unknown words."""
-
-    tokens: int
-    unknown: int
-
-
-def _usage(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None) -> _Tokens:
-    usage = count_usage(tokenizer, text.counts, should_stop)
+def _usage(tokenizer: Tokenizer, counts: WordCounts, should_stop: Callable[[], bool] | None) -> Usage:
+    usage = count_usage(tokenizer, counts, should_stop)
     if usage is None or (should_stop is not None and should_stop()):
         raise CountingStopped
-    skipped = text.counts.statistics.skipped_words
-    return _Tokens(usage.tokens + skipped + text.special_tokens, usage.unknown_occurrences + skipped)
+    return usage
 
 
 class _PartsCount:
-    """A count of the words of two parts of a text, in which each word has one number.
-
-    Parameters
-    ----------
-    size
-        How many bytes are to be read.
-    normalizer, pre_tokenizer, special_tokens, user_tokens, added_tokens, max_word_length, progress, should_stop
-        As for `divided_corpus`.
-    """
+    """A count of the words of two parts of a text, in which each word has one number."""
 
     def __init__(
         self,
-        size: int,
+        paths: Place | Iterable[Place] | Listing,
+        texts: Iterable[str],
         normalizer: str | Normalizer | None,
         pre_tokenizer: str | PreTokenizer,
         *,
@@ -288,6 +278,13 @@ class _PartsCount:
         progress: Callable[[CountingProgress], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
+        given = list(checked_texts(texts))
+        files = () if given else listing(paths).files
+        if any(file.kind == "word-counts" for file in files):
+            raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
+        size = sum(size_of_text(text, number) for number, text in enumerate(given, start=1))
+        size += sum(FileOnDisk(file.path).size for file in files)
+        self.pieces = self._pieces_in(given) if given else self._pieces_of(files)
         steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
         self._pipeline = pipeline = Pipeline(*steps, tuple(user_tokens))
         self._meter = ProgressMeter(progress, size, files_total=1)
@@ -308,7 +305,7 @@ class _PartsCount:
             self._counter = PlainCounter(pipeline, max_word_length, self._check_stop)
         self._parts = Merging(self._counter.numbers), Merging(self._counter.numbers)
 
-    def pieces_of(self, files: Iterable[CorpusFile]) -> Iterator[TextPiece]:
+    def _pieces_of(self, files: Iterable[CorpusFile]) -> Iterator[TextPiece]:
         """Yield the text of files, and report how much of them has been read."""
         before = 0
         for file in files:
@@ -319,7 +316,7 @@ class _PartsCount:
             before += FileOnDisk(file.path).size
         self._report(before, is_all=True)
 
-    def pieces_in(self, texts: Iterable[str]) -> Iterator[TextPiece]:
+    def _pieces_in(self, texts: Iterable[str]) -> Iterator[TextPiece]:
         """Yield texts in pieces, and report how much of them has been read."""
         done = 0
         for number, text in enumerate(texts, start=1):
@@ -328,15 +325,6 @@ class _PartsCount:
                 yield piece
                 done += piece.end_byte - piece.byte
         self._report(done, is_all=True)
-
-    def divided(self, pieces: Iterator[TextPiece]) -> DividedCorpus:
-        """Count the pieces of a corpus in two parts."""
-        for is_held_out, piece in divided_pieces(pieces):
-            self.add(piece, is_held_out=is_held_out)
-        rest, held_out = self.result()
-        if not rest or not held_out.counts:
-            raise StudioError(TOO_FEW_LINES, HOLD_OUT_ADVICE)
-        return DividedCorpus(rest, held_out)
 
     def add(self, piece: TextPiece, *, is_held_out: bool) -> None:
         """Count the next piece of the text, which begins and ends at word boundaries."""
@@ -385,35 +373,6 @@ class _PartsCount:
     def _check_stop(self) -> None:
         if self._should_stop is not None and self._should_stop():
             raise CountingStopped
-
-
-def _reading(
-    paths: Place | Iterable[Place] | Listing,
-    texts: Iterable[str],
-    normalizer: str | Normalizer | None,
-    pre_tokenizer: str | PreTokenizer,
-    options: ReadingOptions,
-) -> tuple[_PartsCount, Iterator[TextPiece]]:
-    """Return a count that has not begun, and the pieces to count."""
-    given = list(checked_texts(texts))
-    if given:
-        size = sum(size_of_text(text, number) for number, text in enumerate(given, start=1))
-        count = _PartsCount(size, normalizer, pre_tokenizer, **options)
-        return count, count.pieces_in(given)
-    files = _files(paths)
-    count = _PartsCount(_bytes_of(files), normalizer, pre_tokenizer, **options)
-    return count, count.pieces_of(files)
-
-
-def _files(paths: Place | Iterable[Place] | Listing) -> tuple[CorpusFile, ...]:
-    files = listing(paths).files
-    if any(file.kind == "word-counts" for file in files):
-        raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
-    return files
-
-
-def _bytes_of(files: Iterable[CorpusFile]) -> int:
-    return sum(FileOnDisk(file.path).size for file in files)
 
 
 def divided_pieces(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:

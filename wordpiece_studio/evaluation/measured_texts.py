@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 WORD_MARKS = ("▁", "Ġ")
 """What tokens of other libraries have in place of the blank before a word."""
 _FEW = 8  # words; takes a fraction of a millisecond
-WORD_MARKS = ("▁", "Ġ")
-"""What tokens of other libraries have in place of the blank before a word."""
 _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
 
 
@@ -64,7 +62,6 @@ class Watch:
         self._part = f" {part}" if part else ""
 
     def is_stopped(self) -> bool:
-        """Return whether the caller wants to stop."""
         return self._should_stop is not None and self._should_stop()
 
     def over(self, words: Iterable[str]) -> Iterator[str]:
@@ -75,33 +72,20 @@ class Watch:
             yield word
 
     def note(self, what: str, done: int, total: int) -> None:
-        """Report progress."""
         if self.is_stopped():
             raise CountingStopped
         if self._report is not None:
             self._report(what + self._part, done, total)
 
     def note_reading(self, progress: CountingProgress) -> None:
-        """Report how much of a text has been read."""
         self.note("Reading", progress.bytes_done, progress.bytes_total)
 
 
 class TextInFiles:
     """A text in files, or texts in place of them; both are read line by line.
 
-    Parameters
-    ----------
-    name
-        Of the text, for messages; may be empty.
-    listed, texts
-        The files, or the texts.
-    is_held_out
-        Whether only the part counts that `divided_corpus` holds out.
-
-    Attributes
-    ----------
-    pipeline
-        What decides what its words are.
+    With `is_held_out`, only the part counts that `divided_corpus` holds out. `pipeline` decides what its words are; the
+    name, for messages, may be empty.
     """
 
     def __init__(self, name: str, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
@@ -127,7 +111,6 @@ class TextInFiles:
         return text
 
     def counted_by(self, tokenizer: LibraryEncoder, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
-        """Yield the words that a library finds."""
         yield from tokenizer.count_words(self._lines(note))
         self._check_unchanged()
 
@@ -173,15 +156,7 @@ class TextInFiles:
 
 
 class TextInWords:
-    """Words with their counts, whose text is gone.
-
-    Parameters
-    ----------
-    text
-        The words.
-    is_table
-        Whether it is unknown what found them.
-    """
+    """Words with their counts, whose text is gone; of those in a table it is unknown what found them."""
 
     def __init__(self, text: HeldOutText, *, is_table: bool = False) -> None:
         self.pipeline = Pipeline(text.counts.normalizer, text.counts.pre_tokenizer)
@@ -191,7 +166,6 @@ class TextInWords:
             raise StudioError("There are no words to measure on", "Choose another text.")
 
     def begin(self, _common: TextReading, _watch: Watch) -> HeldOutText:
-        """Return the words that tokens are counted per."""
         return self._text
 
     def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.training.history import MergeHistory
 
-EngineName = Literal["auto", "plain", "compiled"]
-
 _FEW_WORDS = 10_000
 """Up to this many words are split sooner than the kernels are loaded."""
 _PLAIN_PART = 1 << 10  # words between two calls of `should_stop`
@@ -87,7 +85,6 @@ def count_usage(
     counts: WordCounts,
     should_stop: Callable[[], bool] | None = None,
     *,
-    engine: EngineName = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Usage | None:
     """Return how often `tokenizer` uses each of its tokens on the words of a corpus; None if stopped.
@@ -100,14 +97,11 @@ def count_usage(
         The words.
     should_stop
         Called regularly.
-    engine
-        ``"compiled"`` is fast but must be loaded; ``"auto"`` chooses. Results are identical.
     progress
         Called regularly with the number of distinct words that are done.
     """
-    is_compiled = engine == "compiled" or (engine == "auto" and _is_worth_kernels(len(counts)))
     parts = _plain_parts(tokenizer, counts)
-    if is_compiled and isinstance(tokenizer, Tokenizer) and tokenizer.can_explain:  # by longest match
+    if isinstance(tokenizer, Tokenizer) and tokenizer.can_explain and _is_worth_kernels(len(counts)):
         parts = _compiled_parts(tokenizer, counts)
     tally, done = UsageTally(tokenizer), 0
     for part in parts:
@@ -179,7 +173,6 @@ class UsageTally:
         self._whole += int(part.weights[is_one & ~is_unknown].sum())
 
     def usage(self) -> Usage:
-        """Return the counted figures."""
         unknown = self._unknown_words, self._unknown_occurrences
         return Usage(self._frequencies, self._word_counts, *unknown, self._whole, self._words, self._tokens)
 
@@ -195,7 +188,6 @@ def _plain_part(tokenizer: Encoder, words: Sequence[str], weights: NDArray[np.in
 
 
 def encoded_words(word_ids: Iterable[Sequence[int]], words: Sequence[str], weights: NDArray[np.int64]) -> EncodedWords:
-    """Return words whose ids are known."""
     ids: list[int] = []
     ends: list[int] = []
     for found in word_ids:
@@ -260,22 +252,9 @@ class DeadReason:
 
 
 class DeadTokens:
-    """The reasons for the dead tokens of a vocabulary.
+    """The reasons for the dead tokens of a vocabulary after some merges; `dead` is bool, shape (n_tokens,).
 
-    Parameters
-    ----------
-    history
-        The training that made the vocabulary.
-    step
-        The number of merges.
-    dead
-        bool, shape (n_tokens,): which tokens are dead.
-    tokenizer
-        Splits words with that vocabulary.
-    texts
-        The words of the training, if available.
-    should_stop
-        Called regularly; once it returns True, the object is unusable.
+    The tokenizer splits words with that vocabulary. Once `should_stop` returns True, the object is unusable.
     """
 
     def __init__(
@@ -393,7 +372,6 @@ class WordTexts:
         self._first_characters = first
 
     def count(self, text: str, begins: bool | None) -> int:
-        """Return how many words contain `text`."""
         found = 0
         word, _ = self._next(text, begins, 0)
         while word != _NONE:

@@ -2,11 +2,6 @@
 
 A corrupt file may kill this process, take all the memory that it may have, or keep it busy forever; the parent
 (`library_tokenizer`) handles that. The parent uses only the names here and loads no library.
-
-A request is the MessagePack of (path, SHA-256 of the files or "", job, arguments, content); the content is None for
-files, False for a tokenizer in no file that may be loaded already. Every answer is one message: ``r`` the result, as
-MessagePack; ``m`` the content is missing; ``x`` an error, see `written_error`; ``p`` the same, after which the library
-is in no state to continue.
 """
 
 from __future__ import annotations
@@ -15,26 +10,24 @@ import contextlib
 import hashlib
 import heapq
 import os
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.child_process import written_error
 from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import decodable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from wordpiece_studio.system.child_process import ParentConnection
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
     """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
@@ -63,9 +56,22 @@ _LONGEST_REASON = 300
 _ADVICE = "Save it again with the program that wrote it."
 
 
-class _Loaded(Protocol):
-    """A file that a library has loaded."""
+class Panicked(StudioError):
+    """The library is in no state to continue, and neither is the process."""
 
+
+class ContentMissing(Exception):
+    """The content of a tokenizer that is in no file has to be sent."""
+
+
+class _Loaded(ABC):
+    """A file that a library has loaded; what the parent asks for are its methods.
+
+    `decode` ids to a text; `cut` words that are neither normalized nor split before; the `scores` of the model's tokens
+    by id, if any; and the `best` segmentations of a text.
+    """
+
+    sha256 = ""
     kind: str
     added_tokens: int
     special_tokens: list[str]
@@ -74,155 +80,95 @@ class _Loaded(Protocol):
     post_processor: Any
     """As in a ``tokenizer.json``."""
 
-    def vocabulary(self) -> dict[str, int]:
-        """Return the id of each token."""
+    @abstractmethod
+    def vocabulary(self) -> dict[str, int]: ...
 
-    def encode(self, texts: list[str]) -> list[Encoded]:
-        """Return the tokens of each text."""
+    @abstractmethod
+    def encode(self, texts: list[str]) -> list[Encoded]: ...
 
-    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids represent."""
+    def count(self, texts: list[str]) -> Counted:
+        """Return the words of texts with their ids, each with its count."""
+        counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
+        for text, (_, ids, offsets, words) in zip(texts, self.encode(texts), strict=True):
+            start = 0
+            for end in range(1, len(ids) + 1):
+                if end == len(ids) or words[end] != words[start]:
+                    counts[text[offsets[start][0] : offsets[end - 1][1]], tuple(ids[start:end])] += 1
+                    start = end
+        return [(word, ids, count) for (word, ids), count in counts.items()]
 
-    def cut(self, words: list[str]) -> list[Cut]:
-        """Return the tokens of words, each of which is neither normalized nor split before."""
-
-    def scores(self) -> list[float]:
-        """Return the score of each token of the model by id; nothing if it has none."""
-
-    def best(self, text: str, count: int) -> list[Scored]:
-        """Return the most probable segmentations of a text."""
+    def load(self) -> tuple[str, str, int, int, int, list[str], dict[str, str], Any]:
+        with contextlib.suppress(Exception):  # a file that fails on a single word fails now
+            self.encode(["a b"])
+        ids = self.vocabulary()
+        figures = len(ids), self.added_tokens, max(ids.values(), default=-1)
+        return self.sha256, self.kind, *figures, self.special_tokens, self.roles, self.post_processor
 
 
-def serve(connection: ParentConnection) -> None:
-    """Answer requests until the parent is gone or a library has crashed."""
-    _silence()
-    limit_memory(_MOST_MEMORY)
-    shelf = _Shelf()
-    while True:
-        answer = _answer(shelf, connection.recv_bytes())
-        connection.send_bytes(answer)
-        if answer[:1] == b"p":
-            return
+def ask(path: str, sha256: str, content: bytes | bool | None, job: str, *arguments: object) -> bytes:
+    """Return the answer of the library that runs a file, as MessagePack, which is made faster than a pickle.
+
+    Parameters
+    ----------
+    path, sha256
+        The file, and the hash that it must have; empty: any.
+    content
+        None for a file; what it would hold; False for a tokenizer in no file that may be loaded already.
+    job, arguments
+        The method of `_Loaded` to call; ``"load"`` reads the file again.
+    """
+    shelf, library = _shelf(), library_of(path)
+    try:
+        loaded = None if job == "load" else shelf.get((path, sha256))
+        if loaded is None:
+            loaded = _loaded(path, sha256, content)
+            shelf[path, loaded.sha256] = loaded
+            if len(shelf) > _MOST_KEPT:
+                shelf.popitem(last=False)
+        shelf.move_to_end((path, loaded.sha256))
+        return msgspec.msgpack.encode(getattr(loaded, job)(*arguments))
+    except (StudioError, ContentMissing):
+        raise
+    except MemoryError:
+        raise StudioError("{path} needs more memory than is available", "Use a smaller text or file.") from None
+    except ImportError:
+        what, advice = "{path} needs the library {library}", "Install it: pip install {library}"
+        raise StudioError(what, advice, library=library) from None
+    except BaseException as error:
+        raise _refusal(job, library, error) from None
 
 
 def library_of(path: str | os.PathLike[str]) -> str:
-    """Return the name of the library that runs a file."""
     return "sentencepiece" if Path(path).suffix == MODEL_SUFFIX else "tokenizers"
 
 
 def no_token(number: int) -> StudioError:
-    """Return the error for an id that does not belong to a token."""
     return StudioError("No token has the ID {id}", "Remove it.", id=str(number)[:30])
 
 
 def merges_beside(path: Path) -> Path:
-    """Return the path of the merges of a ``vocab.json``."""
     return path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
 
 
-class _ContentMissing(Exception):
-    """The content of a tokenizer that is in no file has to be sent."""
+@cache
+def _shelf() -> OrderedDict[tuple[str, str], _Loaded]:
+    """Return the most recently used files, by path and hash; prepare the process when it is first asked for.
 
-
-class _Shelf:
-    """The most recently used files, by path and hash."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[bytes, str], _Loaded] = OrderedDict()
-
-    def get(self, path: bytes, sha256: str, content: bytes | bool | None, *, is_new: bool) -> tuple[_Loaded, str]:
-        """Return a loaded file and its hash, which must be `sha256` unless empty; `is_new`: read the file again."""
-        loaded = self._kept.get((path, sha256))
-        if loaded is None or is_new:
-            if isinstance(content, bool):
-                raise _ContentMissing
-            place = Path(os.fsdecode(path))
-            contents = _contents(place) if content is None else [content]
-            digest = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in contents)).hexdigest()
-            if sha256 not in ("", digest):
-                raise StudioError("{path} is not the file that this tokenizer was loaded from", "Load it again.")
-            sha256 = digest
-            loaded = self._kept[path, sha256] = _load(place, contents)
-            if len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end((path, sha256))
-        return loaded, sha256
-
-
-def _silence() -> None:
-    """Suppress output: the parent reports what a library says when it crashes."""
+    Output is suppressed: the parent reports what a library says when it crashes.
+    """
     with contextlib.suppress(OSError):
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
-
-
-def _answer(shelf: _Shelf, request: bytes) -> bytes:
-    path, sha256, job, arguments, content = msgspec.msgpack.decode(
-        request, type=tuple[bytes, str, str, list[Any], bytes | bool | None]
-    )
-    library = library_of(os.fsdecode(path))
-    try:
-        loaded, digest = shelf.get(path, sha256, content, is_new=job == "load")
-        return b"r" + msgspec.msgpack.encode(_done(loaded, digest, job, arguments))
-    except _ContentMissing:
-        return b"m"
-    except StudioError as error:
-        return b"x" + written_error(error)
-    except MemoryError:
-        return b"x" + written_error(
-            StudioError("{path} needs more memory than is available", "Use a smaller text or file.")
-        )
-    except ImportError:
-        return b"x" + written_error(
-            StudioError("{path} needs the library {library}", "Install it: pip install {library}", library=library)
-        )
-    except Exception as error:
-        return b"x" + written_error(_refusal(job, library, error))
-    except BaseException as error:  # a Rust panic
-        return b"p" + written_error(_refusal(job, library, error))
-
-
-def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> object:
-    if job == "encode":
-        return loaded.encode(*arguments)
-    if job == "count":
-        return _counted(loaded, *arguments)
-    if job == "decode":
-        return loaded.decode(*arguments)
-    if job == "cut":
-        return loaded.cut(*arguments)
-    if job == "scores":
-        return loaded.scores()
-    if job == "best":
-        return loaded.best(*arguments)
-    vocabulary = loaded.vocabulary()
-    if job == "vocabulary":
-        return vocabulary
-    with contextlib.suppress(Exception):  # a file that fails on a single word fails now
-        loaded.encode(["a b"])
-    largest_id = max(vocabulary.values(), default=-1)
-    found = digest, loaded.kind, len(vocabulary), loaded.added_tokens, largest_id
-    return *found, loaded.special_tokens, loaded.roles, loaded.post_processor
-
-
-def _counted(loaded: _Loaded, texts: list[str]) -> Counted:
-    """Return the words of texts with their ids, each with its count."""
-    counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
-    for text, (_, ids, offsets, words) in zip(texts, loaded.encode(texts), strict=True):
-        start = 0
-        for end in range(1, len(ids) + 1):
-            if end == len(ids) or words[end] != words[start]:
-                counts[text[offsets[start][0] : offsets[end - 1][1]], tuple(ids[start:end])] += 1
-                start = end
-    return [(word, ids, count) for (word, ids), count in counts.items()]
+    limit_memory(_MOST_MEMORY)
+    return OrderedDict()
 
 
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     reason = printable(" ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")) or type(error).__name__
     if not isinstance(error, Exception):
-        what = "{path}: the {library} library crashed on it: {reason}"
-        return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
+        what = "{path}: the {library} library crashed on it: {reason}"  # a Rust panic
+        return Panicked(what, "Use another tokenizer.", library=library, reason=reason)
     if job in ("encode", "cut", "count", "best"):
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
@@ -234,7 +180,6 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
 
 
 def _contents(path: Path) -> list[bytes]:
-    """Return the contents of the file, and of the one that belongs to it."""
     contents = []
     for part in [path, merges_beside(path)] if path.name.endswith(VOCAB_JSON_FILE) else [path]:
         regular_file_status(part)
@@ -245,17 +190,26 @@ def _contents(path: Path) -> list[bytes]:
     return contents
 
 
-def _load(path: Path, contents: list[bytes]) -> _Loaded:
+def _loaded(path: str, sha256: str, content: bytes | bool | None) -> _Loaded:
+    """Return a file, which must have a hash unless that is empty, as its library loads it."""
+    if isinstance(content, bool):
+        raise ContentMissing
+    contents = _contents(Path(path)) if content is None else [content]
+    digest = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in contents)).hexdigest()
+    if sha256 not in ("", digest):
+        raise StudioError("{path} is not the file that this tokenizer was loaded from", "Load it again.")
+    loaded: _Loaded
     if library_of(path) == "sentencepiece":
-        return _SentencePiece(contents[0])
-    if len(contents) > 1:
-        return _Tokenizers(_byte_level(*contents))
-    from tokenizers import Tokenizer
+        loaded = _SentencePiece(contents[0])
+    elif len(contents) > 1:
+        loaded = _Tokenizers(_byte_level(*contents))
+    else:
+        from tokenizers import Tokenizer
 
-    contents[0] = contents[0].removeprefix(b"\xef\xbb\xbf")
-    return _Tokenizers(
-        Tokenizer.from_buffer(contents[0]), msgspec.json.decode(contents[0], type=_Around).post_processor
-    )
+        data = contents[0].removeprefix(b"\xef\xbb\xbf")
+        loaded = _Tokenizers(Tokenizer.from_buffer(data), msgspec.json.decode(data, type=_Around).post_processor)
+    loaded.sha256 = digest
+    return loaded
 
 
 @decodable
@@ -284,7 +238,7 @@ def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
     return made
 
 
-class _Tokenizers:
+class _Tokenizers(_Loaded):
     """A tokenizer of the `tokenizers` library, without special tokens around a text, truncation and padding."""
 
     def __init__(self, tokenizer: Any, post_processor: Any = None) -> None:
@@ -310,7 +264,6 @@ class _Tokenizers:
         self._tokenizer = tokenizer
 
     def vocabulary(self) -> dict[str, int]:
-        """Return the id of each token."""
         found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
         return found
 
@@ -319,17 +272,14 @@ class _Tokenizers:
         return [(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids represent."""
         _check_ids(ids, lambda number: self._tokenizer.id_to_token(number) is not None)
         text: str = self._tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
         return text
 
     def cut(self, words: list[str]) -> list[Cut]:
-        """Return the tokens of words by the model alone."""
         return [_cut(word, self._tokenizer.model.tokenize(word)) for word in words]
 
     def scores(self) -> list[float]:
-        """Return the score of each piece of a Unigram model."""
         return [score for _, score in self._pieces] if self.kind == "Unigram" else []
 
     def best(self, text: str, count: int) -> list[Scored]:
@@ -354,9 +304,7 @@ class _Tokenizers:
         return [(piece, score) for piece, score in value["model"]["vocab"]]
 
 
-class _SentencePiece:
-    """A model of the `sentencepiece` library."""
-
+class _SentencePiece(_Loaded):
     kind = "SentencePiece"
     added_tokens = 0
     post_processor = None
@@ -401,7 +349,6 @@ class _SentencePiece:
         return [self._processor.get_score(number) for number in range(len(self._processor))]
 
     def best(self, text: str, count: int) -> list[Scored]:
-        """Return the most probable segmentations."""
         library, scores = self._processor, self.scores()
         try:
             found = library.nbest_encode(text, nbest_size=count, out_type=str)

@@ -35,18 +35,8 @@ _ANY_LENGTH = 1 << 31  # the library has its own limit, if any
 class LibraryHistory(StoredHistory):
     """The history of a training whose library does not say how it came to its tokens.
 
-    Parameters
-    ----------
-    library_run
-        What the library has learned.
-    counts
-        The words it was trained on.
-    library
-        Cuts the words; None: it is loaded when they are first needed.
-    symbols
-        How many tokens the words consist of, if they are not cut yet.
-    explained
-        Turns an error of the library that is loaded later into the one to raise.
+    `library` cuts the words; if it is None, it is loaded when they are first needed, and `symbols` is how many tokens
+    they consist of. `explained` turns an error of the library that is loaded later into the one to raise.
     """
 
     has_steps = False
@@ -129,17 +119,10 @@ def _input(
 class LibraryRunTokenizer(Tokenizer):
     """Tokenizes with a library; text becomes words as for the words that it was trained on.
 
-    Parameters
-    ----------
-    history
-        Has the vocabulary.
-    counts
-        The words.
-    library
-        Cuts words. Where it fails, the word is unknown; None: all of them are, as it is not loaded.
+    Where the library fails, a word is unknown; all of them are if it is not loaded.
     """
 
-    can_explain = False
+    can_explain = is_cut_by_tokens = False
 
     def __init__(self, history: MergeHistory, counts: WordCounts, library: LibraryTokenizer | None) -> None:
         vocabulary = history.vocabulary(len(history))
@@ -147,7 +130,6 @@ class LibraryRunTokenizer(Tokenizer):
         self._library = library
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
-        """Return the text that `ids` stand for, as the library sees it."""
         if self._library is None:
             return super().decode(ids, skip_special_tokens=skip_special_tokens, cleanup=cleanup)
         return self._library.decode(ids, skip_special_tokens=skip_special_tokens)
@@ -180,10 +162,6 @@ class LibraryRunTokenizer(Tokenizer):
             UnknownToken(token, UnknownReason("symbol", start, word[start:end])) if token == unk_token else token
             for token, (start, end) in zip(tokens, spans, strict=True)
         )
-
-    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
-        """Return None: tokens alone do not determine how words are cut."""
-        return None
 
     def _offsets(
         self, match: WordMatch, starts: Sequence[int], ends: Sequence[int], first: int

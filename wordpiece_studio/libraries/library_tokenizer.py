@@ -16,13 +16,13 @@ from functools import cache, cached_property
 from itertools import chain
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.libraries.library_child import library_of, no_token, serve
-from wordpiece_studio.system.child_process import ChildProcess, read_error
+from wordpiece_studio.libraries.library_child import ContentMissing, Panicked, ask, library_of, no_token
+from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
 from wordpiece_studio.system.memory import memory_of, memory_text
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, read_normalizer
@@ -30,8 +30,7 @@ from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
-from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
-from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, Template, checked_ids, checked_text
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
@@ -39,10 +38,11 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.tokenizer.encoding import WordCut
 
-_T = TypeVar("_T")
-_Cut = tuple[list[int], list[tuple[int, int]]]
-_Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
-
+_ANSWERS: dict[str, Any] = {
+    "encode": list[tuple[list[str], list[int], list[tuple[int, int]], list[int]]],  # the fields of an `Encoding`
+    "count": list[tuple[str, tuple[int, ...], int]],
+    "cut": list[tuple[list[int], list[tuple[int, int]]]],
+}
 _CHARACTERS_AT_ONCE = 1 << 18
 _MOST_SEGMENTATIONS = 512  # of which SentencePiece is capable
 _LARGEST_ID = (1 << 32) - 1
@@ -50,7 +50,6 @@ _PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as man
 # Bytes of memory that a request may take, and more per character and per byte of the file, which any request may load
 # again. A Unigram model takes 45 per byte; a character of which the model makes a token for each byte, 1,500.
 _MOST_GROWTH, _A_CHARACTER, _A_BYTE = 128 << 20, 4000, 100
-_LOOK_SECONDS = 0.02  # between two looks at the memory of the child
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +113,10 @@ class LibraryTokenizer(LibraryEncoder):
         If the file cannot be read, its library refuses it or crashes on it, or it has a different hash.
     """
 
+    _size: int
+    added_tokens: int
+    largest_id: int
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -130,7 +133,7 @@ class LibraryTokenizer(LibraryEncoder):
         self._bytes = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             self._bytes = self.path.stat().st_size
-        found = self._ask("load", (), 0, tuple[str, str, int, int, int, list[str], dict[str, str], Any], content)
+        found = self._ask("load", size=0, content=content)
         self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
         self._roles = roles_of(special, given)
@@ -157,22 +160,12 @@ class LibraryTokenizer(LibraryEncoder):
         return f"<LibraryTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
 
     def __len__(self) -> int:
-        """Return the number of tokens, including added ones."""
         return self._size
 
     @property
     def has_holes(self) -> bool:
         """Whether there are gaps between the ids."""
         return self.largest_id >= len(self)
-
-    @property
-    def tokens(self) -> list[str]:
-        """All tokens in id order, including added ones."""
-        return sorted(self._ids, key=self._ids.__getitem__)
-
-    def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
-        return self._ids.get(token)
 
     def template(self, add_special_tokens: bool = True) -> Template:
         """Return what becomes of a text, and of two, as the file says.
@@ -201,12 +194,8 @@ class LibraryTokenizer(LibraryEncoder):
             yield [self._tokens_by_id[number] for number in ids], ids, spans
 
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
-        """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
-
-        Raises the same as `cut`.
-        """
         for portion in _portions(texts):
-            yield from self._of_texts("count", portion, list[tuple[str, tuple[int, ...], int]])
+            yield from self._of_texts("count", portion)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """Return the text that `ids` represent, as far as it can be determined.
@@ -220,7 +209,8 @@ class LibraryTokenizer(LibraryEncoder):
         unknown = next((number for number in ids if not 0 <= number <= _LARGEST_ID), None)
         if unknown is not None:
             raise no_token(unknown)
-        return self._ask("decode", (ids, skip_special_tokens), len(ids), str)
+        text: str = self._ask("decode", ids, skip_special_tokens, size=len(ids))
+        return text
 
     def cut(self, words: Iterable[str]) -> list[tuple[list[int], list[tuple[int, int]]]]:
         """Return the ids of the tokens of each word, which is neither normalized nor split, and where each is in it.
@@ -230,7 +220,7 @@ class LibraryTokenizer(LibraryEncoder):
         StudioError
             If the library cannot tokenize a word, or crashes.
         """
-        return list(chain.from_iterable(self._of_texts("cut", part, list[_Cut]) for part in _portions(words)))
+        return list(chain.from_iterable(self._of_texts("cut", part) for part in _portions(words)))
 
     @cached_property
     def scores(self) -> tuple[float, ...] | None:
@@ -239,7 +229,7 @@ class LibraryTokenizer(LibraryEncoder):
         SentencePiece also numbers the merges of its byte pair encoding so: 0, -1, -2 and so on; special pieces have 0.
         None for models without scores.
         """
-        return tuple(self._ask("scores", (), len(self), list[float])) or None
+        return tuple(self._ask("scores", size=len(self))) or None
 
     def best_segmentations(self, text: str, count: int = 3) -> list[Segmentation]:
         """Return the most probable segmentations of a text, normally one word, with their scores, best first.
@@ -255,67 +245,64 @@ class LibraryTokenizer(LibraryEncoder):
         if not is_number or not 1 <= index(count) <= _MOST_SEGMENTATIONS:
             advice = f"Use a whole number from 1 to {_MOST_SEGMENTATIONS}."
             raise StudioError("Invalid number of segmentations: {value}", advice, value=repr(count)[:30])
-        try:
-            found = self._ask("best", (text, index(count)), len(text) * count, list[tuple[list[str], float]])
-        except UnicodeEncodeError as error:
-            raise self._half(error) from None
+        self._check_whole(text)
+        found = self._ask("best", text, index(count), size=len(text) * count)
         return [Segmentation(tuple(tokens), score) for tokens, score in found]
 
     @cached_property
-    def _ids(self) -> dict[str, int]:
-        return self._ask("vocabulary", (), len(self), dict[str, int])
+    def _id_by_token(self) -> dict[str, int]:  # type: ignore[override]  # asked for when it is needed
+        ids: dict[str, int] = self._ask("vocabulary", size=len(self))
+        return ids
 
     @cached_property
     def _tokens_by_id(self) -> dict[int, str]:
-        return {number: token for token, number in self._ids.items()}
+        return {number: token for token, number in self._id_by_token.items()}
 
     def _encoded(self, texts: list[str]) -> list[Encoding]:
-        return [Encoding(*each) for each in self._of_texts("encode", texts, list[_Encoded])]
+        return [Encoding(*each) for each in self._of_texts("encode", texts)]
 
-    def _of_texts(self, job: str, texts: list[str], type_: type[_T]) -> _T:
+    def _of_texts(self, job: str, texts: list[str]) -> list[Any]:
+        for text in texts:
+            if not text.isascii():
+                self._check_whole(text)
+        found: list[Any] = self._ask(job, texts, size=sum(map(len, texts)))
+        return found
+
+    def _check_whole(self, text: str) -> None:
         try:
-            return self._ask(job, (texts,), sum(map(len, texts)), type_)
+            text.encode()
         except UnicodeEncodeError as error:
-            raise self._half(error) from None
+            raise StudioError(
+                "{path}: the text contains an unpaired surrogate (U+{code:04X}) at position {position}, which the "
+                "{library} library cannot handle",
+                "Remove it.",
+                path=self._name,
+                code=ord(text[error.start]),
+                position=error.start,
+                library=library_of(self.path),
+            ) from None
 
-    def _half(self, error: UnicodeEncodeError) -> StudioError:
-        return StudioError(
-            "{path}: the text contains an unpaired surrogate (U+{code:04X}) at position {position}, which the "
-            "{library} library cannot handle",
-            "Remove it.",
-            path=self._name,
-            code=ord(error.object[error.start]),
-            position=error.start,
-            library=library_of(self.path),
-        )
-
-    def _ask(
-        self, job: str, arguments: tuple[object, ...], size: int, type_: type[_T], content: bytes | None = None
-    ) -> _T:
-        """Return the child's answer to a job, as a type; `size`, in characters, bounds the time and memory it may take.
+    def _ask(self, job: str, *arguments: object, size: int, content: bytes | None = None) -> Any:
+        """Return the child's answer to a job; `size`, in characters, bounds the time and memory it may take.
 
         The content of a tokenizer that is in no file is only sent where the child does not have it.
         """
         sent = False if self._content is not None and content is None else content
-        request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments, sent))
         seconds = _PATIENCE_SECONDS + (size + self._bytes / 50) / _A_SECOND
         growth = _MOST_GROWTH + _A_CHARACTER * size + _A_BYTE * self._bytes
         try:
-            answer = _libraries().answer(request, seconds, growth)
-            return msgspec.msgpack.decode(answer, type=type_)
-        except _ContentMissing:
-            return self._ask(job, arguments, size, type_, self._content)
-        except _FileError as error:
-            raise StudioError(
-                error.what_template, error.advice_template, **{"path": self._name, **error.values}
-            ) from None
+            request = (str(self.path), self._sha256, sent, job, *arguments)
+            return msgspec.msgpack.decode(_libraries().answer(request, seconds, growth), type=_ANSWERS.get(job, Any))
+        except ContentMissing:
+            return self._ask(job, *arguments, size=size, content=self._content)
         except TimeoutError:
             what = "{path}: the {library} library did not finish within {seconds} seconds"
             raise self._ended(what, seconds=round(seconds)) from None
         except MemoryError:
             what = "{path}: the {library} library was ended, because it took more than {memory} of memory"
             raise self._ended(what, memory=memory_text(growth)) from None
-        except StudioError as error:
+        except _Died as death:
+            error = death.error
             what, ending = "{path}: the {library} library crashed on it: {reason}", {"reason": error.what}
             if "signal" in error.values:
                 what = "{path}: the {library} library crashed on it: its process ended by signal {signal}"
@@ -326,118 +313,76 @@ class LibraryTokenizer(LibraryEncoder):
                 "The file may be damaged, or take too much memory: get the file again, or use a smaller text.",
                 **{**ending, **error.values, "path": self._name, "library": library_of(self.path)},
             ) from error
+        except StudioError as error:
+            values = {"path": self._name, **error.values}
+            raise StudioError(error.what_template, error.advice_template, **values) from None
 
     def _ended(self, what: str, **values: object) -> StudioError:
         advice = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
         return StudioError(what, advice, path=self._name, library=library_of(self.path), **values)
 
 
-class _FileError(StudioError):
-    """An error in a file, reported by the child."""
-
-
-class _ContentMissing(Exception):
-    """The child has not, or no longer, the content of a tokenizer that is in no file."""
+class _Died(Exception):
+    def __init__(self, error: StudioError) -> None:
+        self.error = error
 
 
 class _Libraries:
     """The child process in which the libraries run; it exists from the first request until it ends."""
 
     def __init__(self) -> None:
-        self._child: ChildProcess | None = None
+        self.child: Child | None = None
         self._turn = threading.Lock()  # one request at a time
 
-    def answer(self, request: bytes, seconds: float, growth: int) -> memoryview:
+    def answer(self, request: tuple[object, ...], seconds: float, growth: int) -> bytes:
         """Return the answer to a request, for which the child may take `growth` further bytes of memory."""
         with self._turn:
+            if self.child is not None and self.child.is_dead:
+                self._end()
+            child = self.child = self.child or Child("The library of the tokenizer cannot be used")
+            began, most = time.monotonic(), (memory_of(child.pid) or 0) + growth
+            is_too_big = False
+
+            def is_over() -> bool:
+                nonlocal is_too_big
+                passed = time.monotonic() - began
+                is_too_big = passed > POLL_SECONDS and (memory_of(child.pid) or 0) > most
+                return is_too_big or passed >= seconds
+
             try:
-                return self._answer(self._sent(request), seconds, growth)
-            except (_FileError, _ContentMissing):
-                raise
-            except BaseException:  # also on Ctrl-C: whatever the child still sends belongs to this request
+                answer: bytes = child.call(ask, *request, should_stop=is_over)
+                return answer
+            except Stopped:
+                raise MemoryError if is_too_big else TimeoutError from None
+            except Panicked:
                 self._end()
                 raise
-
-    def _sent(self, request: bytes) -> ChildProcess:
-        """Send a request, to a new child if the last one has died in the meantime."""
-        if self._child is not None:
-            try:
-                self._child.send(request)
-            except StudioError:
-                self._end()
-            else:
-                return self._child
-        self._child = ChildProcess(serve, failure="The library of the tokenizer cannot be used")
-        self._child.send(request)
-        return self._child
-
-    def _answer(self, child: ChildProcess, seconds: float, growth: int) -> memoryview:
-        over, answered = threading.Event(), threading.Event()
-        most = (memory_of(child.pid) or 0) + growth
-        is_too_big = False
-
-        def watch() -> None:
-            nonlocal is_too_big
-            end = time.monotonic() + seconds
-            while not answered.wait(_LOOK_SECONDS):
-                is_too_big = (memory_of(child.pid) or 0) > most
-                if is_too_big or time.monotonic() >= end:
-                    over.set()
-                    return
-
-        threading.Thread(target=watch, daemon=True, name="bounds of a library").start()
-        try:
-            for kind, content in child.messages(over):
-                if kind == b"r":
-                    return content
-                if kind == b"m":
-                    raise _ContentMissing
-                error = read_error(content)
-                if kind == b"p":
-                    self._end()
-                raise _FileError(error.what_template, error.advice_template, **error.values)
-        finally:
-            answered.set()
-        if is_too_big:
-            raise MemoryError
-        raise TimeoutError
+            except StudioError as error:
+                raise _Died(error) if child.is_dead else error from None
 
     def end(self) -> None:
-        """End the process, when it has answered."""
         with self._turn:
             self._end()
 
     def _end(self) -> None:
-        child, self._child = self._child, None
+        child, self.child = self.child, None
         if child is not None:
             child.end()
 
 
 @decodable
-class _AddedToken(msgspec.Struct):
-    content: str
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-    special: bool = False
-
-
-@decodable
 class _Parts(msgspec.Struct):
-    """What says how words are found, in a ``tokenizer.json``."""
-
     normalizer: Any = None
     pre_tokenizer: Any = None
-    added_tokens: list[_AddedToken] | None = None
+    added_tokens: list[dict[str, Any]] | None = None
 
 
 def _reading_in(content: bytes) -> TextReading | None:
     try:
         parts = msgspec.json.decode(content, type=_Parts)
+        added = [msgspec.convert(each, AddedToken) for each in parts.added_tokens or () if each.get("content") != ""]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # the library will say what is wrong with it
         return None
-    added = [AddedToken(**msgspec.structs.asdict(token)) for token in parts.added_tokens or () if token.content]
     return reading_of(parts.normalizer, parts.pre_tokenizer, added)
 
 
@@ -473,7 +418,6 @@ def end_libraries() -> None:
 
 @cache
 def _libraries() -> _Libraries:
-    """Return the one child of this process."""
     return _Libraries()
 
 

@@ -7,47 +7,34 @@ trained (`library_tokenizer`).
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import os
 import sys
-import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import msgspec
-
-from wordpiece_studio.corpus.counts import WordCounts, parts_of
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import Listing, listing
-from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
+from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-from wordpiece_studio.libraries.training_child import (
-    END,
-    FILE,
-    LEARNED,
-    LINES,
-    PROGRESS,
-    TEXT,
-    Learned,
-    train_in_child,
-    vocabulary_too_small,
-)
-from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.libraries.training_child import Learned, no_words, train_in_child, vocabulary_too_small
+from wordpiece_studio.system.child import Child, Stopped
 from wordpiece_studio.system.memory import available_memory, out_of_memory
 from wordpiece_studio.text.huggingface_steps import byte_level_decoder, normalizer_value, pre_tokenizer_value
+from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.added_tokens import TextReading
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.text.pipeline import PreTokenizer
 
     Files = CorpusFile | Path | Sequence[CorpusFile | Path] | Listing
@@ -55,7 +42,6 @@ if TYPE_CHECKING:
 LibraryTrainer = Literal[
     "tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-bpe", "sentencepiece-unigram"
 ]
-_TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
 _ALWAYS = {"vocab_size", "special_tokens", "user_tokens", *ROLES}
 _BY_COUNT = {"min_frequency", "alphabet_limit", "byte_alphabet", "initial_alphabet", "continuing_subword_prefix"}
 _SETTINGS: dict[LibraryTrainer, set[str]] = {
@@ -216,7 +202,6 @@ class LibraryRun:
 
 
 def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:
-    """Return as much of some settings as a trainer knows."""
     known = {name: getattr(config, name) for name in _SETTINGS[trainer] - {"continuing_subword_prefix"}}
     prefix = config.continuing_subword_prefix or "##" if trainer == "tokenizers-wordpiece" else ""
     return TrainingConfig(**known, objective="count", continuing_subword_prefix=prefix)
@@ -245,21 +230,18 @@ def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> N
     for name, value in config.to_dict().items():
         is_said = value in (getattr(usual, name), getattr(theirs, name)) or value in ([], "")
         if name not in known and not is_said:
-            raise StudioError(
-                "The setting {name} is not available for {trainer}",
-                "",
-                name=name,
-                trainer=trainer,
-            )
+            raise _not_available(name, trainer)
+
+
+def _not_available(name: str, trainer: str) -> StudioError:
+    return StudioError("The setting {name} is not available for {trainer}", name=name, trainer=trainer)
 
 
 def is_replayable(trainer: str) -> bool:
-    """Return whether our training can give what a trainer gives."""
     return trainer in ("tokenizers-wordpiece", "tokenizers-bpe")
 
 
 def check_replayable(trainer: str) -> None:
-    """Check that our training can give what a trainer gives."""
     if not is_replayable(trainer):
         raise StudioError(
             "Training with {trainer} cannot be replayed: it does not choose pairs by count alone",
@@ -274,7 +256,6 @@ def reads_text(trainer: str) -> bool:
 
 
 def file_of(trainer: str) -> str:
-    """Return what the file of a trainer's library is usually called."""
     return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
 
 
@@ -336,21 +317,36 @@ def train_library(
     """
     check_library_settings(trainer, config)
     config = _with_usual_prefix(trainer, config)
-    settings, parts = _order(trainer, corpus, config, is_rest=is_rest)
+    settings, given = _order(trainer, corpus, config, is_rest=is_rest)
     settings |= checked_coverage(trainer, character_coverage, byte_fallback)
-    sent = list(parts) if twice else parts
-    stop = _Stop(should_stop)
     report = progress or (lambda _: None)
-    content, learned = _trained(trainer, settings, sent, report, stop)
-    if len(learned.tokens) > (config.vocab_size or 0):
-        raise vocabulary_too_small(config.vocab_size or 0, len(learned.tokens))
-    repetition = None
-    if twice:
 
-        def report_second(far: LibraryProgress) -> None:
-            report(dataclasses.replace(far, is_second=True))
+    def train(is_second: bool = False) -> tuple[bytes, Learned]:
+        def report_far(done: int | None = None, total: int | None = None) -> None:
+            report(LibraryProgress(done, total, is_second))
 
-        repetition = _compared(learned, _trained(trainer, settings, sent, report_second, stop)[1])
+        report_far()
+        library = trainer.partition("-")[0]
+        with Child("{library} cannot train on this corpus", library=library) as child:
+            found: tuple[bytes, Learned] = child.call(
+                train_in_child,
+                trainer,
+                settings,
+                given,
+                is_rest,
+                _MOST_MEMORY,
+                progress=report_far,
+                should_stop=lambda: _must_stop(should_stop),
+            )
+            return found
+
+    try:
+        content, learned = train()
+        if len(learned.tokens) > (config.vocab_size or 0):
+            raise vocabulary_too_small(config.vocab_size or 0, len(learned.tokens))
+        repetition = _compared(learned, train(is_second=True)[1]) if twice else None
+    except Stopped:
+        raise LibraryTrainingStopped from None
     counts = corpus if isinstance(corpus, WordCounts) else None
     return LibraryRun(trainer, config, counts, learned, content, repetition, character_coverage, byte_fallback)
 
@@ -371,16 +367,10 @@ def _with_usual_prefix(trainer: LibraryTrainer, config: TrainingConfig) -> Train
 
 
 def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:
-    """Return the settings that only SentencePiece has."""
     given = {"character_coverage": character_coverage, "byte_fallback": byte_fallback or None}
     settings = {name: value for name, value in given.items() if value is not None}
     if settings and not reads_text(trainer):
-        raise StudioError(
-            "The setting {name} is not available for {trainer}",
-            "",
-            name=next(iter(settings)),
-            trainer=trainer,
-        )
+        raise _not_available(next(iter(settings)), trainer)
     is_number = isinstance(character_coverage, int | float) and not isinstance(character_coverage, bool)
     if character_coverage is not None and not (is_number and _LEAST_COVERAGE <= character_coverage <= 1):
         raise StudioError(
@@ -393,84 +383,11 @@ def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, 
     return settings
 
 
-class _Stop(threading.Event):
-    """Set as soon as a function returns true; where the child's memory has no limit, an error as soon as there is none.
-
-    It is asked many times a second while the child works.
-    """
-
-    def __init__(self, should_stop: Callable[[], bool] | None) -> None:
-        super().__init__()
-        self._should_stop = should_stop
-
-    def is_set(self) -> bool:
-        if super().is_set():
-            return True
-        if _WATCHES_MEMORY and (available := available_memory()) is not None and available < _LEAST_MEMORY:
-            raise out_of_memory()
-        if self._should_stop is not None and self._should_stop():
-            self.set()
-        return super().is_set()
-
-
-def _trained(
-    trainer: LibraryTrainer,
-    settings: dict[str, Any],
-    parts: Iterable[bytes],
-    report: Callable[[LibraryProgress], None],
-    stop: threading.Event,
-) -> tuple[bytes, Learned]:
-    """Train in a child process and return the file and what is in it."""
-    library, kind = trainer.split("-")
-    if library == "tokenizers":
-        kind = _TOKENIZERS_KINDS[kind]
-    report(LibraryProgress())
-    child = ChildProcess(
-        train_in_child,
-        library,
-        kind,
-        settings,
-        _MOST_MEMORY,
-        failure="{library} cannot train on this corpus",
-        library=library,
-    )
-    try:
-        _send(child, parts, stop)
-        content, learned = b"", None
-        for message, answer in child.messages(stop):
-            if message == PROGRESS:
-                report(LibraryProgress(*json.loads(bytes(answer))))
-            elif message == FILE:
-                content = bytes(answer)
-            elif message == LEARNED:
-                learned = msgspec.msgpack.decode(answer, type=Learned)
-    except (ValueError, TypeError, msgspec.MsgspecError) as error:
-        raise _nonsense(library) from error
-    finally:
-        child.end()
-    if learned is None and stop.is_set():
-        raise LibraryTrainingStopped
-    if learned is None or not content:
-        raise _nonsense(library)
-    return content, learned
-
-
-def _nonsense(library: str) -> StudioError:
-    return StudioError(
-        "Training with {library} sent an invalid response",
-        "Install the library again: pip install --force-reinstall {library}",
-        library=library,
-    )
-
-
-def _send(child: ChildProcess, parts: Iterable[bytes], stop: threading.Event) -> None:
-    for part in parts:
-        if stop.is_set():
-            return
-        try:
-            child.send(part)
-        except StudioError:  # its messages say why it has died
-            return
+def _must_stop(should_stop: Callable[[], bool] | None) -> bool:
+    """Return what a function returns; an error where the child's memory has no limit, as soon as there is none."""
+    if _WATCHES_MEMORY and (available := available_memory()) is not None and available < _LEAST_MEMORY:
+        raise out_of_memory()
+    return should_stop is not None and should_stop()
 
 
 def _compared(first: Learned, second: Learned) -> Repetition:
@@ -485,22 +402,27 @@ def _compared(first: Learned, second: Learned) -> Repetition:
 
 def _order(
     trainer: LibraryTrainer, corpus: WordCounts | Iterable[str] | Files, config: TrainingConfig, *, is_rest: bool
-) -> tuple[dict[str, Any], Iterator[bytes]]:
-    """Return the settings in the library's words, and the corpus as messages."""
+) -> tuple[dict[str, Any], WordCounts | list[str] | list[CorpusFile]]:
+    """Return the settings in the library's words, and the corpus as the child is given it."""
     unk_token = config.vocabulary(config.reserved_tokens).unk_token
     unk_token = unk_token if unk_token in config.special_tokens else ""
     is_sentencepiece = reads_text(trainer)
-    if is_rest and isinstance(corpus, WordCounts):
+    if not isinstance(corpus, WordCounts):
+        if not is_sentencepiece:
+            raise StudioError("{trainer} is trained on words", "Count them with count_texts.", trainer=trainer)
+        return _sentencepiece_settings(config, unk_token), _files_in(corpus) or list(checked_texts(corpus))
+    if is_rest:
         raise StudioError("Words with their counts have no lines and cannot be held out", "Pass files or texts.")
-    if isinstance(corpus, WordCounts) and not (any(map(str.strip, corpus.words)) if is_sentencepiece else corpus):
-        raise StudioError("There are no words to train on", "Choose another text.")
+    if not (any(map(str.strip, corpus.words)) if is_sentencepiece else corpus):
+        raise no_words()
     if is_sentencepiece:
         settings = _sentencepiece_settings(config, unk_token)
-    elif isinstance(corpus, WordCounts):
-        settings = _tokenizers_settings(trainer, corpus, config, unk_token)
     else:
-        raise StudioError("{trainer} is trained on words", "Count them with count_texts.", trainer=trainer)
-    return settings, _messages(corpus, is_rest=is_rest)
+        settings = _tokenizers_settings(trainer, corpus, config, unk_token)
+    # The child needs no more of it, and the steps may be the user's own.
+    given = WordCounts(corpus.words, corpus.counts, Unchanged(), WhitespaceSplit())
+    given.take_figures(corpus.figures())
+    return settings, given
 
 
 def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str, Any]:
@@ -525,7 +447,6 @@ def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str,
 def _tokenizers_settings(
     trainer: LibraryTrainer, counts: WordCounts, config: TrainingConfig, unk_token: str
 ) -> dict[str, Any]:
-    """Return the settings of Hugging Face's model, of its trainer, and of the parts around the model."""
     if counts.total > _LARGEST_TOTAL:
         raise StudioError(
             "{n:,} words are too many for the library tokenizers, which counts pairs in 32 bits",
@@ -593,44 +514,12 @@ def _marked_symbols(words: Sequence[str], prefix: str, suffix: str) -> set[str]:
     }
 
 
-def _files_in(corpus: Any) -> tuple[CorpusFile, ...]:
-    """Return the files that a corpus consists of; none if it consists of texts."""
+def _files_in(corpus: Any) -> list[CorpusFile]:
     places = [corpus] if isinstance(corpus, CorpusFile | os.PathLike) else corpus
-    if isinstance(places, Listing):
-        return places.files
-    are_files = isinstance(places, list | tuple) and all(isinstance(each, CorpusFile | os.PathLike) for each in places)
-    return listing(places).files if are_files and places else ()
-
-
-def _messages(corpus: WordCounts | Iterable[str] | Files, *, is_rest: bool) -> Iterator[bytes]:
-    """Yield the corpus as messages to the child."""
-    if isinstance(corpus, WordCounts):
-        yield from (kind + content for kind, content in parts_of(corpus))
-    elif files := _files_in(corpus):
-        if any(file.kind == "word-counts" for file in files):
-            raise StudioError("Words with their counts have no lines", "Count them with count_words.")
-        order = {"files": [dataclasses.asdict(file) for file in files], "is_rest": is_rest}
-        yield LINES + json.dumps(order).encode()
-    else:
-        has_words = False
-        for piece in _pieces_of(cast("Iterable[str]", corpus), is_rest=is_rest):
-            has_words = has_words or bool(piece.text.strip())
-            yield TEXT + piece.text.encode()
-        if not has_words:
-            raise StudioError("There are no words to train on", "Choose another text.")
-    yield END
-
-
-def _pieces_of(texts: Iterable[str], *, is_rest: bool) -> Iterator[TextPiece]:
-    """Yield texts in pieces, or what is not held out of them."""
-
-    def pieces() -> Iterator[TextPiece]:
-        for number, text in enumerate(checked_texts(texts), start=1):
-            size_of_text(text, number)
-            yield from text_pieces(text, "")
-
-    if not is_rest:
-        return pieces()
-    from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
-
-    return (piece for is_held_out, piece in divided_pieces(pieces()) if not is_held_out)
+    if isinstance(places, list | tuple) and all(isinstance(each, CorpusFile | os.PathLike) for each in places):
+        places = listing(places) if places else ()
+    if not isinstance(places, Listing):
+        return []
+    if any(file.kind == "word-counts" for file in places.files):
+        raise StudioError("Words with their counts have no lines", "Count them with count_words.")
+    return list(places.files)

@@ -1,9 +1,6 @@
-"""The code of the child process in which another library trains: once, then the process ends.
+"""The code of the child process in which another library trains. Nothing is written to disk.
 
-The parent (`library_training`) sends the corpus: as the parts of word counts (see `parts_of`), as texts, ``t``, each of
-whole lines, or as JSON, ``f``, that says which files to read the lines of; then ``.``. The answers are ``p`` how far
-the library says it is, as JSON, ``r`` the file that holds the tokenizer, and ``v`` what is in it, a `Learned` as
-MessagePack. Nothing is written to disk.
+The parent is `library_training`.
 """
 
 from __future__ import annotations
@@ -18,26 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from wordpiece_studio.corpus.counts import PartsReader
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import opened
+from wordpiece_studio.corpus.texts import size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import decodable, printable
-from wordpiece_studio.text.normalizers import Unchanged
-from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.decoding import TextPiece
-    from wordpiece_studio.system.child_process import ParentConnection
 
     Heard = Callable[[str], tuple[int, int] | None]
     """Returns how far the library is and how far it has to go, if the text that it printed says so."""
 
-END, TEXT, LINES, PROGRESS, FILE, LEARNED = b".", b"t", b"f", b"p", b"r", b"v"
+_TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
 _CHARACTERS_AT_ONCE = 1 << 16
 _LONGEST_REASON = 300
 _RESERVED = "\u2585"
@@ -47,22 +41,9 @@ _SEPARATORS = (0x20, 0x0A, *range(0xE000, 0xF900))
 
 @decodable
 class Learned(msgspec.Struct, frozen=True):
-    """What a library has learned.
+    """What a library has learned: tokens by id, their scores and the merges in order, if it tells them.
 
-    Attributes
-    ----------
-    version
-        The version of the library.
-    tokens
-        The tokens by id.
-    scores
-        The score of each, if it has any.
-    merges
-        The merges in order, if it tells them.
-    left_out
-        How many words, or lines of text, it did not train on.
-    is_of_lines
-        Whether it was given the text, line by line, and not words with their counts.
+    `left_out`: how many words, or lines, it did not train on; `is_of_lines`: it was given lines, not words with counts.
     """
 
     version: str
@@ -73,24 +54,27 @@ class Learned(msgspec.Struct, frozen=True):
     is_of_lines: bool = False
 
     def __post_init__(self) -> None:
-        """Check that each token has a score, if any has."""
         if self.scores is not None and len(self.scores) != len(self.tokens):
             raise ValueError(f"{len(self.scores)} scores of {len(self.tokens)} tokens")
 
 
 def train_in_child(
-    connection: ParentConnection, library: str, kind: str, settings: Mapping[str, Any], most_memory: int
-) -> None:
-    """Train a model of a kind, such as ``"BPE"``, on the corpus received, and send what was learned."""
+    trainer: str,
+    settings: Mapping[str, Any],
+    corpus: WordCounts | Sequence[str | CorpusFile],
+    is_rest: bool,
+    most_memory: int,
+    progress: Callable[[int, int], None],
+) -> tuple[bytes, Learned]:
+    """Train on words, or on lines of texts or of files; return the file of the tokenizer, and what was learned."""
     limit_memory(most_memory)
-    counts, texts = _received(connection)
-    is_sentencepiece = library == "sentencepiece"
-    trains = _by_sentencepiece if is_sentencepiece else _by_tokenizers
-    hears = _SentencePieceProgress(settings) if is_sentencepiece else _TokenizersProgress(settings, counts)
-    _Printed(connection, hears).start()
+    library, kind = trainer.split("-")
     try:
-        content, learned = trains(kind, settings, counts, texts)
-        answer = msgspec.msgpack.encode(learned)
+        if isinstance(corpus, WordCounts) and library == "tokenizers":
+            _Printed(progress, _TokenizersProgress(settings, corpus)).start()
+            return _by_tokenizers(_TOKENIZERS_KINDS[kind], settings, corpus)
+        _Printed(progress, _SentencePieceProgress(settings)).start()
+        return _by_sentencepiece(kind, settings, corpus if isinstance(corpus, WordCounts) else _texts(corpus, is_rest))
     except (StudioError, MemoryError):
         raise
     except ImportError as error:
@@ -102,12 +86,9 @@ def train_in_child(
         ) from None
     except BaseException as error:  # a Rust panic is no Exception
         raise _refusal(library, error) from None
-    connection.send_bytes(FILE + content)
-    connection.send_bytes(LEARNED + answer)
 
 
 def _refusal(library: str, error: BaseException) -> StudioError:
-    """Return the error for what a library says, in plain words where it is known."""
     said = str(error)
     if found := _TOO_SMALL.search(said):
         return vocabulary_too_small(*map(int, found.groups()))
@@ -126,7 +107,6 @@ _PLACE_IN_CODE = re.compile(r"^[A-Z_]+: \S+\(\d+\) ")
 
 
 def vocabulary_too_small(size: int, least: int) -> StudioError:
-    """Return the error for a size that leaves no room for what SentencePiece needs."""
     return StudioError(
         "A vocabulary of {size:,} tokens is too small: special tokens and alphabet alone are {least:,} or more",
         "Choose a larger size.",
@@ -135,65 +115,56 @@ def vocabulary_too_small(size: int, least: int) -> StudioError:
     )
 
 
+def no_words() -> StudioError:
+    return StudioError("There are no words to train on", _OTHER_TEXT)
+
+
 def _reason(error: BaseException) -> str:
     said = _PLACE_IN_CODE.sub("", " ".join(str(error).split()))
     return printable(said[:_LONGEST_REASON].rstrip(".")) or type(error).__name__
 
 
-def _received(connection: ParentConnection) -> tuple[WordCounts | None, Iterable[str]]:
-    """Return the corpus: word counts, or texts of whole lines."""
-    reader, has_counts = PartsReader(Unchanged(), WhitespaceSplit()), False
-    texts: list[Iterable[str]] = []
-    while (message := connection.recv_bytes())[:1] != END:
-        if message[:1] == TEXT:
-            texts.append([message[1:].decode()])
-        elif message[:1] == LINES:
-            texts.append(_in_files(**json.loads(message[1:])))
-        else:
-            has_counts = True
-            reader.take(message[:1], message[1:])
-    return reader.counts() if has_counts else None, chain.from_iterable(texts)
-
-
-def _in_files(files: list[dict[str, Any]], is_rest: bool) -> Iterator[str]:
-    """Yield the text of files, or of what is not held out of them."""
-    pieces: Iterator[TextPiece] = chain.from_iterable(opened(CorpusFile(**file)).pieces() for file in files)
+def _texts(corpus: Sequence[str | CorpusFile], is_rest: bool) -> Iterable[str]:
+    pieces: Iterator[TextPiece] = chain.from_iterable(_pieces(each, number) for number, each in enumerate(corpus, 1))
     if is_rest:
         from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
 
         pieces = (piece for is_held_out, piece in divided_pieces(pieces) if not is_held_out)
-    return (piece.text for piece in pieces)
+    texts = (piece.text for piece in pieces)
+    if isinstance(corpus[0] if corpus else "", CorpusFile):
+        return texts
+    found = list(texts)
+    if not any(map(str.strip, found)):
+        raise no_words()
+    return found
+
+
+def _pieces(given: str | CorpusFile, number: int) -> Iterator[TextPiece]:
+    if isinstance(given, CorpusFile):
+        return iter(opened(given).pieces())
+    size_of_text(given, number)
+    return text_pieces(given, "")
 
 
 class _Printed(threading.Thread):
-    """Receives all that this process prints, from whatever code, and reports how far the library says it is.
+    """Receives all that this process prints, from whatever code, and reports how far the library says it is."""
 
-    Parameters
-    ----------
-    connection
-        Where to report it.
-    hears
-        What understands the library.
-    """
-
-    def __init__(self, connection: ParentConnection, hears: Heard) -> None:
+    def __init__(self, progress: Callable[[int, int], None], hears: Heard) -> None:
         super().__init__(daemon=True, name="what the library prints")
-        self._connection = connection
-        self._hears = hears
+        self._progress, self._hears = progress, hears
         self._reader, writer = os.pipe()
         for number in (1, 2):
             os.dup2(writer, number)
         os.close(writer)
 
     def run(self) -> None:
-        """Listen until the process ends."""
         rest = b""
         while printed := os.read(self._reader, 1 << 16):
             lines, end, rest = (rest + printed).rpartition(b"\n")
             rest = rest[-_CHARACTERS_AT_ONCE:]  # whatever prints no line ends does not tell how far it is
             far = self._hears((lines + end).decode("utf-8", "replace"))
             if far is not None:
-                self._connection.send_bytes(PROGRESS + json.dumps(far).encode())
+                self._progress(*far)
 
 
 _MERGES = re.compile(r'"Compute merges","current":(\d+),"total":(\d+)')
@@ -203,8 +174,8 @@ _FIGURE = re.compile(r"(Alphabet size=|merges=|Initialized |EM sub_iter=\d+ size
 class _TokenizersProgress:
     """Understands the library `tokenizers`, of which only byte pair encoding says how far it is, in merges."""
 
-    def __init__(self, settings: Mapping[str, Any], counts: WordCounts | None) -> None:
-        characters: set[str] = set().union(*(counts.words if counts is not None else ()))
+    def __init__(self, settings: Mapping[str, Any], counts: WordCounts) -> None:
+        characters: set[str] = set().union(*counts.words)
         trainer = settings["trainer"]
         self._first = len(characters.union(trainer["special_tokens"], trainer.get("initial_alphabet", ())))
 
@@ -238,14 +209,11 @@ class _SentencePieceProgress:
         return far if far is not None and 0 <= far[0] <= far[1] else None
 
 
-def _by_tokenizers(
-    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, _texts: Iterable[str]
-) -> tuple[bytes, Learned]:
+def _by_tokenizers(kind: str, settings: Mapping[str, Any], counts: WordCounts) -> tuple[bytes, Learned]:
     """Train with Hugging Face's library, which is given each word as often as it occurs and splits nothing."""
     import tokenizers
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-    assert counts is not None
     separator = _separator(counts.words)
     made = Tokenizer(getattr(models, kind)(**settings["model"]))
     made.pre_tokenizer = pre_tokenizers.CharDelimiterSplit(separator)
@@ -297,16 +265,18 @@ def _put_in(vocab: dict[str, int], settings: Mapping[str, Any]) -> None:
 
 
 def _by_sentencepiece(
-    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, texts: Iterable[str]
+    kind: str, settings: Mapping[str, Any], corpus: WordCounts | Iterable[str]
 ) -> tuple[bytes, Learned]:
     """Train with SentencePiece, which normalizes the text and splits it by itself."""
     import sentencepiece
     from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
-    sentences: Iterator[str] = chain.from_iterable(text.split("\n") for text in texts)
-    if counts is not None:
-        spaced = (" ".join(word.split()) for word in counts.words)  # a tab would end the word
-        sentences = (f"{word}\t{count}" for word, count in zip(spaced, counts.counts.tolist(), strict=True) if word)
+    sentences: Iterator[str]
+    if not isinstance(corpus, WordCounts):
+        sentences = chain.from_iterable(text.split("\n") for text in corpus)
+    else:
+        spaced = (" ".join(word.split()) for word in corpus.words)  # a tab would end the word
+        sentences = (f"{word}\t{count}" for word, count in zip(spaced, corpus.counts.tolist(), strict=True) if word)
         settings = {**settings, "input_format": "tsv"}
     left_out = 0
 
@@ -330,23 +300,20 @@ def _by_sentencepiece(
         [model.get_score(number) for number in numbers],
         None,
         left_out,
-        counts is None,
+        not isinstance(corpus, WordCounts),
     )
     return written.getvalue(), _checked(learned)
 
 
 def _checked(learned: tuple[object, ...]) -> Learned:
-    """Return what was learned."""
     return msgspec.convert(dict(zip(Learned.__struct_fields__, learned, strict=True)), Learned)
 
 
 def _separator(words: list[str]) -> str:
-    """Return a character that no word has."""
     return next(separator for separator in map(chr, _SEPARATORS) if not any(separator in word for word in words))
 
 
 def _repeated(counts: WordCounts, separator: str) -> Iterator[str]:
-    """Yield each word as often as it occurs, many at once."""
     texts: list[str] = []
     size = 0
     for word, count in zip(counts.words, counts.counts.tolist(), strict=True):

@@ -163,13 +163,8 @@ class CorpusCounting(QObject):
     def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
         pipeline = Pipeline(normalizer, pre_tokenizer)
         if pipeline != self.pipeline:
-            self.pipeline = pipeline
-            self._forget()
-            self.pipeline_changed.emit()
-            if self._is_live:
-                self._report_unknown_soon()
-            else:
-                self._report_unknown()
+            self.take_pipeline(normalizer, pre_tokenizer, self.max_word_length)
+            self._report_unknown_soon()
             self.count_now()
 
     def take_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, max_word_length: int) -> None:
@@ -262,21 +257,19 @@ class CorpusCounting(QObject):
 
     def pause(self) -> None:
         """Pause a running count: all its processes halt a moment later."""
-        if self.is_running and not self.is_paused:
-            self._task.pause()
-            self.is_paused = True
-            self._report_state()
+        self._task.pause()
+        self.is_paused = True
+        self._report_state()
 
     def resume(self) -> None:
         """Resume a paused count."""
-        if self.is_paused:
-            self._task.resume()
-            self.is_paused = False
-            self._report_state()
+        self._task.resume()
+        self.is_paused = False
+        self._report_state()
 
     def keep(self) -> None:
         """Stop counting files early; the counts of what was read so far arrive as if that were all."""
-        self.is_ending, self.is_paused = self.is_running, False
+        self.is_ending, self.is_paused = True, False
         self._task.finish()
         self._report_state()
 
@@ -304,12 +297,14 @@ class CorpusCounting(QObject):
             self.counts_changed.emit(None)
 
     def _report_unknown_soon(self) -> None:
-        if self._must_report_unknown and not self._patience.isActive():
+        """Report it at once, unless the text is counted before anyone can notice that the counts are gone."""
+        if not self._is_live:
+            self._report_unknown()
+        elif self._must_report_unknown and not self._patience.isActive():
             self._patience.start()
 
     @property
     def _is_live(self) -> bool:
-        """Whether the text is counted before anyone can notice that the counts are gone."""
         return not self._document.is_files and len(self._document.text) <= _LIVE_TEXT
 
     def _set_partial(self, is_partial: bool) -> None:
@@ -326,13 +321,10 @@ class CorpusCounting(QObject):
             self._timer.stop()
             self._report_unknown()
             return
-        if self._is_live:
-            self._timer.start(0)  # after everything else that the key press does
-            self._report_unknown_soon()
-            return
         is_long = not self._document.is_files and len(self._document.text) > _LONG_TEXT
-        self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
-        self._report_unknown()
+        # At once means after everything else that the key press does.
+        self._timer.start(0 if self._is_live else _LONG_DELAY_MS if is_long else _DELAY_MS)
+        self._report_unknown_soon()
 
     def _take(self, counts: WordCounts) -> None:
         if self._document.is_files:

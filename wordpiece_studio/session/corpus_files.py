@@ -1,37 +1,164 @@
 """The corpus as a list of files: their table for Qt's views, and the edits of the list, each of them one undo command.
 
-Colors are up to the view; `corpus_opening` finds the files of a folder and what is in them.
+Colors are up to the view; `document` finds the files of a folder and what is in them.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from enum import IntEnum
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QUndoCommand
 
-from wordpiece_studio.session.file_rows import FileRow, FileState, counted_rows, row_at_fault
+from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
+from wordpiece_studio.session.commands import Command
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from PySide6.QtGui import QUndoStack
 
     from wordpiece_studio.corpus.decoding import ErrorHandling
     from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind
 
-    Rows = tuple[FileRow, ...]
+    Rows = tuple["FileRow", ...]
     from collections.abc import Collection
 
-    from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress
+    from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, FileStatistics
+    from wordpiece_studio.corpus.inspection import FileDescription
     from wordpiece_studio.errors import StudioError
+
+
+EncodingKnown = Literal["", "byte order mark", "valid", "guess", "mixed", "chosen"]
+
+
+class FileState(Enum):
+    """How far the count of a file is.
+
+    `PARTLY`: the count was stopped in this file and kept. `CHANGED`: the file has changed since it was counted.
+    `OUTSIDE`: a project names it, outside its folder, and the user has not agreed to reading it.
+    """
+
+    WAITING = "waiting"
+    COUNTING = "counting"
+    DONE = "done"
+    PARTLY = "partly"
+    CHANGED = "changed"
+    FAULT = "fault"
+    OUTSIDE = "outside"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of the corpus.
+
+    Attributes
+    ----------
+    file
+        The file and how it is read.
+    size
+        Bytes on disk.
+    compression
+        ``"gz"`` and so on; empty if not compressed.
+    encoding, known
+        The encoding that the file is read in, and how it is known: ``"guess"`` from the content alone, ``"chosen"`` by
+        the user; empty if irrelevant, as in parquet.
+    is_kind_guess
+        Whether the file is read as words and their counts only because it looks like it.
+    columns
+        The columns or fields that can be chosen as the one with the text.
+    state, statistics, error
+        How far the count is, its result, and what is wrong.
+    """
+
+    file: CorpusFile
+    size: int = 0
+    compression: str = ""
+    encoding: str = "utf-8"
+    known: EncodingKnown = ""
+    columns: tuple[str, ...] = ()
+    is_kind_guess: bool = False
+    state: FileState = FileState.WAITING
+    statistics: FileStatistics | None = None
+    error: StudioError | None = None
+
+    @property
+    def name(self) -> str:
+        return display_name(self.file.path)
+
+    @property
+    def shown_state(self) -> FileState:
+        return FileState.OUTSIDE if self.file.unagreed else self.state
+
+    @property
+    def kinds(self) -> tuple[FileKind, ...]:
+        if self.file.kind == "parquet" or self.file.path.lower().endswith(".parquet"):
+            return ("parquet", "word-counts")
+        return ("text", "jsonl", "csv", "tsv", "word-counts")
+
+    def read_as(
+        self,
+        encoding: str | None = None,
+        column: str | None = None,
+        errors: ErrorHandling | None = None,
+        kind: FileKind | None = None,
+    ) -> FileRow:
+        """Return the row with the file read in another way; None, or an impossible kind, changes nothing."""
+        file, is_kind_guess = self.file, self.is_kind_guess and kind is None
+        if kind in self.kinds and kind != file.kind:
+            file = replace(file, kind=kind, column=None)  # to be detected again
+        chosen: dict[str, Any] = {"encoding": encoding, "column": column, "errors": errors}
+        file = replace(file, **{name: value for name, value in chosen.items() if value is not None})
+        row = replace(self, file=file, is_kind_guess=is_kind_guess).uncounted()
+        return row if encoding is None else replace(row, encoding=encoding, known="chosen")
+
+    def as_text(self) -> FileRow:
+        """Return the row with what only looked like words and their counts read as a text, from its first row on."""
+        kind = kind_of_name(self.file.path) or "text"
+        has_header = not any(cell.strip().isdecimal() for cell in self.columns)
+        return self.read_as(kind=kind, column=None if has_header or kind not in ("csv", "tsv") else "1")
+
+    def uncounted(self) -> FileRow:
+        return replace(self, state=FileState.WAITING, statistics=None, error=None)
+
+
+def counted_rows(rows: Sequence[FileRow], statistics: CorpusStatistics) -> list[FileRow]:
+    """Return the rows with the results of a count; if it is partial, the last file is counted only in part."""
+    found = statistics.files
+    counted = [
+        replace(row, state=FileState.DONE, statistics=of_file, error=None)
+        for row, of_file in zip(rows, found, strict=False)
+    ]
+    if statistics.is_partial and counted:
+        counted[-1] = replace(counted[-1], state=FileState.PARTLY)
+    return counted + [row.uncounted() for row in rows[len(found) :]]
+
+
+def row_at_fault(rows: Sequence[FileRow], error: StudioError) -> int | None:
+    """Return the index of the file that an error names; None if it names none of these files.
+
+    Of several files with that name, the first that is not done.
+    """
+    named = {str(value) for key, value in error.values.items() if key in ("path", "source", "name", "file")}
+    found = [index for index, row in enumerate(rows) if row.name in named]
+    return next((index for index in found if rows[index].state is not FileState.DONE), found[0] if found else None)
+
+
+def described_row(found: FileDescription | tuple[CorpusFile, StudioError]) -> FileRow:
+    """Return a file with what its beginning reveals about it, or with what is wrong with it."""
+    if isinstance(found, tuple):
+        return FileRow(found[0], state=FileState.FAULT, error=found[1])
+    return FileRow(
+        found.file, found.size, found.compression or "", found.encoding or "", found.how or "", found.columns,
+        found.is_kind_guess,
+    )  # fmt: skip
+
 
 _UNKNOWN = "–"
 _MARKS = {
@@ -41,8 +168,6 @@ _MARKS = {
 
 
 class FileColumn(IntEnum):
-    """The columns."""
-
     STATE = 0
     NAME = 1
     SIZE = 2
@@ -89,12 +214,10 @@ class FileTable(RecordTableModel["FileRow"]):
 
     @property
     def size(self) -> int:
-        """The total size of all files on disk, in bytes."""
         return sum(row.size for row in self._rows)
 
     @property
     def faulty(self) -> list[int]:
-        """The rows of the files that cannot be read."""
         return [number for number, row in enumerate(self._rows) if row.state is FileState.FAULT]
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
@@ -109,7 +232,6 @@ class FileTable(RecordTableModel["FileRow"]):
         self._files_done = 0
 
     def append(self, rows: Sequence[FileRow]) -> None:
-        """Add rows at the end."""
         if rows:
             first = len(self._rows)
             self.beginInsertRows(QModelIndex(), first, first + len(rows) - 1)
@@ -119,7 +241,6 @@ class FileTable(RecordTableModel["FileRow"]):
     # Results of a count.
 
     def begin_counting(self) -> None:
-        """Discard the results of an earlier count."""
         self._files_done = 0
         self._rows[:] = [row.uncounted() for row in self._rows]
         self._emit_changed(0, len(self._rows) - 1)
@@ -131,15 +252,11 @@ class FileTable(RecordTableModel["FileRow"]):
             done == before and done < len(self._rows) and self._rows[done].state is FileState.COUNTING
         ):
             return
-        for number in range(before, done):
-            self._rows[number] = replace(self._rows[number], state=FileState.DONE)
-        if done < len(self._rows):
-            self._rows[done] = replace(self._rows[done], state=FileState.COUNTING)
+        self._change(range(before, done), state=FileState.DONE)
+        self._change(range(done, min(done + 1, len(self._rows))), state=FileState.COUNTING)
         self._files_done = done
-        self._emit_changed(before, min(done, len(self._rows) - 1))
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
-        """Show the results of a count."""
         self._rows[:] = counted_rows(self._rows, statistics)
         self._emit_changed(0, len(self._rows) - 1)
 
@@ -148,23 +265,25 @@ class FileTable(RecordTableModel["FileRow"]):
         number = row_at_fault(self._rows, error)
         self.take_end()
         if number is not None:
-            self._rows[number] = replace(self._rows[number], state=FileState.FAULT, error=error)
-            self._emit_changed(number, number)
+            self._change([number], state=FileState.FAULT, error=error)
         return number
 
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
         """Show the files at `paths` as `state`, with their errors."""
         for number, row in enumerate(self._rows):
             if row.file.path in paths:
-                self._rows[number] = replace(row, state=state, error=(errors or {}).get(row.file.path))
-                self._emit_changed(number, number)
+                self._change([number], state=state, error=(errors or {}).get(row.file.path))
 
     def take_end(self) -> None:
         """Show that nothing is being read anymore."""
-        for number, row in enumerate(self._rows):
-            if row.state is FileState.COUNTING:
-                self._rows[number] = replace(row, state=FileState.WAITING)
-                self._emit_changed(number, number)
+        counted = [number for number, row in enumerate(self._rows) if row.state is FileState.COUNTING]
+        self._change(counted, state=FileState.WAITING)
+
+    def _change(self, numbers: Sequence[int], **values: Any) -> None:
+        for number in numbers:
+            self._rows[number] = replace(self._rows[number], **values)
+        if numbers:
+            self._emit_changed(numbers[0], numbers[-1])
 
     def state_words(self, state: FileState) -> str:
         return {
@@ -230,17 +349,15 @@ class CorpusFiles(QObject):
     def __init__(self, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._undo_stack = undo_stack
-        self._is_listing = False
+        self.is_listing = False  # files are still being listed, and appended to the table
         self.table = FileTable(self)
 
     @property
     def rows(self) -> Rows:
-        """The files as the window shows them."""
         return self.table.rows
 
     @property
     def files(self) -> list[CorpusFile]:
-        """The files as they are read."""
         return [row.file for row in self.rows]
 
     @property
@@ -253,18 +370,9 @@ class CorpusFiles(QObject):
         shared = _shared_folder([row.file.path for row in rows])
         return f"{shared} · {number}" if shared else number
 
-    @property
-    def is_listing(self) -> bool:
-        """Whether files are still being listed: the list is incomplete."""
-        return self._is_listing
-
-    def begin_listing(self) -> None:
-        """Announce that rows will be appended to the table until `end_listing`."""
-        self._is_listing = True
-
     def end_listing(self, rows: Sequence[FileRow] = ()) -> None:
         """Mark the list as complete; `rows`, at its end, become an edit that can be undone."""
-        self._is_listing = False
+        self.is_listing = False
         if rows:
             self.add(rows)
         else:
@@ -309,16 +417,10 @@ class CorpusFiles(QObject):
         if moved != chosen:
             self._push(tuple(rows), self.rows, sorted(moved))
 
-    def read_as(
-        self, numbers: Iterable[int], encoding: str | None = None, column: str | None = None,
-        errors: ErrorHandling | None = None, kind: FileKind | None = None,
-    ) -> None:  # fmt: skip
-        """Change how files are read; None leaves a setting unchanged."""
+    def read_as(self, numbers: Iterable[int], **how: Any) -> None:
+        """Change how files are read, see `FileRow.read_as`."""
         chosen = set(numbers)
-        rows = tuple(
-            row.read_as(encoding, column, errors, kind) if number in chosen else row
-            for number, row in enumerate(self.rows)
-        )
+        rows = tuple(row.read_as(**how) if number in chosen else row for number, row in enumerate(self.rows))
         if [row.file for row in rows] != self.files:
             self._push(rows, self.rows, sorted(chosen))
 
@@ -334,42 +436,22 @@ class CorpusFiles(QObject):
 
     def move_files(self, places: Mapping[str, str]) -> None:
         """Change the paths of files, given by old path; the files are the same."""
-        rows = tuple(
-            replace(row, file=replace(row.file, path=places[row.file.path]), state=FileState.WAITING, error=None)
-            if row.file.path in places
-            else row
-            for row in self.rows
-        )
-        if rows != self.rows:
-            self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.file.path in places])
+        rows, moved = list(self.rows), [number for number, row in enumerate(self.rows) if row.file.path in places]
+        for number in moved:
+            file = replace(rows[number].file, path=places[rows[number].file.path])
+            rows[number] = replace(rows[number], file=file, state=FileState.WAITING, error=None)
+        if moved:
+            self._push(tuple(rows), self.rows, moved)
 
     def _push(self, after: Rows, before: Rows, places: list[int]) -> None:
-        self._undo_stack.push(FilesCommand(self._show, before, after, places))
+        places_before = [place for place in places if place < len(before)]
+        self._undo_stack.push(Command(lambda: self._show(after, places), lambda: self._show(before, places_before)))
 
     def _show(self, rows: Rows, places: list[int]) -> None:
         if rows != self.rows:
             self.table.set_rows(rows)
         self.places_wanted.emit(places)
         self.changed.emit()
-
-
-class FilesCommand(QUndoCommand):
-    """Replaces the list of files."""
-
-    def __init__(self, show: Callable[[Rows, list[int]], None], before: Rows, after: Rows, places: list[int]) -> None:
-        super().__init__()
-        self._show = show
-        self._before = before
-        self._after = after
-        self._places = places
-
-    def redo(self) -> None:
-        """Show the new list."""
-        self._show(self._after, self._places)
-
-    def undo(self) -> None:
-        """Show the old list."""
-        self._show(self._before, [place for place in self._places if place < len(self._before)])
 
 
 def _row_of(reference: CorpusReference) -> FileRow:

@@ -7,55 +7,26 @@ file with the same bytes has not changed, whatever its modification time.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
 
-from wordpiece_studio.corpus.files import CorpusReference, is_url
-from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, is_url
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterable
-
-    from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.session.background_job import Report
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 
 _MOST_ENTRIES = 500_000
 """The most files and folders to go through in search of moved files."""
-
-Signature = tuple[int, int]
-"""Size in bytes, and time of the last change in nanoseconds since 1970."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedFiles:
-    """The paths of files that no longer exist, and of files that have changed since they were read."""
-
-    gone: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MovedFiles:
-    """New paths of files by old path, and the files that were not found."""
-
-    places: dict[str, str]
-    missing: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    folder: str
-    gone: tuple[str, ...]
-    sizes: dict[str, int]
 
 
 class CorpusReferences(QObject):
@@ -63,38 +34,37 @@ class CorpusReferences(QObject):
 
     Signals
     -------
-    checked(ChangedFiles)
-        The answer to the latest `check`.
-    found(MovedFiles)
-        The answer to the latest `search`.
+    checked(list[str], list[str])
+        The answer to the latest `check`: the files that are gone, and those that have changed since they were read.
+    found(dict[str, str], list[str])
+        The answer to the latest `search`: new paths of files by old path, and the files that were not found.
     """
 
-    checked = Signal(object)
-    found = Signal(object)
+    checked = Signal(object, object)
+    found = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._known: dict[str, CorpusReference] = {}
-        self._noting = BackgroundJob(signatures, "The files cannot be checked for changes", self)
+        failure = "The files cannot be checked for changes"
+        self._noting = Task(signatures, failure, self)
         self._noting.finished.connect(self._on_noting_finished)
-        self._checking = BackgroundJob(changed_files, "The files cannot be checked for changes", self)
-        self._checking.finished.connect(self.checked)
-        self._searching = BackgroundJob(moved_files, "The missing files cannot be searched for", self)
-        self._searching.finished.connect(self.found)
+        self._checking = Task(changed_files, failure, self)
+        self._checking.finished.connect(lambda found: self.checked.emit(*found))
+        self._searching = Task(moved_files, "The missing files cannot be searched for", self)
+        self._searching.finished.connect(lambda found: self.found.emit(*found))
 
     @property
     def is_running(self) -> bool:
-        """Whether files are being checked."""
         return self._noting.is_running or self._checking.is_running or self._searching.is_running
 
     def of(self, file: CorpusFile) -> CorpusReference:
-        """Return what is known about a file."""
         known = self._known.get(file.path)
         return CorpusReference(file) if known is None else replace(known, file=file)
 
     def note_read(self, paths: Iterable[str]) -> None:
         """Remember the state of these files, which are being read now."""
-        self._noting.begin(tuple(paths))
+        self._noting.run(tuple(paths))
 
     def take(self, references: Iterable[CorpusReference]) -> None:
         """Replace all references, and check them."""
@@ -104,12 +74,12 @@ class CorpusReferences(QObject):
 
     def check(self) -> None:
         """Find out which files are gone or changed; `checked` has the answer."""
-        self._checking.begin(tuple(self._known.values()))
+        self._checking.run(tuple(self._known.values()))
 
     def search(self, folder: str, gone: Iterable[str]) -> None:
         """Search a folder and its subfolders for files of the same names; `found` has the answer."""
         sizes = {path: reference.size for path, reference in self._known.items()}
-        self._searching.begin(_Search(folder, tuple(gone), sizes))
+        self._searching.run(folder, tuple(gone), sizes)
 
     def move(self, places: dict[str, str]) -> None:
         """Change the paths of files, given by old path: they are the same files."""
@@ -119,22 +89,19 @@ class CorpusReferences(QObject):
                 self._known[new] = replace(known, file=replace(known.file, path=new))
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
-        for job in (self._noting, self._checking, self._searching):
-            job.close()
+        for task in (self._noting, self._checking, self._searching):
+            task.close()
 
     def _on_noting_finished(self, found: dict[str, CorpusReference]) -> None:
         self._known = found
 
 
-def signatures(paths: tuple[str, ...], stop: threading.Event, _report: Report) -> dict[str, CorpusReference] | None:
+def signatures(paths: Iterable[str], *, should_stop: Callable[[], bool]) -> dict[str, CorpusReference]:
     """Return the present state of the files at `paths`, without those that cannot be inspected."""
-    from wordpiece_studio.corpus.files import CorpusFile
-
     found = {}
     for path in paths:
-        if stop.is_set():
-            return None
+        if should_stop():
+            break
         signature = signature_of(path)
         if signature is not None:
             found[path] = CorpusReference(CorpusFile(path), *signature)
@@ -142,14 +109,13 @@ def signatures(paths: tuple[str, ...], stop: threading.Event, _report: Report) -
 
 
 def changed_files(
-    references: tuple[CorpusReference, ...], stop: threading.Event, _report: Report
-) -> ChangedFiles | None:
-    """Return which files are gone or have changed."""
+    references: Iterable[CorpusReference], *, should_stop: Callable[[], bool]
+) -> tuple[list[str], list[str]]:
     gone, changed = [], []
     for reference in references:
-        if stop.is_set():
-            return None
         path = reference.file.path
+        if should_stop():
+            break
         if is_url(path) or reference.file.unagreed:
             continue
         signature = signature_of(path)
@@ -157,32 +123,24 @@ def changed_files(
             gone.append(path)
         elif reference.size >= 0 and signature != (reference.size, reference.modified_ns):
             changed.append(path)
-    return ChangedFiles(tuple(gone), tuple(changed))
+    return gone, changed
 
 
-def moved_files(search: _Search, stop: threading.Event, _report: Report) -> MovedFiles | None:
+def moved_files(
+    folder: str, gone: Sequence[str], sizes: Mapping[str, int], *, should_stop: Callable[[], bool]
+) -> tuple[dict[str, str], list[str]]:
     """Find for each missing file one of the same name below a folder, preferably of the same size."""
-    wanted: dict[str, list[str]] = {}
-    for path in search.gone:
-        wanted.setdefault(os.path.basename(path), []).append(path)
-    candidates: dict[str, list[str]] = {name: [] for name in wanted}
+    candidates: dict[str, list[str]] = {os.path.basename(path): [] for path in gone}
     seen = 0
-    for folder, _, names in os.walk(search.folder):
+    for place, _, names in os.walk(folder):
         seen += len(names) + 1
-        if stop.is_set():
-            return None
-        if seen > _MOST_ENTRIES:
+        if should_stop() or seen > _MOST_ENTRIES:
             break
-        for name in wanted.keys() & set(names):
-            candidates[name].append(os.path.join(folder, name))
-    places: dict[str, str] = {}
-    for name, olds in wanted.items():
-        for old in olds:
-            new = _most_similar(old, search.sizes.get(old, -1), candidates[name])
-            if new is not None:
-                places[old] = new
-    missing = tuple(path for path in search.gone if path not in places)
-    return MovedFiles(places, missing)
+        for name in candidates.keys() & set(names):
+            candidates[name].append(os.path.join(place, name))
+    found = {old: _most_similar(old, sizes.get(old, -1), candidates[os.path.basename(old)]) for old in gone}
+    places = {old: new for old, new in found.items() if new is not None}
+    return places, [path for path in gone if path not in places]
 
 
 def _most_similar(old: str, size: int, candidates: list[str]) -> str | None:
@@ -199,8 +157,8 @@ def _most_similar(old: str, size: int, candidates: list[str]) -> str | None:
     return max(candidates, key=similarity, default=None)
 
 
-def signature_of(path: str) -> Signature | None:
-    """Return the size and modification time of a file; None if it cannot be inspected."""
+def signature_of(path: str) -> tuple[int, int] | None:
+    """Return the size of a file and its modification time in nanoseconds; None if it cannot be inspected."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -222,29 +180,11 @@ MOST_NOTICED = 500
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What identifies the content of a file.
-
-    Attributes
-    ----------
-    size
-        In bytes.
-    modified_ns
-        Time of the last change, in nanoseconds since 1970.
-    digest
-        Digest of its bytes; None if the file is too large or could not be read.
-    """
+    """What identifies the content of a file; the digest is None if it is too large or could not be read."""
 
     size: int
     modified_ns: int
     digest: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Files to check: their last stamps (None: not stamped yet), and which of them to read unconditionally."""
-
-    stamps: dict[Path, FileStamp | None]
-    noticed: frozenset[Path]
 
 
 class FileWatch(QObject):
@@ -272,8 +212,8 @@ class FileWatch(QObject):
         self._noticed: set[Path] = set()
         self._is_stale = False  # files were added during a check
         self._watcher: QFileSystemWatcher | None = None
-        self._job = BackgroundJob(_look, "The files cannot be checked for changes", self)
-        self._job.finished.connect(self._on_job_finished)
+        self._task = Task(_look, "The files cannot be checked for changes", self)
+        self._task.finished.connect(self._on_task_finished)
         self._timer = single_shot(self, self.check)
 
     @property
@@ -286,7 +226,6 @@ class FileWatch(QObject):
         return any(stamp is None and path not in self._gone for path, stamp in self._stamps.items())
 
     def has_seen(self, path: Path) -> bool:
-        """Whether the file has existed while it was watched."""
         return self._stamps.get(path) is not None
 
     def is_gone(self, path: Path) -> bool:
@@ -317,20 +256,18 @@ class FileWatch(QObject):
         self._timer.stop()
         if not self._stamps:
             return
-        self._is_stale = self._job.is_running
+        self._is_stale = self._task.is_running
         if not self._is_stale:
-            self._job.begin(_Look(dict(self._stamps), frozenset(self._noticed)))
+            self._task.run(dict(self._stamps), frozenset(self._noticed))
             self._noticed.clear()
 
     def close(self) -> None:
-        """Stop watching and wait for a check to end."""
         self._timer.stop()
         self._stamps = {}
         self._forget_notices()
-        self._job.close()
+        self._task.close()
 
-    def _on_job_finished(self, result: object) -> None:
-        seen = cast("dict[Path, tuple[FileStamp | None, FileStamp | None]]", result)
+    def _on_task_finished(self, seen: dict[Path, tuple[FileStamp | None, FileStamp | None]]) -> None:
         for path, (before, now) in seen.items():
             if path in self._stamps and self._stamps[path] is before:
                 self._take_look(path, before, now)
@@ -377,20 +314,22 @@ class FileWatch(QObject):
         self._timer.start(SETTLE_MS)
 
 
-def _look(order: object, stop: threading.Event, _report: Callable[[object], None]) -> object:
-    """Return the old and the new stamp of each file; the new one is None if the file does not exist."""
-    look = cast("_Look", order)
+def _look(
+    stamps: Mapping[Path, FileStamp | None], noticed: Collection[Path], *, should_stop: Callable[[], bool]
+) -> dict[Path, tuple[FileStamp | None, FileStamp | None]]:
+    """Return the last stamp of each file, None for none yet, and the new one, None if it does not exist.
+
+    What has been `noticed` is read, even if its size and time are the same.
+    """
     seen: dict[Path, tuple[FileStamp | None, FileStamp | None]] = {}
     budget = MOST_READ
-    for path, before in look.stamps.items():
-        if stop.is_set():
-            return None
-        now: FileStamp | None
-        try:
-            now = _stamp(path, before, is_read=before is None or path in look.noticed, budget=budget)
+    for path, before in stamps.items():
+        if should_stop():
+            break
+        now: FileStamp | None = None
+        with contextlib.suppress(OSError):
+            now = _stamp(path, before, is_read=before is None or path in noticed, budget=budget)
             budget -= now.size if now is not before and now.digest is not None else 0
-        except OSError:
-            now = None
         seen[path] = before, now
     return seen
 

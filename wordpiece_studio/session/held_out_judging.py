@@ -8,33 +8,24 @@ that is not here any more have no figures.
 from __future__ import annotations
 
 import dataclasses
-import json
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
-from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.corpus_child import (
-    FIGURES,
-    READY,
-    judge_in_child,
-    messages_of,
-    written_judge_order,
-)
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
+from wordpiece_studio.session.measuring import Fingerprint, judge
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.system.child import Child
 
 if TYPE_CHECKING:
-    import threading
+    from collections.abc import Callable
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.corpus.files import CorpusReference
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Runs
@@ -44,6 +35,8 @@ if TYPE_CHECKING:
 
     Figures = dict[str, "HeldOutFigure"]
     """What each objective makes of the text."""
+    Request = tuple[WordCounts, TrainingConfig, str, tuple[CorpusReference, ...]]
+    """The words of a run, its settings, and the text or the files of its corpus."""
 
 _log = logging.getLogger(__name__)
 
@@ -66,22 +59,6 @@ class HeldOutFigure(NamedTuple):
         return self.unknown > MUCH_UNKNOWN
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class JudgingOrder:
-    """What is judged: the settings of a run, with the words and the corpus that it was trained on."""
-
-    counts: WordCounts
-    config: TrainingConfig
-    corpus: ProjectCorpus
-    max_word_length: int
-
-    def is_like(self, other: JudgingOrder | None) -> bool:
-        """Return whether another order has the same figures."""
-        if other is None or self.counts is not other.counts or self.config != other.config:
-            return False
-        return (self.corpus.text, self.corpus.files) == (other.corpus.text, other.corpus.files)
-
-
 class HeldOutJudging(QObject):
     """The figures for the run that is shown.
 
@@ -100,14 +77,12 @@ class HeldOutJudging(QObject):
         self._model = model
         self._runs = runs
         self._counting = counting
-        self._order: JudgingOrder | None = None
-        self._known: list[tuple[JudgingOrder, Figures]] = []
-        self._progress: float | None = None
-        self._timer = single_shot(self, self._on_timer_timeout, _REST_MS)
-        self._job = BackgroundJob(judged, "Held-out text cannot be measured", self)
-        self._job.reported.connect(self._on_job_reported)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
+        self._request: Request | None = None
+        self._known: list[tuple[Request, Figures]] = []
+        self._task = Task(judged, "Held-out text cannot be measured", self, debounce_ms=_REST_MS)
+        self._task.changed.connect(self.changed)
+        self._task.finished.connect(self._on_task_finished)
+        self._task.failed.connect(lambda error: _log.info("No metrics for held-out text: %s", error))
         model.state_changed.connect(self._on_run_changed)
         model.run_reset.connect(self._on_run_changed)
         runs.changed.connect(self._on_run_changed)
@@ -115,8 +90,8 @@ class HeldOutJudging(QObject):
     @property
     def figures(self) -> Figures | None:
         """The figures by objective for the run that is shown, its own first; None if there are none yet or at all."""
-        run, order = self._model.run, self._order
-        found = next((figures for known, figures in self._known if known.is_like(order)), None)
+        run, request = self._model.run, self._request
+        found = next((figures for known, figures in self._known if _are_alike(known, request)), None)
         if run is None or found is None:
             return None
         own = run.config.objective
@@ -125,28 +100,27 @@ class HeldOutJudging(QObject):
     @property
     def progress(self) -> float | None:
         """How much of the work is done, from 0 to 1; None while there is none."""
-        return self._progress
+        progress: float | None = self._task.progress
+        return progress
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
-        self._timer.stop()
-        self._job.close()
+        self._task.close()
 
-    def _on_run_changed(self, _value: object = None) -> None:
+    def _on_run_changed(self) -> None:
         shown = {id(run.counts) for run in self._runs.all}
-        self._known = [each for each in self._known if id(each[0].counts) in shown]
-        order = self._order_for(self._model.run) if self._model.state is TrainerState.FINISHED else None
-        if order is self._order or (order is not None and order.is_like(self._order)):
+        self._known = [each for each in self._known if id(each[0][0]) in shown]
+        request = self._request_for(self._model.run) if self._model.state is TrainerState.FINISHED else None
+        if request is self._request or (request is not None and _are_alike(request, self._request)):
             return
-        self._order = order
-        self._job.stop()
-        self._timer.stop()
-        self._progress = None
-        if order is not None and self.figures is None:
-            self._timer.start()
+        self._request = request
+        self._task.stop()
+        if request is not None and self.figures is None:
+            self._task.ask(*request, self._counting.max_word_length)
+            if not self._task.is_running:  # it has just answered that
+                self._on_task_finished(self._task.answer)
         self.changed.emit()
 
-    def _order_for(self, run: Run | None) -> JudgingOrder | None:
+    def _request_for(self, run: Run | None) -> Request | None:
         """Return what is to be judged; None if that makes no sense."""
         if run is None or run.library_run is not None or not len(run.history):
             return None
@@ -156,28 +130,15 @@ class HeldOutJudging(QObject):
         config = settings_at(run, run.config, len(run.history))
         if config.min_value is None:  # all objectives are trained: it does not matter which one the run has
             config = dataclasses.replace(config, objective="likelihood")
-        return JudgingOrder(run.counts, config, corpus, self._counting.max_word_length)
+        return run.counts, config, corpus.text or "", corpus.files
 
-    def _on_timer_timeout(self) -> None:
-        if self._order is not None:
-            self._progress = 0.0
-            self._job.begin(self._order)
-            self.changed.emit()
+    def _on_task_finished(self, figures: Figures) -> None:
+        if self._request is not None:
+            self._known.append((self._request, figures))
 
-    def _on_job_reported(self, progress: float) -> None:
-        self._progress = progress
-        self.changed.emit()
 
-    def _on_job_finished(self, figures: Figures) -> None:
-        self._progress = None
-        if self._order is not None:
-            self._known.append((self._order, figures))
-        self.changed.emit()
-
-    def _on_job_failed(self, error: StudioError) -> None:
-        _log.info("No metrics for held-out text: %s", error)
-        self._progress = None
-        self.changed.emit()
+def _are_alike(one: Request, other: Request | None) -> bool:
+    return other is not None and one[0] is other[0] and one[1:] == other[1:]
 
 
 def corpus_to_divide(run: Run) -> ProjectCorpus | None:
@@ -203,22 +164,24 @@ def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
     return dataclasses.replace(config, max_seconds=None)
 
 
-def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figures | None:
-    """Return the figures by objective; None if canceled."""
-    written = written_judge_order(order.counts, order.config, order.corpus, order.max_word_length)
-    if must_compile_first(order.counts, order.config):
-        compile_kernels(stop.is_set)
-    child = ChildProcess(judge_in_child, written, failure="Held-out text cannot be measured")
-    figures: Figures | None = None
-    try:
-        for kind, content in child.messages(stop):
-            if kind == READY:
-                for message in messages_of(order.corpus.text or "", None):
-                    child.send(message)
-            elif kind == FIGURES:
-                figures = {name: HeldOutFigure(*figure) for name, figure in json.loads(bytes(content)).items()}
-            else:
-                report(json.loads(bytes(content)))
-    finally:
-        child.end()
-    return None if stop.is_set() else figures
+def judged(
+    counts: WordCounts,
+    config: TrainingConfig,
+    text: str,
+    files: tuple[CorpusReference, ...],
+    max_word_length: int,
+    *,
+    progress: Callable[[float], None],
+    should_stop: Callable[[], bool],
+) -> Figures:
+    """Return the figures by objective, see `judge`."""
+    progress(0.0)
+    if must_compile_first(counts, config):
+        compile_kernels(should_stop)
+    request: Any = [each.file for each in files], (counts.normalizer, counts.pre_tokenizer), config
+    fingerprint = Fingerprint.of(counts, files)
+    with Child("Held-out text cannot be measured", low_priority=True) as child:
+        found = child.call(
+            judge, text, *request, fingerprint, max_word_length, progress=progress, should_stop=should_stop
+        )
+    return {objective: HeldOutFigure(*figure) for objective, figure in found.items()}

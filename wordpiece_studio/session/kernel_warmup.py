@@ -178,12 +178,13 @@ def measured_pace() -> float:
 
     counts = _trial_counts()
     config = TrainingConfig(objective="score", max_merges=_TRIAL_MERGES)
-    fastest = float("inf")
-    for _ in range(_TRIALS):
+
+    def seconds() -> float:
         began = time.perf_counter()
         Trainer(counts, config, engine="compiled").run()
-        fastest = min(fastest, time.perf_counter() - began)
-    return min(fastest / _TRIAL_SECONDS, _SLOWEST)
+        return time.perf_counter() - began
+
+    return min(*(seconds() / _TRIAL_SECONDS for _ in range(_TRIALS)), _SLOWEST)
 
 
 def _trial_counts() -> WordCounts:

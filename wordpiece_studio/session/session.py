@@ -17,11 +17,9 @@ from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
-from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.corpus_opening import CorpusOpening
 from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
-from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
 from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.library_job import trained_by_library
@@ -31,7 +29,6 @@ from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs, overlaps
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
 from wordpiece_studio.session.trainer_model import TrainerModel
@@ -119,7 +116,7 @@ class Session(QObject):
         self.overlaps = Task(overlaps, "The runs cannot be compared", self, debounce_ms=150)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
-        self.library_job = BackgroundJob(trained_by_library, "The library cannot train on this corpus", self)
+        self.library_job = Task(trained_by_library, "The library cannot train on this corpus", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)

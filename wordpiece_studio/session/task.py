@@ -111,7 +111,7 @@ class Task(QObject):
         What is said if the work fails with anything but a `StudioError`, as in one: "The words cannot be counted".
     in_child
         Whether it is called in a child process: pure Python that takes more than a few milliseconds, or other people's
-        libraries. What cannot be sent there is called here.
+        libraries; or what says so of a request. What cannot be sent there is called here.
     keeps_child
         Whether the child is kept for the next request.
     debounce_ms
@@ -150,7 +150,7 @@ class Task(QObject):
         failure: str,
         parent: QObject | None = None,
         *,
-        in_child: bool = False,
+        in_child: bool | Callable[..., bool] = False,
         keeps_child: bool = False,
         debounce_ms: int = 0,
         thread: TaskThread | None = None,
@@ -261,7 +261,7 @@ class Task(QObject):
             content = progress[0] if len(progress) == 1 else progress
             self._mailbox.put(_Mail(control, "progress", content))
 
-        if self._in_child:
+        if self._in_child(*request) if callable(self._in_child) else self._in_child:
             if self._child is None:
                 self._child = Child(self._failure, low_priority=True)
             try:

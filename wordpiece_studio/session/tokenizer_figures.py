@@ -7,9 +7,8 @@ program has changed, removed or brought back a file that was read for them.
 
 from __future__ import annotations
 
-import json
-import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,35 +16,28 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.figures import TokenizerFigures
-from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.corpus_child import (
-    FAILURES,
-    FIGURES,
-    READY,
-    measure_in_child,
-    messages_of,
-    written_pipeline,
-    written_tokenizer,
-    written_training,
-)
 from wordpiece_studio.session.corpus_references import FileWatch
-from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings_at
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
+from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, library_tokenizer, measure
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
-from wordpiece_studio.storage.tokenizer_loading import files_read, manifest_of_tokenizer
-from wordpiece_studio.system.child_process import ChildProcess, read_error
+from wordpiece_studio.storage.tokenizer_loading import files_read, load_tokenizer, manifest_of_tokenizer
+from wordpiece_studio.system.child import Child
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.added_tokens import TextReading
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.training.trainer import bpe_tokenizer
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.evaluation.figures import TokenizerFigures
+    from wordpiece_studio.evaluation.measured_texts import Report
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
@@ -54,21 +46,13 @@ if TYPE_CHECKING:
 
     Place = Literal["training", "held-out", "live", "files"]
 
-_log = logging.getLogger(__name__)
 _REST_MS = 300
+_LOOK_MS = 100  # between two looks whether the files have been looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A tokenizer: a run at a step, or one in a file.
-
-    Attributes
-    ----------
-    run, step
-        The run, and the merges that it has made there.
-    path
-        The file, if it is no run.
-    """
+    """A tokenizer: a run at a step, or the one in the file at `path`."""
 
     run: Run | None = None
     step: int = 0
@@ -83,7 +67,6 @@ class Measured:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether there are no later steps."""
         return self.run is None or self.step == len(self.run.history)
 
 
@@ -123,10 +106,10 @@ class FiguresText:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FiguresOrder:
+class FiguresRequest:
     """What is measured, and on what: words with their counts, a text, the files that `where` names, or a corpus.
 
-    Orders with the same `edition` find the same content in the files.
+    Requests with the same `edition` find the same content in the files.
     """
 
     measured: tuple[Measured, ...]
@@ -137,10 +120,12 @@ class FiguresOrder:
     max_word_length: int = 0
     edition: int = 0
 
-    def is_like(self, other: FiguresOrder) -> bool:
-        return self.measured == other.measured and self.is_on_text_of(other)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FiguresRequest) and self.measured == other.measured and self.is_on_text_of(other)
 
-    def is_on_text_of(self, other: FiguresOrder) -> bool:
+    __hash__ = None  # type: ignore[assignment]
+
+    def is_on_text_of(self, other: FiguresRequest) -> bool:
         is_same_text = (self.where, self.text, self.corpus) == (other.where, other.text, other.corpus)
         return is_same_text and self.counts is other.counts and self.edition == other.edition
 
@@ -158,22 +143,12 @@ class FiguresOrder:
         return corpus is not None and (corpus.text, corpus.files) == known
 
 
-Figures = dict[Measured, TokenizerFigures]
+Figures = dict[Measured, "TokenizerFigures"]
 
 
 @dataclass(frozen=True, slots=True)
 class FiguresFound:
-    """What came of an order.
-
-    Attributes
-    ----------
-    figures
-        Those on all of the text are called ``""``, those on a part by its name.
-    errors
-        Why some have none.
-    words_of
-        The normalizer and the pre-tokenizer that decide what a word is.
-    """
+    """What came of a request: the figures on all of the text, called ``""``, and on each part; why some have none."""
 
     figures: dict[str, Figures] = field(default_factory=dict)
     errors: dict[Measured, StudioError] = field(default_factory=dict)
@@ -201,22 +176,17 @@ class FiguresMeasuring(QObject):
         self._opened: list[str] = []
         self._where: FiguresText | None = None  # None: whatever is best
         self._live_text = ""
-        self._is_wanted = self._was_stopped = False
-        self._order: FiguresOrder | None = None
-        self._found = FiguresFound()
-        self._is_done = False
-        self._progress: tuple[str, int, int] | None = None
-        self._error: StudioError | None = None
+        self._is_wanted = False
+        self.was_stopped = False  # by the user
+        self._request: FiguresRequest | None = None
         self._edition = 0
         self._files = FileWatch(self)
         self._files.changed.connect(self._on_files_changed)
         self._files.back.connect(self._on_files_changed)
         self._files.gone.connect(self._on_files_gone)
-        self._timer = single_shot(self, self._on_timer_timeout, _REST_MS)
-        self._job = BackgroundJob(measured, "The tokenizers cannot be measured", self)
-        self._job.reported.connect(self._on_job_reported)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
+        self._timer = single_shot(self, self.refresh, _LOOK_MS)
+        self._task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_REST_MS)
+        self._task.changed.connect(self.changed)
         comparison.changed.connect(self.refresh)
         model.state_changed.connect(self.refresh)
 
@@ -251,25 +221,31 @@ class FiguresMeasuring(QObject):
     @property
     def is_running(self) -> bool:
         """Whether figures are being measured, or will be in a moment."""
-        return self._job.is_running or self._timer.isActive()
-
-    @property
-    def was_stopped(self) -> bool:
-        """Whether the user has stopped it."""
-        return self._was_stopped
+        return self._task.is_running or self._timer.isActive()
 
     @property
     def progress(self) -> tuple[str, int, int] | None:
         """What is being done, how much of it is done, and how much there is."""
-        return self._progress
+        progress: tuple[str, int, int] | None = self._task.progress
+        return progress
 
     @property
     def error(self) -> StudioError | None:
-        return self._error
+        return self._task.error
+
+    @property
+    def _found(self) -> FiguresFound:
+        """What is known on the present text, perhaps of other tokenizers too."""
+        answered, request = self._task.answered, self._request
+        if answered is None or request is None or self.error is not None or not request.is_on_text_of(answered[0]):
+            return FiguresFound()
+        found: FiguresFound = self._task.answer
+        return found
 
     def rows(self, part: str = "") -> list[FiguresRow]:
         """Return all tokenizers with their figures on all of the text or a part of it, as far as they are known."""
-        figures, errors = self._found.figures.get(part, {}), self._found.errors
+        found = self._found
+        figures, errors = found.figures.get(part, {}), found.errors
         return [FiguresRow(each, figures.get(each), errors.get(each)) for each in self._measured()]
 
     # What the user does.
@@ -282,11 +258,11 @@ class FiguresMeasuring(QObject):
 
     def measure_on(self, where: FiguresText) -> None:
         """Measure on another text, or anew on the same."""
-        self._where, self._order = where, None
+        self._where = where
+        self._edition += 1
         self.refresh()
 
     def set_live_text(self, text: str) -> None:
-        """Take note of the live text."""
         self._live_text = text
         if self.where.place == "live":
             self.refresh()
@@ -303,58 +279,49 @@ class FiguresMeasuring(QObject):
 
     def stop(self) -> None:
         """Stop; nothing is measured until something changes."""
-        self._was_stopped = True
-        self._end()
-        self.changed.emit()
+        self.was_stopped = True
+        self._timer.stop()
+        self._task.stop()
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
         self._timer.stop()
         self._files.close()
-        self._job.close()
+        self._task.close()
 
     # The work.
 
-    def refresh(self, _value: object = None) -> None:
+    def refresh(self) -> None:
         """Measure in a moment if anything has changed and someone looks."""
-        order, before = self._wanted_order(), self._order
-        if order is None or before is None or not order.is_like(before):
-            self._order = order
-            self._end()
-            self._is_done = self._was_stopped = False
-            self._error = None
-            if order is None or before is None or not order.is_on_text_of(before):
-                self._found = FiguresFound()
-        files = [] if order is None else order.files()
+        request = self._wanted_request()
+        self._timer.stop()
+        if request != self._request:
+            self._request = request
+            self.was_stopped = False
+            self._task.stop()
+        files = [] if request is None else request.files()
         if files != self._files.paths:
             self._files.watch(files)
-        if not self._is_wanted:
-            self._end()
-        elif self._order is not None and not (self._is_done or self._was_stopped or self.is_running):
-            self._timer.start()
+        if request is None or not self._is_wanted or self.was_stopped:
+            if self._task.is_running:
+                self._task.stop()
+        elif self._files.is_pending and self._task.request is None:
+            self._timer.start()  # or else a change between the reading and the first look would not be noticed
+        else:
+            self._task.ask(request)
         self.changed.emit()
 
-    def _end(self) -> None:
-        self._timer.stop()
-        self._job.stop()
-        self._progress = None
-
-    def _wanted_order(self) -> FiguresOrder | None:
-        found, where, counts = self._measured(), self.where, self._model.counts
-        if not found or (where.place == "training" and counts is None):
+    def _wanted_request(self) -> FiguresRequest | None:
+        found, where, run = self._measured(), self.where, self._model.run
+        if not found:
             return None
+        request = FiguresRequest(found, where, edition=self._edition)
         if where.place == "training":
-            return FiguresOrder(found, where, counts=counts, edition=self._edition)
+            return None if self._model.counts is None else replace(request, counts=self._model.counts)
         if where.place == "held-out":
-            corpus = corpus_to_divide(self._model.run) if self._model.run is not None else None
+            corpus = None if run is None else corpus_to_divide(run)
             length = self._counting.max_word_length
-            return (
-                None
-                if corpus is None
-                else FiguresOrder(found, where, corpus=corpus, max_word_length=length, edition=self._edition)
-            )
-        text = self._live_text if where.place == "live" else ""
-        return FiguresOrder(found, where, text=text, edition=self._edition)
+            return None if corpus is None else replace(request, corpus=corpus, max_word_length=length)
+        return replace(request, text=self._live_text if where.place == "live" else "")
 
     def _measured(self) -> tuple[Measured, ...]:
         """Return each run that is not being trained at its end, with the steps of it that are compared; then files."""
@@ -366,100 +333,72 @@ class FiguresMeasuring(QObject):
             found += [Measured(run, each.step) for each in marked if each.run is run]
         return (*dict.fromkeys(found), *(Measured(path=path) for path in self._opened))
 
-    def _on_timer_timeout(self) -> None:
-        if self._order is None:
-            return
-        if self._files.is_pending:  # or else a change between the reading and the first look would not be noticed
-            self._timer.start()
-            return
-        self._job.begin(self._order)
-        self.changed.emit()
-
-    def _on_files_changed(self, _path: Path) -> None:
+    def _on_files_changed(self) -> None:
         self._edition += 1
         self.refresh()
 
     def _on_files_gone(self, path: Path) -> None:
         if self._files.has_seen(path):  # the others were not there when they were to be read
-            self._on_files_changed(path)
-
-    def _on_job_reported(self, progress: tuple[str, int, int]) -> None:
-        self._progress = progress
-        self.changed.emit()
-
-    def _on_job_finished(self, found: FiguresFound) -> None:
-        self._progress, self._found, self._is_done = None, found, True
-        self.changed.emit()
-
-    def _on_job_failed(self, error: StudioError) -> None:
-        _log.info("No metrics: %s", error)
-        self._progress, self._error, self._found, self._is_done = None, error, FiguresFound(), True
-        self.changed.emit()
+            self._on_files_changed()
 
 
-def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> FiguresFound | None:
-    """Return the figures; None if canceled. The work of a `BackgroundJob`, which reports what is being done."""
+def measured(request: FiguresRequest, *, progress: Report, should_stop: Callable[[], bool]) -> FiguresFound:
+    """Return the figures, see `measure`."""
     errors: dict[Measured, StudioError] = {}
-    contents: dict[str, bytes] = {}
-    named_words: dict[str, dict[str, Any]] = {}
-    for each in order.measured:
+    tokenizers: dict[str, Any] = {}
+    for each in request.measured:
         try:
-            if each.run is not None and _is_of_words(each.run, each.step):
-                named_words[each.name] = written_pipeline(each.run.counts)
-            contents[each.name] = _content(order, each)
+            tokenizers[each.name] = _tokenizer(request, each)
         except StudioError as error:
             errors[each] = error
-    names = {each.name: each for each in order.measured if each not in errors}
-    if not names or stop.is_set():
-        return None if stop.is_set() else FiguresFound(errors=errors)
-    files = {name: _file_name(order, each) for name, each in names.items()}
-    trained = [each.run for each in names.values() if each.run is not None and order.is_trained_anew(each)]
+    names = {each.name: each for each in request.measured if each not in errors}
+    if not names:
+        return FiguresFound(errors=errors)
+    trained = [each.run for each in names.values() if each.run is not None and request.is_trained_anew(each)]
     if any(must_compile_first(run.counts, run.config) for run in trained):
-        compile_kernels(stop.is_set)
-    written = _written_order(order, files, named_words)
-    child = ChildProcess(measure_in_child, written, failure="The tokenizers cannot be measured")
-    figures: dict[str, Figures] = {}
-    words_of: tuple[str, ...] = ()
-    try:
-        for kind, content in child.messages(stop):
-            if kind == READY:
-                text = order.text if order.corpus is None else order.corpus.text or ""
-                for message in (*contents.values(), *messages_of(text, order.counts)):
-                    child.send(message)
-            elif kind == FAILURES:
-                failed = json.loads(bytes(content))
-                errors |= {names[name]: read_error(error.encode()) for name, error in failed.items()}
-            elif kind == FIGURES:
-                found = json.loads(bytes(content))
-                words_of = tuple(found["words_of"])
-                figures = {part: _read_figures(each, names) for part, each in found["figures"].items()}
-            else:
-                report(tuple(json.loads(bytes(content))))
-    finally:
-        child.end()
-    return None if stop.is_set() else FiguresFound(figures, errors, words_of)
+        compile_kernels(should_stop)
+    on: Any = () if request.counts is None else request.counts
+    text, where, corpus = request.text, request.where, request.corpus
+    if where.place == "files":
+        on = where.names()
+    elif corpus is not None:
+        on, text = tuple(each.file for each in corpus.files), corpus.text or ""
+    with Child("The tokenizers cannot be measured", low_priority=True) as child:
+        found, failures = child.call(
+            measure, tokenizers, on, text, request.max_word_length, is_parallel=where.is_parallel,
+            is_held_out=corpus is not None, progress=progress, should_stop=should_stop,
+        )  # fmt: skip
+    errors |= {names[name]: error for name, error in failures.items()}
+    if found is None:
+        return FiguresFound(errors=errors)
+    parts = {"": found.figures, **found.parts}
+    figures = {part: {names[each.name]: each for each in some} for part, some in parts.items()}
+    return FiguresFound(figures, errors, found.words_of)
 
 
-def _is_of_words(run: Run, step: int) -> bool:
-    """Return whether a library runs the tokenizer and was trained on the words of the run, not on lines of text."""
-    of_library = run.library_run
-    return of_library is not None and run.is_run_by_library(step) and not of_library.learned.is_of_lines
-
-
-def _content(order: FiguresOrder, measured: Measured) -> bytes:
-    """Return what makes the tokenizer, or trains it anew."""
-    run = measured.run
+def _tokenizer(request: FiguresRequest, measured: Measured) -> Any:
+    """Return the tokenizer, or what loads it or trains it anew in the child."""
+    run, step, corpus = measured.run, measured.step, request.corpus
     if run is None:
-        if order.corpus is not None:
-            _check_unseen(measured.path, order.corpus)
-        return b""
-    if order.corpus is not None and order.is_trained_anew(measured):
-        config = run.config if run.library_run is None else run.library_run.config
-        return written_training(run, settings_at(run, config, measured.step), order.corpus)
-    if order.corpus is not None:
+        if corpus is not None:
+            _check_unseen(measured.path, corpus)
+        return partial(load_tokenizer, measured.path)
+    steps, of_library = (run.counts.normalizer, run.counts.pre_tokenizer), run.library_run
+    if corpus is not None and not request.is_trained_anew(measured):
         what = "It may have been trained on this part too, as it is not known to be of this corpus"
         raise StudioError(what, "Train again on this corpus, or measure on another text.")
-    return written_tokenizer(run, measured.step)
+    if corpus is not None:
+        config = settings_at(run, run.config if of_library is None else of_library.config, step)
+        anew = TrainedAnew(config, steps, Fingerprint.of(run.counts, corpus.files))
+        if of_library is None:
+            return anew
+        return replace(anew, trainer=of_library.trainer, is_of_lines=of_library.learned.is_of_lines)
+    if of_library is not None and run.is_run_by_library(step):
+        words_of = TextReading(Pipeline(steps[0].kept, steps[1])) if not of_library.learned.is_of_lines else None
+        return partial(library_tokenizer, of_library.file_name, of_library.content, words_of)
+    if run.history.config.is_byte_pair_encoding:
+        return bpe_tokenizer(run.history, run.counts, step)
+    return Tokenizer(run.history.vocabulary(step), *steps)
 
 
 def _check_unseen(path: str, corpus: ProjectCorpus) -> None:
@@ -474,33 +413,3 @@ def _check_unseen(path: str, corpus: ProjectCorpus) -> None:
     if not is_divided_alike and {*digests} & {*trained_on} - {None}:
         what = "It was trained on this part too: its manifest names the corpus"
         raise StudioError(what, "Add what train --held-out-model writes, or measure on another text.")
-
-
-def _file_name(order: FiguresOrder, measured: Measured) -> str:
-    """Return the file that a tokenizer is in, or would be in if its library runs it; else an empty text."""
-    run = measured.run
-    if run is None:
-        return measured.path
-    if run.library_run is None or order.is_trained_anew(measured) or not run.is_run_by_library(measured.step):
-        return ""
-    return run.library_run.file_name
-
-
-def _written_order(order: FiguresOrder, files: dict[str, str], words_of: dict[str, dict[str, Any]]) -> str:
-    """Return an order for `measure_in_child` as JSON."""
-    counts, where = order.counts, order.where
-    return json.dumps(
-        {
-            "tokenizers": files,
-            "words_of": words_of,
-            **({"normalizer": None, "pre_tokenizer": None} if counts is None else written_pipeline(counts)),
-            "files": where.names() if where.place == "files" else None,
-            "is_parallel": where.is_parallel,
-            "corpus": None if order.corpus is None else [written_file(each.file) for each in order.corpus.files],
-            "max_word_length": order.max_word_length,
-        }
-    )
-
-
-def _read_figures(figures: list[dict[str, Any]], names: dict[str, Measured]) -> Figures:
-    return {names[each["name"]]: TokenizerFigures(**each) for each in figures}

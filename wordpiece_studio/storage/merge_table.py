@@ -28,6 +28,7 @@ from wordpiece_studio.storage.manifest import with_side_manifest
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS, arrow_schema, merge_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,16 +37,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.storage.manifest import Manifest
-    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.history import Columns, MergeHistory
 
     Place = str | os.PathLike[str]
-    Columns = dict[str, list[Any]]
 
-_TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
-_NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
-MERGE_COLUMNS = ("step", *_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
-"""As in :class:`~wordpiece_studio.training.engine.Merge`, plus the vocabulary size and the number of symbols in the
-corpus after the merge, and how many distinct words it changed."""
 KINDS = ("csv", "jsonl", "parquet")
 
 _ROWS = 256  # written at once, so that no other thread waits long
@@ -55,35 +50,6 @@ _ADVICE = "Read a table that was exported here."
 
 class NotWanted(Exception):
     """The table is no longer wanted."""
-
-
-def merge_columns(
-    history: MergeHistory, steps: NDArray[np.int64], words_touched: NDArray[np.int64] | None = None
-) -> Columns:
-    """Return the columns of the table for some steps.
-
-    Parameters
-    ----------
-    steps
-        Steps from 1, shape (n_rows,), in the desired order.
-    words_touched
-        How many distinct words each merge of the history changed, if already known: int64.
-    """
-    rows = steps - 1
-    columns: Columns = {"step": steps.tolist()}
-    for name, ids in _TOKENS.items():
-        columns[name] = [history.token(token_id) for token_id in history.column(ids)[rows].tolist()]
-    for name in _NUMBERS:
-        columns[name] = history.column(name)[rows].tolist()
-    columns["vocabulary_size"] = history.vocabulary_sizes()[rows].tolist()
-    columns["symbols_after"] = _symbols_after(history, steps).tolist()
-    if words_touched is None:
-        counts = [history.words_touched_counts(row, row + 1) for row in rows.tolist()]
-        columns["words_touched"] = [count.item() for count in counts]
-    else:
-        columns["words_touched"] = words_touched[rows].tolist()
-    columns["is_new"] = history.column("is_new")[rows].tolist()
-    return columns
 
 
 def merge_parts(
@@ -142,26 +108,6 @@ def write_merge_table(
     return True
 
 
-def arrow_table(history: MergeHistory) -> Any:
-    """Return all merges as a `pyarrow.Table` with the columns `MERGE_COLUMNS`."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise StudioError("An Arrow table needs pyarrow", "Install it: pip install pyarrow") from None
-    parts = merge_parts(history, np.arange(1, len(history) + 1))
-    empty = _arrow_schema(pyarrow).empty_table()
-    return pyarrow.concat_tables([empty, *_arrow_tables(pyarrow, parts)]).combine_chunks()
-
-
-def data_frame(history: MergeHistory) -> Any:
-    """Return all merges as a `pandas.DataFrame` with the columns `MERGE_COLUMNS`."""
-    try:
-        import pandas  # noqa: F401 (pyarrow imports it, but only after the table is made)
-    except ImportError:
-        raise StudioError("A data frame needs pandas", "Install it: pip install pandas pyarrow") from None
-    return arrow_table(history).to_pandas()
-
-
 def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
     """Return the columns of a table written by this module, by name: tokens as lists, numbers as arrays."""
     name, kind = display_name(path), kind_of_merge_table(path)
@@ -195,13 +141,6 @@ def check_merge_table_place(path: Place) -> None:
     check_folder(folder)
 
 
-def _symbols_after(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    before = history.column("symbols_before")
-    after = before[np.minimum(steps, len(before) - 1)]
-    after[steps >= len(before)] = history.symbols_after(len(before)) if len(before) else 0
-    return after
-
-
 def _words_touched(history: MergeHistory, should_stop: Callable[[], bool]) -> NDArray[np.int64]:
     parts = [np.empty(0, dtype=np.int64)]
     for part in slices(len(history)):
@@ -217,7 +156,7 @@ def _words_touched(history: MergeHistory, should_stop: Callable[[], bool]) -> ND
 def _write_csv(file: BinaryIO, parts: Iterable[Columns]) -> None:
     file.write(_csv_text([MERGE_COLUMNS]).encode("utf-8-sig"))
     for columns in parts:
-        for name in _TOKENS:
+        for name in MERGE_TOKENS:
             columns[name] = [guarded(token) for token in columns[name]]
         file.write(_csv_text(_rows(columns)).encode())
 
@@ -239,20 +178,11 @@ def _write_parquet(file: BinaryIO, parts: Iterable[Columns]) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    tables = _arrow_tables(pyarrow, parts)
-    with parquet.ParquetWriter(file, _arrow_schema(pyarrow)) as writer:
+    schema = arrow_schema()
+    tables = (pyarrow.table(columns, schema=schema) for columns in parts)
+    with parquet.ParquetWriter(file, schema) as writer:
         while group := list(islice(tables, _GROUP_PARTS)):
             writer.write_table(pyarrow.concat_tables(group))
-
-
-def _arrow_tables(pyarrow: Any, parts: Iterable[Columns]) -> Iterator[Any]:
-    schema = _arrow_schema(pyarrow)
-    return (pyarrow.table(columns, schema=schema) for columns in parts)
-
-
-def _arrow_schema(pyarrow: Any) -> Any:
-    kinds = dict.fromkeys(_TOKENS, pyarrow.string()) | {"value": pyarrow.float64(), "is_new": pyarrow.bool_()}
-    return pyarrow.schema([(name, kinds.get(name, pyarrow.int64())) for name in MERGE_COLUMNS])
 
 
 def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
@@ -270,7 +200,7 @@ def _read_csv(path: Path, _name: str) -> Columns:
         for row in rows:
             for title, cell in zip(titles, row, strict=True):
                 columns[title].append(cell)
-    for name in _TOKENS:
+    for name in MERGE_TOKENS:
         columns[name] = [unguarded(token) for token in columns[name]]
     columns["is_new"] = [{"True": True, "False": False}[cell] for cell in columns["is_new"]]
     return columns
@@ -291,7 +221,7 @@ def _read_parquet(path: Path, name: str) -> Columns:
 
 
 def _typed(name: str, cells: list[Any]) -> list[str] | NDArray[Any]:
-    if name in _TOKENS:
+    if name in MERGE_TOKENS:
         return cells
     kinds: dict[str, Any] = {"value": np.float64, "is_new": np.bool_}
     kind = kinds.get(name, np.int64)

@@ -118,7 +118,7 @@ class Child:
         self._low_priority = low_priority
         self._inbox: SimpleQueue[list[bytearray] | None] = SimpleQueue()  # None at the end
         self._is_nonsense = False
-        self.is_dead = False
+        self._is_killed = False
         is_frozen = getattr(sys, "frozen", False)
         self._process = subprocess.Popen(
             [sys.executable, SERVE] if is_frozen else [sys.executable, "-P", "-c", _BOOTSTRAP, json.dumps(sys.path)],
@@ -131,6 +131,11 @@ class Child:
         undo_if_stopped(self, self._process.kill)  # it exits by itself, unless it hangs
         self._listener = threading.Thread(target=self._listen, daemon=True, name=f"messages of {self.pid}")
         self._listener.start()
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the child has ended, or is about to."""
+        return self._is_killed or self._process.poll() is not None
 
     def __enter__(self) -> Self:
         return self
@@ -202,7 +207,7 @@ class Child:
 
     def kill(self) -> None:
         """End the child at once, from any thread."""
-        self.is_dead = True
+        self._is_killed = True
         self._process.kill()
 
     def end(self) -> None:
@@ -243,7 +248,7 @@ class Child:
 
     def _death(self) -> StudioError:
         """Return the error that says how the child ended prematurely."""
-        self.is_dead = True
+        self._is_killed = True
         code = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_END_SECONDS)

@@ -52,7 +52,6 @@ class CodePoints:
         return bisect_right(self._bounds, code_point) % 2 == 1
 
     def pattern(self) -> str:
-        """Return the set as the inside of a regular expression's brackets."""
         return _pattern(self.ranges)
 
 
@@ -95,7 +94,6 @@ def one_pattern(ranges: Iterable[tuple[int, int]]) -> str:
 
 
 def run_pattern(ranges: Iterable[tuple[int, int]]) -> str:
-    """Return a regular expression for a run of such characters."""
     low, beyond = _low_and_beyond(ranges)
     return f"[{low}]+(?:{beyond}[{low}]*)*|(?:{beyond}[{low}]*)+"
 
@@ -127,21 +125,7 @@ class CharacterMap(dict[int, str | None]):
 
 @dataclass(frozen=True, slots=True)
 class BertTables:
-    """The classes that BERT's normalizer and pre-tokenizer use.
-
-    Attributes
-    ----------
-    removed, to_space
-        What cleaning removes, and what it turns into a blank.
-    chinese
-        Characters that get a blank on either side.
-    marks
-        What stripping accents removes, once the text is decomposed.
-    combining
-        The canonical combining class of each character that has one other than 0.
-    punctuation, whitespace
-        What stands alone as a word, and what separates words.
-    """
+    """The classes that BERT's normalizer and pre-tokenizer use; `marks` is what stripping accents removes."""
 
     removed: CodePoints
     to_space: CodePoints
@@ -169,7 +153,6 @@ def _decompose_syllable(code_point: int) -> str:
 
 @cache
 def bert_tables() -> BertTables:
-    """Return the tables, which are read on first use."""
     data: dict[str, Any] = json.loads(resource_path("unicode/bert.json").read_text(encoding="ascii"))
     classes = {int(number): CodePoints(ranges) for number, ranges in data["combining"].items()}
     return BertTables(
@@ -197,18 +180,10 @@ def _texts_of(entries: dict[str, str]) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class FormTables:
-    r"""The classes that the `tokenizers` library uses beyond BERT's.
+    """The classes that the `tokenizers` library uses beyond BERT's.
 
-    Attributes
-    ----------
-    marks
-        What stripping accents removes from a text that is not decomposed first; more than BERT strips.
-    word
-        What counts as part of a word, ``\w``.
-    composites
-        The character that each pair of characters composes to, except for Hangul syllables.
-    compatible
-        The full compatibility decomposition of each character that has one of its own.
+    `marks` is what stripping accents removes from a text that is not decomposed first, more than BERT strips;
+    `composites` lacks Hangul syllables.
     """
 
     marks: CodePoints
@@ -217,11 +192,9 @@ class FormTables:
     compatible: dict[int, str]
 
     def compose(self, first: str, second: str) -> str | None:
-        """Return the character that two characters compose to, if there is one."""
         return self.composites.get((first, second)) or _compose_syllable(ord(first), ord(second))
 
     def decompose_compatibly(self, code_point: int) -> str:
-        """Return the full compatibility decomposition of a character, itself if there is none."""
         return self.compatible.get(code_point) or bert_tables().decompose(code_point)
 
     def following(self) -> set[str]:
@@ -241,7 +214,6 @@ def _compose_syllable(first: int, second: int) -> str | None:
 
 @cache
 def form_tables() -> FormTables:
-    """Return the tables, which are read on first use."""
     data: dict[str, Any] = json.loads(resource_path("unicode/forms.json").read_text(encoding="ascii"))
     return FormTables(
         marks=CodePoints(data["marks"]),
@@ -264,15 +236,7 @@ def _composites(excluded: CodePoints) -> dict[tuple[str, str], str]:
 
 @dataclass(frozen=True, slots=True)
 class PatternTables:
-    r"""The classes of the `tokenizers` library's digits and regular expressions.
-
-    Attributes
-    ----------
-    digit
-        What counts as a digit; fractions, superscripts and Roman numerals too.
-    letter, number, unassigned
-        ``\p{L}``, ``\p{N}``, and ``\p{Cn}``, what is in no class because its version of Unicode lacks it.
-    """
+    """The classes of the `tokenizers` library's digits and regular expressions, with what its Unicode lacks."""
 
     digit: CodePoints
     letter: CodePoints
@@ -282,7 +246,6 @@ class PatternTables:
 
 @cache
 def pattern_tables() -> PatternTables:
-    """Return the tables, which are read on first use."""
     data: dict[str, str] = json.loads(resource_path("unicode/patterns.json").read_text(encoding="ascii"))
     return PatternTables(
         **{name: CodePoints(data[name]) for name in ("digit", "letter", "number", "unassigned")},

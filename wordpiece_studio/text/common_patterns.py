@@ -89,7 +89,6 @@ class _Reader:
         self._written: list[str] = []
 
     def read(self) -> str:
-        """Return the pattern for `regex`."""
         extent = self._branches()
         if self._position < len(self._pattern):
             self._refuse()
@@ -110,12 +109,8 @@ class _Reader:
     def _branches(self, *, is_fixed: bool = False, is_folded: bool = False) -> _Extent:
         """Read alternatives, up to the end of the group or pattern.
 
-        Parameters
-        ----------
-        is_fixed
-            Whether one sequence of single characters is all that may come, as when looking behind.
-        is_folded
-            Whether letters match in either case.
+        `is_fixed`: one sequence of single characters is all that may come, as when looking behind; `is_folded`: letters
+        match in either case.
         """
         extents = [self._sequence(is_fixed, is_folded)]
         while self._next() == "|" and not is_fixed:
@@ -221,6 +216,5 @@ def _differences(expression: str, *, in_set: bool) -> tuple[str, str]:
 
 @cache
 def _newer_characters() -> str:
-    """Return the characters that `regex` knows and Oniguruma does not."""
     unassigned = pattern_tables().unassigned.ranges
     return "".join("".join(regex.findall(r"\P{Cn}+", "".join(map(chr, range(a, b + 1))))) for a, b in unassigned)

@@ -13,7 +13,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.common_patterns import literal_pattern, untranslatable_part
-from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.patterns import Behavior, Split
 from wordpiece_studio.text.pipeline import CharacterPreTokenizer
 
@@ -53,18 +52,10 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "digits": {"type": "Digits", "individual_digits": False},
     "digits-single": {"type": "Digits", "individual_digits": True},
     **{
-        f"byte-level{option}": {
-            "type": "ByteLevel",
-            "add_prefix_space": has_prefix,
-            "trim_offsets": True,
-            "use_regex": has_regex,
-        }
-        for option, has_prefix, has_regex in (
-            ("", True, True),
-            (":no-prefix", False, True),
-            (":no-regex", True, False),
-            (":bytes-only", False, False),
-        )
+        each.name: {"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": True, "use_regex": has_regex}
+        for has_prefix in (True, False)
+        for has_regex in (True, False)
+        for each in [pre_tokenizers.ByteLevel(has_prefix, has_regex)]
     },
 }
 _BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]  # as a decoder it ignores the options
@@ -102,15 +93,7 @@ def byte_level_decoder(prefix: str, suffix: str | None) -> dict[str, Any]:
 
 
 def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> dict[str, Any]:
-    """Return a pre-tokenizer as the value of ``pre_tokenizer``.
-
-    Parameters
-    ----------
-    pre_tokenizer
-        The pre-tokenizer.
-    normalizer
-        The normalizer before it, which affects whether words are split at line ends.
-    """
+    """Return a pre-tokenizer as the value of ``pre_tokenizer``; a normalizer may remove line ends before it."""
     values = _pre_tokenizer_values(pre_tokenizer)
     line_end = normalizer.normalize("\n")
     if not _separates_lines(pre_tokenizer, line_end):
@@ -144,14 +127,8 @@ def read_normalizer(value: Any) -> Normalizer | None:
                     steps[-1] = normalizers.RemoveCharacters(last.characters + removed)
                 else:
                     steps.append(normalizers.RemoveCharacters(removed))
-            case {
-                "type": "BertNormalizer",
-                "clean_text": bool(clean),
-                "handle_chinese_chars": bool(chinese),
-                "strip_accents": None | bool() as accents,
-                "lowercase": bool(lowercase),
-            } if len(step) == 5:
-                steps.append(BertNormalizer(clean, chinese, accents, lowercase))
+            case {"type": "BertNormalizer", **flags} if normalizers.are_bert_flags(flags):
+                steps.append(normalizers.from_spec({"type": "bert", **flags}))
             case {"type": str(kind)} if len(step) == 1 and kind in _NORMALIZERS.values():
                 name = next(name for name, written in _NORMALIZERS.items() if written == kind)
                 steps.append(normalizers.resolve_normalizer(name))
@@ -193,7 +170,6 @@ def read_line_pre_tokenizer(value: Any) -> PreTokenizer | None:
 
 
 def _read_named(step: Any) -> PreTokenizer | None:
-    """Return our pre-tokenizer equivalent to a step without a pattern; None if there is none."""
     match step:
         case {"type": "Punctuation"} if len(step) == 1:
             step = {**step, "behavior": "Isolated"}
@@ -204,7 +180,6 @@ def _read_named(step: Any) -> PreTokenizer | None:
 
 
 def _read_split(step: dict[str, Any]) -> PreTokenizer | None:
-    """Return our `Split` equivalent to one of the library; None if there is none."""
     behaviors = {written: behavior for behavior, written in _BEHAVIORS.items()}
     match step:
         case {"pattern": {"String": str(text)}, "behavior": str(behavior), "invert": bool(invert)}:
@@ -249,7 +224,6 @@ def _is_half(character: str) -> bool:
 
 
 def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the single steps of a normalizer."""
     match spec["type"]:
         case "sequence":
             for part in spec["normalizers"]:
@@ -267,19 +241,12 @@ def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             for character in characters:
                 yield {"type": "Replace", "pattern": {"String": character}, "content": ""}
         case "bert":
-            yield {
-                "type": "BertNormalizer",
-                "clean_text": spec["clean_text"],
-                "handle_chinese_chars": spec["handle_chinese_chars"],
-                "strip_accents": spec["strip_accents"],
-                "lowercase": spec["lowercase"],
-            }
+            yield {**spec, "type": "BertNormalizer"}
         case str(name) if name != "unchanged":
             yield {"type": _NORMALIZERS[name]}
 
 
 def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
-    """Return the single steps of a pre-tokenizer."""
     try:
         spec = pre_tokenizers.to_spec(pre_tokenizer)
     except StudioError:

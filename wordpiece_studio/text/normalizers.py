@@ -1,31 +1,233 @@
 """The built-in normalizers, by name and as plain data to write beside a vocabulary.
 
-BERT's is exactly what Hugging Face's `BertNormalizer` computes, with alignment to the original text. Those that compose
-or decompose characters are in `unicode_form`. Not here: splitting the text into words (`pre_tokenizers`).
+BERT's is exactly what Hugging Face's `BertNormalizer` computes, with alignment to the original text. The Unicode
+normalization forms are exactly as the `tokenizers` library computes them: a text whose characters need no attention is
+recognized as a whole, otherwise only the stretches that may change are processed: characters that change on their own,
+and those that may combine with the character before, with that one. Not here: splitting the text into words
+(`pre_tokenizers`).
 """
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.character_tables import BertTables, CharacterMap, bert_tables, form_tables, rough_pattern
-from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer, Normalizer, checked_steps
-from wordpiece_studio.text.unicode_form import (
-    FORM_NAMES,
-    UnicodeForm,
-    decomposed,
-    positions_of,
-    put_in_order,
-    text_in_order,
+from wordpiece_studio.text.character_tables import (
+    FIRST_SYLLABLE,
+    LAST_SYLLABLE,
+    BertTables,
+    CharacterMap,
+    bert_tables,
+    form_tables,
+    rough_pattern,
 )
+from wordpiece_studio.text.pipeline import MOST_GROWTH, AlignedText, CharacterNormalizer, Normalizer, checked_steps
 
 if TYPE_CHECKING:
     import collections.abc
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+FormName = Literal["nfc", "nfd", "nfkc", "nfkd"]
+FORM_NAMES: tuple[FormName, ...] = get_args(FormName)
+
+_LONGEST_KEPT, _MOST_KEPT = 16, 1 << 16
+_VIRAMA_CLASS = 9
+
+Items = list[tuple[str, int]]
+"""Characters, each with how it changes the length, as the `tokenizers` library records it: 1 for one that is added, 0
+for one that replaces another, -n for one that replaces another and the n after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnicodeForm(CharacterNormalizer):
+    r"""One of the four Unicode normalization forms.
+
+    Parameters
+    ----------
+    form
+        ``"nfc"`` composes characters with their marks where a composed character exists, ``"nfd"`` decomposes them;
+        ``"nfkc"`` and ``"nfkd"`` also replace compatibility characters, such as ligatures and full-width letters.
+
+    >>> UnicodeForm("nfc").normalize("nin\u0303o") == "niño"
+    True
+    """
+
+    form: FormName
+
+    def __post_init__(self) -> None:
+        if self.form not in FORM_NAMES:
+            raise StudioError(
+                "{form} is not a Unicode normalization form",
+                "Choose one of {forms}.",
+                form=repr(self.form)[:50],
+                forms=", ".join(FORM_NAMES),
+            )
+
+    @property
+    def name(self) -> str:
+        return self.form
+
+    @property
+    def growth(self) -> int:
+        return MOST_GROWTH if self.form in ("nfkc", "nfkd") else 4
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether the character may compose with one before it, or change places with adjacent marks."""
+        return character in _forms(self.form).regarding
+
+    def normalize(self, text: str) -> str:
+        return _forms(self.form).normalize(text)
+
+    def align(self, text: str) -> AlignedText:
+        # A composed character maps to the stretch of its first part only, as in the `tokenizers` library.
+        return _forms(self.form).align(text)
+
+
+def put_in_order(items: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    classes = bert_tables().combining
+    for _, run in groupby(items, key=lambda item: item[0] in classes):
+        # The sort is stable, and characters that do not combine all have class 0.
+        yield from sorted(run, key=lambda item: classes.get(item[0], 0))
+
+
+def text_in_order(match: re.Match[str]) -> str:
+    return "".join(character for character, _ in put_in_order((character, 0) for character in match[0]))
+
+
+def positions_of(items: Iterable[tuple[str, int]]) -> Iterator[int]:
+    """Yield the position of the character that each item came from, as the `tokenizers` library assigns them.
+
+    It assigns them in the order of the result: where combining characters changed places, positions did not.
+    """
+    taken = 0
+    for _, change in items:
+        yield taken if change <= 0 else max(taken - 1, 0)
+        taken += max(1 - change, 0)
+
+
+def decomposed(text: str, table: CharacterMap) -> Iterator[tuple[str, int]]:
+    return ((part, int(number > 0)) for character in text for number, part in enumerate(table[ord(character)] or ""))
+
+
+class _Form:
+    def __init__(self, form: FormName) -> None:
+        tables, self._forms = bert_tables(), form_tables()
+        self._composes = form.endswith("c")
+        is_compatible = "k" in form
+        self._classes = tables.combining
+        self._decompose = CharacterMap(self._forms.decompose_compatibly if is_compatible else tables.decompose)
+        self._kept: dict[str, str] = {}
+        special = {*map(chr, tables.decompositions), *self._classes, *self._forms.following()}
+        if is_compatible:
+            special.update(map(chr, self._forms.compatible))
+        following = self._classes.keys() | (self._forms.following() if self._composes else set())
+        # Characters that may interact with the character before them.
+        self._following = {character for character in special if self._parts(character)[0] in following}
+        self.regarding = frozenset(self._regarding(special))
+        behind = rough_pattern(self._following)
+        changing = {character for character in special if self._changed(character) != character}
+        if not self._composes:
+            changing.update(map(chr, range(FIRST_SYLLABLE, LAST_SYLLABLE + 1)))
+        self._stretch = re.compile(f"[{rough_pattern(self._following | changing)}][{behind}]*")
+        combining = rough_pattern(self._classes)
+        self._disorder = re.compile(f"[{combining}][{combining}]+")
+
+    def normalize(self, text: str) -> str:
+        if text.isascii() or not self._stretch.search(text):
+            return text
+        if not self._composes:
+            return self._disorder.sub(text_in_order, text.translate(self._decompose))
+        parts: list[str] = []
+        done = 0
+        for start, end in self._stretches(text):
+            parts += text[done:start], self._changed_or_kept(text[start:end])
+            done = end
+        return "".join([*parts, text[done:]])
+
+    def align(self, text: str) -> AlignedText:
+        if text.isascii() or not self._stretch.search(text):
+            return AlignedText.identity(text)
+        parts: list[str] = []
+        positions: list[int] = []
+        done = 0
+        for start, end in self._stretches(text):
+            items = self._items(text[start:end])
+            parts += text[done:start], *(character for character, _ in items)
+            positions += range(done, start)
+            positions += (start + position for position in positions_of(items))
+            done = end
+        positions += range(done, len(text))
+        return AlignedText("".join([*parts, text[done:]]), positions, [position + 1 for position in positions])
+
+    def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield (start, end) of the stretches that may change, none of which depends on the rest."""
+        for match in self._stretch.finditer(text):
+            start = match.start()
+            # The character before it is in no other stretch: whatever may interact with it would be in that one.
+            yield start - (start > 0 and text[start] in self._following), match.end()
+
+    def _changed_or_kept(self, stretch: str) -> str:
+        """Return a stretch in this form; short ones are cached, because they recur again and again."""
+        result = self._kept.get(stretch)
+        if result is None:
+            result = self._changed(stretch)
+            if len(stretch) <= _LONGEST_KEPT and len(self._kept) < _MOST_KEPT:
+                self._kept[stretch] = result
+        return result
+
+    def _changed(self, stretch: str) -> str:
+        return "".join(character for character, _ in self._items(stretch))
+
+    def _items(self, stretch: str) -> Items:
+        items = list(put_in_order(decomposed(stretch, self._decompose)))
+        return self._composed(items) if self._composes else items
+
+    def _composed(self, items: Items) -> Items:
+        result: Items = []
+        starter: int | None = None
+        # The class of the last mark between the starter and this character; it blocks classes that are not higher.
+        between: int | None = None
+        for character, change in items:
+            combining = self._classes.get(character, 0)
+            if starter is not None and (between is None or between < combining):
+                composite = self._forms.compose(result[starter][0], character)
+                if composite is not None:
+                    result[starter] = composite, result[starter][1] + change - 1
+                    continue
+            if combining == 0:
+                starter, between = len(result), None
+            elif starter is not None:
+                between = combining
+            result.append((character, change))
+        return result
+
+    def _parts(self, character: str) -> str:
+        return self._decompose[ord(character)] or ""
+
+    def _regarding(self, special: set[str]) -> set[str]:
+        """Return the characters whose result depends on their neighbours.
+
+        In Indian languages every other word contains a virama. Where characters are composed it can be exempted: it is
+        never composed itself, and it may change places only beside marks of other classes. Of these, those that end
+        the result of another character are the ones to watch.
+        """
+        if not self._composes:
+            return self._following
+        viramas = {mark for mark, number in self._classes.items() if number == _VIRAMA_CLASS}
+        viramas = {mark for mark in viramas if self._parts(mark) == mark} - self._forms.following()
+        endings = {
+            character for character in special if self._classes.get(self._changed(character)[-1], 0) > _VIRAMA_CLASS
+        }
+        return (self._following | endings) - viramas
+
+
+_forms = cache(_Form)
 
 
 CORPUS_PREFIX = "corpus:"
@@ -65,24 +267,19 @@ class BertNormalizer(CharacterNormalizer):
         base = "bert-uncased" if self.lowercase else "bert-cased"
         return f"{base}:{','.join(options)}" if options else base
 
-    @property
-    def growth(self) -> int:
-        """Four, as in the longest canonical decomposition."""
-        return 4
+    growth = 4  # as in the longest canonical decomposition
 
     def regards_neighbours(self, character: str) -> bool:
         """Return whether adjacent marks may change places, and the character keeps one that shows it."""
         return character in self._maps().unsteady
 
     def normalize(self, text: str) -> str:
-        """Return the normalized text."""
         maps = self._maps()
         if maps.decompose is not None and not text.isascii() and maps.combining.search(text):
             return maps.normalize_in_stages(text)
         return text.translate(maps.whole)
 
     def align(self, text: str) -> AlignedText:
-        """Return the normalized text, aligned with `text`."""
         normalized = self.normalize(text)
         # Nothing that is removed or decomposed is ever restored, and nothing in ASCII becomes longer.
         if normalized == text or (len(normalized) == len(text) and text.isascii()):
@@ -146,7 +343,6 @@ class _Maps:
         self.unsteady = frozenset(filter(self._leaves_combining, {*tables.combining, *map(chr, tables.decompositions)}))
 
     def normalize_in_stages(self, text: str) -> str:
-        """Return the normalized text, applying one step after the other."""
         text = text.translate(self.clean)
         if self.decompose is not None:
             text = self._disorder.sub(text_in_order, text.translate(self.decompose))
@@ -162,7 +358,6 @@ class _Maps:
 def _each_replaced(
     text: str, positions: collections.abc.Sequence[int], table: CharacterMap
 ) -> tuple[str, collections.abc.Sequence[int]]:
-    """Return a text with each character replaced by `table`, and the position that each result came from."""
     if text.translate(table) == text:
         return text, positions
     pieces = [table[ord(character)] or "" for character in text]
@@ -193,36 +388,39 @@ def _maps(clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) 
 
 
 class _ByCharacter(CharacterNormalizer):
-    """What the normalizers of this module have in common."""
+    """A normalizer with one table of what becomes of each character, whatever is beside it."""
 
     __slots__ = ()
+    growth = 2  # a capital I with a dot is lower-cased to an i and a dot
 
-    @property
-    def growth(self) -> int:
-        """Two: a capital I with a dot is lower-cased to an i and a dot."""
-        return 2
+    @abstractmethod
+    def _table(self) -> CharacterMap: ...
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return False."""
         return False
+
+    def normalize(self, text: str) -> str:
+        return text.translate(self._table())
+
+    def align(self, text: str) -> AlignedText:
+        normalized = self.normalize(text)
+        if len(normalized) == len(text):  # no table both removes characters and makes several of one
+            return AlignedText(normalized, *AlignedText.identity(text)[1:])
+        characters, positions = _each_replaced(text, range(len(text)), self._table())
+        return AlignedText(characters, positions, [position + 1 for position in positions])
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged(_ByCharacter):
     """Leaves a text unchanged."""
 
-    @property
-    def name(self) -> str:
-        """``"none"``."""
-        return "none"
+    name = "none"
+
+    def _table(self) -> CharacterMap:
+        return CharacterMap(chr)
 
     def normalize(self, text: str) -> str:
-        """Return `text`."""
         return text
-
-    def align(self, text: str) -> AlignedText:
-        """Return `text`, aligned with itself."""
-        return AlignedText.identity(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +433,16 @@ class Lowercase(_ByCharacter):
     'σοφοσ'
     """
 
-    @property
-    def name(self) -> str:
-        """``"lowercase"``."""
-        return "lowercase"
+    name = "lowercase"
+
+    @staticmethod
+    @cache
+    def _table() -> CharacterMap:
+        lower_case = bert_tables().lower_case
+        return CharacterMap(lambda code_point: lower_case.get(code_point) or chr(code_point))
 
     def normalize(self, text: str) -> str:
-        """Return `text` in lower case."""
-        return text.lower() if text.isascii() else text.translate(_lower_case())
-
-    def align(self, text: str) -> AlignedText:
-        """Return `text` in lower case, aligned with `text`."""
-        lowered = self.normalize(text)
-        if len(lowered) == len(text):  # no character disappears
-            return AlignedText(lowered, range(len(text)), range(1, len(text) + 1))
-        table = _lower_case()
-        starts = [index for index, character in enumerate(text) for _ in table[ord(character)] or ""]
-        return AlignedText(lowered, starts, [start + 1 for start in starts])
+        return text.lower() if text.isascii() else text.translate(self._table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,22 +453,16 @@ class StripAccents(_ByCharacter):
     'nino, niño'
     """
 
-    @property
-    def name(self) -> str:
-        """``"strip-accents"``."""
-        return "strip-accents"
+    name = "strip-accents"
+
+    @staticmethod
+    @cache
+    def _table() -> CharacterMap:
+        marks = form_tables().marks
+        return CharacterMap(lambda code_point: "" if code_point in marks else chr(code_point))
 
     def normalize(self, text: str) -> str:
-        """Return `text` without marks."""
-        return text if text.isascii() else text.translate(_without_marks())
-
-    def align(self, text: str) -> AlignedText:
-        """Return `text` without marks, aligned with `text`."""
-        stripped = self.normalize(text)
-        if len(stripped) == len(text):
-            return AlignedText.identity(text)
-        table = _without_marks()
-        return _kept(text, [index for index, character in enumerate(text) if table[ord(character)]])
+        return text if text.isascii() else text.translate(self._table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,21 +481,60 @@ class RemoveCharacters(_ByCharacter):
         return "remove:" + self.characters.replace("%", "%25").replace("+", "%2B")
 
     @property
-    def is_local(self) -> bool:
-        """Whether neither blanks nor line ends are among the characters."""
+    def is_local(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return not set(self.characters) & {" ", "\n"}
 
+    def _table(self) -> CharacterMap:
+        return _without(self.characters)
+
+
+@cache
+def _without(characters: str) -> CharacterMap:
+    return CharacterMap(lambda code_point: "" if chr(code_point) in characters else chr(code_point))
+
+
+class _Steps(Normalizer):
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _steps(self) -> tuple[Normalizer, ...]: ...
+
+    @property
+    def is_local(self) -> bool:
+        return all(step.is_local for step in self._steps)
+
+    @property
+    def is_by_character(self) -> bool:
+        return all(step.is_by_character for step in self._steps)
+
+    @property
+    def growth(self) -> int:
+        # What one of them decomposed is not decomposed again.
+        return max((step.growth for step in self._steps), default=1)
+
+    def regards_neighbours(self, character: str) -> bool:
+        text = character
+        for step in self._steps:
+            if any(map(step.regards_neighbours, text)):
+                return True
+            text = step.normalize(text)
+        return False
+
     def normalize(self, text: str) -> str:
-        """Return `text` without the characters."""
-        return text.translate(dict.fromkeys(map(ord, self.characters)))
+        for step in self._steps:
+            text = step.normalize(text)
+        return text
 
     def align(self, text: str) -> AlignedText:
-        """Return `text` without the characters, aligned with `text`."""
-        return _kept(text, [index for index, character in enumerate(text) if character not in self.characters])
+        aligned = AlignedText.identity(text)
+        for step in self._steps:
+            aligned = aligned.then(step.align(aligned.text))
+        return aligned
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class CorpusOnly(Normalizer):
+class CorpusOnly(_Steps):
     """A step that prepares the corpus, and that a tokenizer learned from it does not keep.
 
     What it removes or changes in the corpus is then unknown to the tokenizer. `normalizer` is the step or its name.
@@ -331,58 +555,15 @@ class CorpusOnly(Normalizer):
         name = self.normalizer.name
         return "+".join(CORPUS_PREFIX + part for part in name.split("+"))
 
-    @property
-    def is_local(self) -> bool:
-        """Whether the step is."""
-        return self.normalizer.is_local
+    kept = Unchanged()
 
     @property
-    def is_by_character(self) -> bool:
-        """Whether the step is."""
-        return self.normalizer.is_by_character
-
-    @property
-    def growth(self) -> int:
-        """That of the step."""
-        return self.normalizer.growth
-
-    @property
-    def kept(self) -> Normalizer:
-        """A normalizer that changes nothing."""
-        return Unchanged()
-
-    def regards_neighbours(self, character: str) -> bool:
-        """Return whether the step does."""
-        return self.normalizer.regards_neighbours(character)
-
-    def normalize(self, text: str) -> str:
-        """Return `text` as the step changes it."""
-        return self.normalizer.normalize(text)
-
-    def align(self, text: str) -> AlignedText:
-        """Return `text` as the step changes it, aligned with `text`."""
-        return self.normalizer.align(text)
-
-
-def _kept(text: str, starts: list[int]) -> AlignedText:
-    """Return the characters of a text at the positions `starts`, aligned with it."""
-    return AlignedText("".join(text[start] for start in starts), starts, [start + 1 for start in starts])
-
-
-@cache
-def _lower_case() -> CharacterMap:
-    lower_case = bert_tables().lower_case
-    return CharacterMap(lambda code_point: lower_case.get(code_point) or chr(code_point))
-
-
-@cache
-def _without_marks() -> CharacterMap:
-    marks = form_tables().marks
-    return CharacterMap(lambda code_point: "" if code_point in marks else chr(code_point))
+    def _steps(self) -> tuple[Normalizer, ...]:
+        return (self.normalizer,)
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Sequence(Normalizer):
+class Sequence(_Steps):
     """Several normalizers, one after the other.
 
     Two of them have names of their own, `"language-friendly"`, and the same ``":keep-chinese"``: control characters are
@@ -406,49 +587,15 @@ class Sequence(Normalizer):
         return "+".join(normalizer.name for normalizer in self.normalizers) or "none"
 
     @property
-    def is_local(self) -> bool:
-        """Whether all of them are."""
-        return all(normalizer.is_local for normalizer in self.normalizers)
-
-    @property
-    def is_by_character(self) -> bool:
-        """Whether all of them are."""
-        return all(normalizer.is_by_character for normalizer in self.normalizers)
-
-    @property
-    def growth(self) -> int:
-        """The largest of theirs: what one of them decomposed is not decomposed again."""
-        return max((normalizer.growth for normalizer in self.normalizers), default=1)
+    def _steps(self) -> tuple[Normalizer, ...]:
+        return self.normalizers
 
     @property
     def kept(self) -> Normalizer:
-        """What all of them keep."""
         parts = [part.kept for part in self.normalizers if not isinstance(part, CorpusOnly)]
         if parts == list(self.normalizers):
             return self
         return parts[0] if len(parts) == 1 else Sequence(parts)
-
-    def regards_neighbours(self, character: str) -> bool:
-        """Return whether the result of any of them for the character may depend on its context."""
-        text = character
-        for normalizer in self.normalizers:
-            if any(map(normalizer.regards_neighbours, text)):
-                return True
-            text = normalizer.normalize(text)
-        return False
-
-    def normalize(self, text: str) -> str:
-        """Return `text` normalized by each of them in turn."""
-        for normalizer in self.normalizers:
-            text = normalizer.normalize(text)
-        return text
-
-    def align(self, text: str) -> AlignedText:
-        """Return the normalized text, aligned with `text`."""
-        aligned = AlignedText.identity(text)
-        for normalizer in self.normalizers:
-            aligned = aligned.then(normalizer.align(aligned.text))
-        return aligned
 
 
 _NAMES = (
@@ -522,7 +669,7 @@ def from_spec(spec: Any) -> Normalizer:
             return Sequence(from_spec(part) for part in parts)
         case {"type": "corpus-only", "normalizer": step} if len(spec) == 2:
             return CorpusOnly(from_spec(step))
-        case {"type": "bert"} if _are_bert_flags(flags := {key: spec[key] for key in spec if key != "type"}):
+        case {"type": "bert"} if are_bert_flags(flags := {key: spec[key] for key in spec if key != "type"}):
             return BertNormalizer(**flags)
     raise StudioError("{spec} does not describe a normalizer", spec=repr(spec)[:200])
 
@@ -534,27 +681,20 @@ _TYPE_NAMES: Mapping[type[Normalizer], str] = {
     StripAccents: "strip-accents",
     Unchanged: "unchanged",
 }
-_FORMS: Mapping[str, Normalizer] = {form: UnicodeForm(form) for form in FORM_NAMES}
-_BY_TYPE: Mapping[str, Normalizer] = {
-    **_FORMS,
-    "lowercase": Lowercase(),
-    "strip-accents": StripAccents(),
-    "unchanged": Unchanged(),
-}
 _PRESETS: Mapping[str, Sequence] = {
     name: Sequence([UnicodeForm("nfc"), BertNormalizer(True, is_isolating, strip_accents=False, lowercase=True)])
     for name, is_isolating in (("language-friendly", True), ("language-friendly:keep-chinese", False))
 }
-_NAMED: Mapping[str, Normalizer] = {
-    **_PRESETS,
-    **_FORMS,
+_FIXED: Mapping[str, Normalizer] = {
+    **{form: UnicodeForm(form) for form in FORM_NAMES},
     "lowercase": Lowercase(),
-    "none": Unchanged(),
     "strip-accents": StripAccents(),
 }
+_BY_TYPE: Mapping[str, Normalizer] = {**_FIXED, "unchanged": Unchanged()}
+_NAMED: Mapping[str, Normalizer] = {**_PRESETS, **_FIXED, "none": Unchanged()}
 
 
-def _are_bert_flags(flags: Mapping[str, object]) -> bool:
+def are_bert_flags(flags: Mapping[Any, object]) -> bool:
     if set(flags) != {"clean_text", "handle_chinese_chars", "strip_accents", "lowercase"}:
         return False
     return all(isinstance(value, bool) or (value is None and key == "strip_accents") for key, value in flags.items())

@@ -43,8 +43,6 @@ _CHARACTERS_A_TIMEOUT = 1_000_000  # a long line may take proportionally longer
 
 
 class _Searching(PreTokenizer):
-    """A pre-tokenizer that searches with a pattern, for a limited time."""
-
     __slots__ = ()
 
     pattern: str
@@ -54,20 +52,24 @@ class _Searching(PreTokenizer):
         return self.timeout * (1 + len(text) / _CHARACTERS_A_TIMEOUT)
 
     def _matches(self, compiled: regex.Pattern[str], text: str) -> list[regex.Match[str]]:
-        """Return the matches in a text, from left to right."""
         find = partial(compiled.finditer, text, timeout=self._timeout_for(text), concurrent=True)
         # All at once: the time between two matches would count as well.
         matches = self._in_time(lambda: list(find()), text)
         return matches[::-1] if compiled.flags & regex.REVERSE else matches
 
     def _in_time(self, search: Callable[[], _T], text: str) -> _T:
-        try:
-            return search()
-        except TimeoutError:
-            what = "takes too long"
-        except (MemoryError, RecursionError):
-            what = "needs too much memory"
-        raise PatternOverrunError(what, _shown(self.pattern), _shown(text, 60))
+        return _found(search, _shown(self.pattern), _shown(text, 60))
+
+
+def _found(search: Callable[[], _T], pattern: str, text: str) -> _T:
+    """Return what a search finds; the error for one that overruns names the pattern and the text as shown."""
+    try:
+        return search()
+    except TimeoutError:
+        what = "takes too long"
+    except (MemoryError, RecursionError):
+        what = "needs too much memory"
+    raise PatternOverrunError(what, pattern, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,10 @@ class PatternPreTokenizer(_Searching):
         return PATTERN_PREFIX + self.pattern
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
         matches = self._matches(compiled_pattern(self.pattern), text)
         return [Span(match[0], match.start(), match.end()) for match in matches if match[0]]
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
         compiled = compiled_pattern(self.pattern)
         if compiled.groups:
             return [span.text for span in self.spans(text)]  # findall would return the groups
@@ -182,11 +182,9 @@ class Split(_Searching):
         return f"{SPLIT_PREFIX}{behavior}:{self.pattern}"
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
         return [Span(text[start:end], start, end) for start, end in self._places(text)]
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
         return [text[start:end] for start, end in self._places(text)]
 
     def _places(self, text: str) -> list[tuple[int, int]]:
@@ -205,15 +203,6 @@ class Split(_Searching):
 
 
 def _joined(stretches: list[tuple[int, int, bool]], behavior: Behavior) -> list[tuple[int, int]]:
-    """Return the places of the words, some of them empty.
-
-    Parameters
-    ----------
-    stretches
-        Where each begins and ends, and whether it is a match; they cover the text.
-    behavior
-        What becomes of the matches.
-    """
     if behavior in ("removed", "isolated"):
         return [(start, end) for start, end, is_match in stretches if behavior == "isolated" or not is_match]
     places: list[tuple[int, int]] = []
@@ -230,7 +219,6 @@ def _joined(stretches: list[tuple[int, int, bool]], behavior: Behavior) -> list[
 
 
 def split_named(name: str) -> tuple[Split, str]:
-    """Return the `Split` that a name begins with, and the rest of the name."""
     behavior, _, rest = name.removeprefix(SPLIT_PREFIX).partition(":")
     after = _NEXT_STEP.search(rest)
     pattern = rest[: after.start()] if after else rest
@@ -241,14 +229,12 @@ def split_named(name: str) -> tuple[Split, str]:
 
 @cache
 def _common_or_compiled(pattern: str) -> regex.Pattern[str]:
-    """Return a pattern, compiled to match as in the `tokenizers` library if that is certain."""
     common = common_pattern(pattern)
     return compiled_pattern(pattern) if common is None else regex.compile(common, regex.VERSION1)
 
 
 @cache
 def compiled_pattern(pattern: str) -> regex.Pattern[str]:
-    """Return a user's pattern, compiled."""
     if not isinstance(pattern, str):
         raise StudioError("A pattern is expected, not {value}", "Pass it as a string.", value=repr(pattern)[:50])
     shown = _shown(pattern)
@@ -330,12 +316,6 @@ class SearchPattern:
         compiled_pattern(self.pattern)
 
     def is_in(self, text: str) -> bool:
-        """Return whether the expression matches anywhere in `text`."""
-        try:
-            # Not `concurrent`: releasing the lock takes longer than searching a token.
-            return compiled_pattern(self.pattern).search(text, timeout=_TIMEOUT_SECONDS) is not None
-        except TimeoutError:
-            what = "takes too long"
-        except (MemoryError, RecursionError):
-            what = "needs too much memory"
-        raise PatternOverrunError(what, printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN]))
+        # Not `concurrent`: releasing the lock takes longer than searching a token.
+        search = partial(compiled_pattern(self.pattern).search, text, timeout=_TIMEOUT_SECONDS)
+        return _found(search, printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN])) is not None

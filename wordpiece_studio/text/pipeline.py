@@ -39,7 +39,6 @@ class AlignedText(NamedTuple):
 
     @classmethod
     def identity(cls, text: str) -> Self:
-        """Return `text` aligned with itself."""
         return cls(text, range(len(text)), range(1, len(text) + 1))
 
     def then(self, later: AlignedText) -> AlignedText:
@@ -67,7 +66,6 @@ _FIELD_TYPES: dict[Any, tuple[type | tuple[type, ...], str]] = {
 
 
 def check_fields(value: Any) -> None:
-    """Check the switches and texts among the fields of a dataclass."""
     for field in fields(value):
         type_, advice = _FIELD_TYPES.get(field.type, (object, ""))
         found = getattr(value, field.name)
@@ -82,7 +80,6 @@ def check_fields(value: Any) -> None:
 
 
 def checked_steps(steps: object, kind: type[_T]) -> tuple[_T, ...]:
-    """Return the steps of a sequence."""
     found = tuple(steps) if isinstance(steps, Iterable) and not isinstance(steps, str) else (steps,)
     for step in found:
         if not isinstance(step, kind):
@@ -155,16 +152,7 @@ class CharacterNormalizer(Normalizer):
     """A normalizer that looks at single characters and their neighbours, and never across a blank."""
 
     __slots__ = ()
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
+    is_local = is_by_character = True
 
 
 class Span(NamedTuple):
@@ -187,7 +175,6 @@ class Span(NamedTuple):
     positions: tuple[int, ...] | None = None
 
     def taken(self, places: Sequence[int]) -> Sequence[int]:
-        """Return those of the places of all characters that belong to the word's."""
         if self.positions is None:
             return places[self.start : self.end]
         return [places[position] for position in self.positions]
@@ -253,16 +240,7 @@ class CharacterPreTokenizer(PreTokenizer):
     """A pre-tokenizer to which context never matters, and for which a blank always separates words."""
 
     __slots__ = ()
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
+    is_local = is_by_character = True
 
 
 _FEW_TOKENS = 8
@@ -275,14 +253,7 @@ _ADVICE = (
 class PatternOverrunError(StudioError):
     """A user's pattern was stopped on a text; the message shows the beginning of the text.
 
-    Parameters
-    ----------
-    what
-        What the pattern does: "takes too long".
-    pattern, text
-        The pattern, and the beginning of the text, both printable.
-    place
-        Where the text stands, as a template for `values`.
+    `what` the pattern does: "takes too long"; `place` says where the text stands, as a template for `values`.
     """
 
     def __init__(self, what: str, pattern: str, text: str, place: str = "", **values: object) -> None:
@@ -303,15 +274,7 @@ BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word with, for each character, the stretch of the original text that it came from.
-
-    Attributes
-    ----------
-    text
-        The word after normalization; never empty.
-    starts, ends
-        For each character of `text` its first code point in the original, and the one after its last.
-    """
+    """A word after normalization, never empty, with the stretch of the original text that each character came from."""
 
     text: str
     starts: tuple[int, ...]
@@ -319,28 +282,19 @@ class Word:
 
     @property
     def start(self) -> int:
-        """Where the word begins in the original text."""
         return self.starts[0]
 
     @property
     def end(self) -> int:
-        """The position after the word's last character in the original text."""
         return self.ends[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A normalizer and the pre-tokenizer that follows it.
+    """A normalizer and the pre-tokenizer that follows it; `user_tokens` are taken out of a text before.
 
     A text is read line by line; a line ends at LF. For the built-in steps this makes no difference, except for those
     that remove or join at line ends.
-
-    Attributes
-    ----------
-    normalizer, pre_tokenizer
-        The steps.
-    user_tokens
-        What is taken out of a text before these steps: tokens of the user's own, which are no words.
     """
 
     normalizer: Normalizer
@@ -360,7 +314,6 @@ class Pipeline:
         return is_by_character and self.is_local and not self.user_tokens
 
     def words(self, text: str) -> list[str]:
-        """Return the words of `text`, from left to right."""
         if self.is_local and not self.user_tokens:
             return self.pre_tokenizer.split(self.normalizer.normalize(text))
         return list(self.iterate(text))

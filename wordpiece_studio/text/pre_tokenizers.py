@@ -12,6 +12,7 @@ import re
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import regex
@@ -28,7 +29,6 @@ from wordpiece_studio.text.character_tables import (
 from wordpiece_studio.text.patterns import (
     PATTERN_PREFIX,
     SPLIT_PREFIX,
-    STEP_NAMES,
     PatternPreTokenizer,
     Split,
     split_named,
@@ -44,23 +44,18 @@ class _Matching(CharacterPreTokenizer):
 
     __slots__ = ()
 
-    @property
     @abstractmethod
-    def _pattern(self) -> re.Pattern[str]:
-        """The pattern that matches a word."""
+    def _pattern(self) -> re.Pattern[str]: ...
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
-        return [Span(match[0], *match.span()) for match in self._pattern.finditer(text)]
+        return [Span(match[0], *match.span()) for match in self._pattern().finditer(text)]
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
-        words: list[str] = self._pattern.findall(text)
+        words: list[str] = self._pattern().findall(text)
         return words
 
     def iterate(self, text: str) -> Iterator[str]:
-        """Yield the words of `text`."""
-        for match in self._pattern.finditer(text):
+        for match in self._pattern().finditer(text):
             yield match[0]
 
 
@@ -72,14 +67,14 @@ class BertPreTokenizer(_Matching):
     ['Don', "'", 't', 'stop', '.', '.', '.']
     """
 
-    @property
-    def name(self) -> str:
-        """``"bert"``."""
-        return "bert"
+    name = "bert"
 
-    @property
-    def _pattern(self) -> re.Pattern[str]:
-        return _bert_words()
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
+        tables = bert_tables()
+        letters = run_pattern(ranges_outside(tables.punctuation, tables.whitespace))
+        return re.compile(f"{letters}|{one_pattern(tables.punctuation.ranges)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +87,15 @@ class Whitespace(_Matching):
     ['Don', "'", 't', 'stop', '...']
     """
 
-    @property
-    def name(self) -> str:
-        """``"whitespace"``."""
-        return "whitespace"
+    name = "whitespace"
 
-    @property
-    def is_by_character(self) -> bool:
-        """No: punctuation is a word together with the punctuation beside it."""
-        return False
+    is_by_character = False  # punctuation is a word together with the punctuation beside it
 
-    @property
-    def _pattern(self) -> re.Pattern[str]:
-        return _runs()
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
+        word, whitespace = form_tables().word, bert_tables().whitespace
+        return re.compile(f"{run_pattern(word.ranges)}|{run_pattern(ranges_outside(word, whitespace))}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +108,12 @@ class WhitespaceSplit(_Matching):
     ["Don't", 'stop...']
     """
 
-    @property
-    def name(self) -> str:
-        """``"whitespace-split"``."""
-        return "whitespace-split"
+    name = "whitespace-split"
 
-    @property
-    def _pattern(self) -> re.Pattern[str]:
-        return _blank_separated_words()
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
+        return re.compile(f"[^{bert_tables().whitespace.pattern()}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +126,15 @@ class Punctuation(_Matching):
     ['Don', "'", 't stop', '.', '.', '.']
     """
 
-    @property
-    def name(self) -> str:
-        """``"punctuation"``."""
-        return "punctuation"
+    name = "punctuation"
 
-    @property
-    def is_local(self) -> bool:
-        """Never."""
-        return False
+    is_local = False
 
-    @property
-    def _pattern(self) -> re.Pattern[str]:
-        return _punctuation_separated_words()
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
+        punctuation = bert_tables().punctuation
+        return re.compile(f"{run_pattern(ranges_outside(punctuation))}|{one_pattern(punctuation.ranges)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +160,12 @@ class Digits(_Matching):
         """``"digits"``, or ``"digits-single"``."""
         return "digits-single" if self.individual_digits else "digits"
 
-    @property
-    def is_local(self) -> bool:
-        """Never."""
-        return False
+    is_local = False
 
     @property
-    def is_by_character(self) -> bool:
-        """Whether every digit is a word of its own."""
+    def is_by_character(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return self.individual_digits
 
-    @property
     def _pattern(self) -> re.Pattern[str]:
         return _digits(self.individual_digits)
 
@@ -218,15 +198,9 @@ class ByteLevel(PreTokenizer):
             return "byte-level" if self.use_regex else "byte-level:no-regex"
         return "byte-level:no-prefix" if self.use_regex else "byte-level:bytes-only"
 
-    @property
-    def growth(self) -> int:
-        """Five: the bytes of a character, and the blank before it."""
-        return 5
+    growth = 5  # the bytes of a character, and the blank before it
 
-    @property
-    def is_byte_level(self) -> bool:
-        """Always."""
-        return True
+    is_byte_level = True
 
     @staticmethod
     def alphabet() -> tuple[str, ...]:
@@ -238,7 +212,6 @@ class ByteLevel(PreTokenizer):
         return tuple(sorted(_BYTE_LETTERS))
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
         padded = self._padded(text)
         added = len(padded) - len(text)
         spans, start = [], 0
@@ -254,7 +227,6 @@ class ByteLevel(PreTokenizer):
         return spans
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
         return list(map(_letters_of, self._words(self._padded(text))))
 
     def _padded(self, text: str) -> str:
@@ -314,30 +286,6 @@ def _gpt2_words() -> re.Pattern[str]:
     return re.compile(f"'(?:[stmd]|re|ve|ll)|{runs}|[{blank}]+(?![^{blank}])|[{blank}]+")
 
 
-@cache
-def _bert_words() -> re.Pattern[str]:
-    tables = bert_tables()
-    letters = run_pattern(ranges_outside(tables.punctuation, tables.whitespace))
-    return re.compile(f"{letters}|{one_pattern(tables.punctuation.ranges)}")
-
-
-@cache
-def _runs() -> re.Pattern[str]:
-    word, whitespace = form_tables().word, bert_tables().whitespace
-    return re.compile(f"{run_pattern(word.ranges)}|{run_pattern(ranges_outside(word, whitespace))}")
-
-
-@cache
-def _blank_separated_words() -> re.Pattern[str]:
-    return re.compile(f"[^{bert_tables().whitespace.pattern()}]+")
-
-
-@cache
-def _punctuation_separated_words() -> re.Pattern[str]:
-    punctuation = bert_tables().punctuation
-    return re.compile(f"{run_pattern(ranges_outside(punctuation))}|{one_pattern(punctuation.ranges)}")
-
-
 @dataclass(frozen=True, slots=True)
 class UnicodePunctuation(CharacterPreTokenizer):
     """The pre-tokenizer of the Simplified Chinese notebook, which reads a text line by line.
@@ -347,61 +295,31 @@ class UnicodePunctuation(CharacterPreTokenizer):
     white space. Lower-casing, an option there, is a normalizer here. Lines end at LF, CR or both.
     """
 
-    @property
-    def name(self) -> str:
-        """``"unicode-punctuation"``."""
-        return "unicode-punctuation"
+    name = "unicode-punctuation"
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
-        patterns = _unicode_patterns()
+        words, control = _unicode_patterns()
         spans = []
-        for match in patterns.word_with_controls.finditer(text):
-            positions = [
-                match.start() + offset
-                for offset, character in enumerate(match[0])
-                if not patterns.control.match(character)
-            ]
-            if positions:
-                word = "".join(text[position] for position in positions)
-                start, end = positions[0], positions[-1] + 1
-                spans.append(Span(word, start, end, tuple(positions) if len(word) < end - start else None))
+        for match in words.finditer(text):
+            if control.search(match[0]) is None:
+                spans.append(Span(match[0], *match.span()))
+            elif word := control.sub("", match[0]):
+                places = range(*match.span())
+                spans.append(_span(word, [place for place in places if not control.match(text[place])]))
         return spans
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
-        patterns = _unicode_patterns()
-        words: list[str] = []
-        for line in patterns.line_end.split(text):
-            line = patterns.control.sub("", line)
-            line = patterns.ideograph.sub(r" \1 ", line)
-            line = patterns.punctuation.sub(r" \1 ", line)
-            words += [word for word in patterns.blanks.split(line.strip()) if word]
-        return words
-
-
-@dataclass(frozen=True, slots=True)
-class _UnicodePatterns:
-    line_end: regex.Pattern[str]
-    control: regex.Pattern[str]
-    ideograph: regex.Pattern[str]
-    punctuation: regex.Pattern[str]
-    blanks: regex.Pattern[str]
-    word_with_controls: regex.Pattern[str]
+        words, control = _unicode_patterns()
+        found: list[str] = words.findall(text)
+        return found if control.search(text) is None else list(filter(None, (control.sub("", each) for each in found)))
 
 
 @cache
-def _unicode_patterns() -> _UnicodePatterns:
+def _unicode_patterns() -> tuple[regex.Pattern[str], regex.Pattern[str]]:
+    """Return what matches a word, and a control character, which may be inside it, unless it ends a line."""
     alone = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{P}"
-    return _UnicodePatterns(
-        line_end=regex.compile(r"\r\n|\r|\n"),
-        control=regex.compile(r"[\u0000-\u001F\u007F]"),
-        ideograph=regex.compile(r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])"),
-        punctuation=regex.compile(r"([\p{P}])"),
-        blanks=regex.compile(r"\s+"),
-        # The other patterns in one: controls are inside a word, line ends are not.
-        word_with_controls=regex.compile(rf"[{alone}]|(?:[^\s{alone}]|[\u0000-\u0009\u000B\u000C\u000E-\u001F])+"),
-    )
+    words = regex.compile(rf"[{alone}]|(?:[^\s{alone}]|[\u0000-\u0009\u000B\u000C\u000E-\u001F])+")
+    return words, regex.compile(r"[\u0000-\u001F\u007F]")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -441,45 +359,38 @@ class PreTokenizerSequence(PreTokenizer):
 
     @property
     def is_local(self) -> bool:
-        """Whether the first is, or any of them if all work character by character."""
         return self.pre_tokenizers[0].is_local or (
             self.is_by_character and any(pre_tokenizer.is_local for pre_tokenizer in self.pre_tokenizers)
         )
 
     @property
     def is_by_character(self) -> bool:
-        """Whether all of them are."""
         return all(pre_tokenizer.is_by_character for pre_tokenizer in self.pre_tokenizers)
 
     @property
     def growth(self) -> int:
-        """The product of theirs."""
         return math.prod(pre_tokenizer.growth for pre_tokenizer in self.pre_tokenizers)
 
     @property
     def is_byte_level(self) -> bool:
-        """Whether any of them is."""
         return any(pre_tokenizer.is_byte_level for pre_tokenizer in self.pre_tokenizers)
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
         spans = [Span(text, 0, len(text))]
         for pre_tokenizer in self.pre_tokenizers:
             spans = [_within(outer, inner) for outer in spans for inner in pre_tokenizer.spans(outer.text)]
         return spans
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
         words = [text]
         for pre_tokenizer in self.pre_tokenizers:
             words = [part for word in words for part in pre_tokenizer.split(word)]
         return words
 
     def iterate(self, text: str) -> Iterator[str]:
-        """Yield the words of `text`."""
         words: Iterator[str] = iter((text,))
         for pre_tokenizer in self.pre_tokenizers:
-            words = _iterated(pre_tokenizer, words)
+            words = chain.from_iterable(map(pre_tokenizer.iterate, words))
         return words
 
 
@@ -556,29 +467,17 @@ def from_spec(spec: Any) -> PreTokenizer:
     raise StudioError("{spec} does not describe a pre-tokenizer", spec=repr(spec)[:200])
 
 
-_BUILT_IN: Mapping[str, PreTokenizer] = dict(
-    zip(
-        STEP_NAMES,
-        (
-            BertPreTokenizer(),
-            Whitespace(),
-            WhitespaceSplit(),
-            Punctuation(),
-            UnicodePunctuation(),
-            Digits(),
-            Digits(individual_digits=True),
-            ByteLevel(),
-            ByteLevel(add_prefix_space=False),
-            ByteLevel(use_regex=False),
-            ByteLevel(add_prefix_space=False, use_regex=False),
-        ),
-        strict=True,
+_BUILT_IN: Mapping[str, PreTokenizer] = {
+    each.name: each
+    for each in (
+        BertPreTokenizer(), Whitespace(), WhitespaceSplit(), Punctuation(), UnicodePunctuation(),
+        Digits(), Digits(individual_digits=True),
+        ByteLevel(), ByteLevel(False, True), ByteLevel(True, False), ByteLevel(False, False),
     )
-)
+}  # fmt: skip
 
 
 def _within(outer: Span, inner: Span) -> Span:
-    """Return a span within the text of `outer` as a span of the text that contains `outer`."""
     places = range(outer.start, outer.end) if outer.positions is None else outer.positions
     if outer.positions is None and inner.positions is None:
         return Span(inner.text, places[inner.start], places[inner.end - 1] + 1)
@@ -587,11 +486,5 @@ def _within(outer: Span, inner: Span) -> Span:
 
 
 def _span(text: str, positions: list[int]) -> Span:
-    """Return the span of a word whose characters come from the given positions."""
     start, end = positions[0], positions[-1] + 1
     return Span(text, start, end, None if positions == list(range(start, end)) else tuple(positions))
-
-
-def _iterated(pre_tokenizer: PreTokenizer, words: Iterable[str]) -> Iterator[str]:
-    for word in words:
-        yield from pre_tokenizer.iterate(word)

@@ -21,13 +21,7 @@ _PART_BYTES = 1 << 18
 
 
 class JoinedWords:
-    """Many words as one piece of UTF-8; calling it makes texts of them, which a training does not need.
-
-    Parameters
-    ----------
-    joined
-        The words, a blank after each; none contains a blank.
-    """
+    """Many words as one piece of UTF-8, a blank after each; called, it makes texts of them, which no training needs."""
 
     def __init__(self, joined: bytes) -> None:
         self.joined = joined
@@ -45,7 +39,6 @@ class JoinedWords:
         return np.flatnonzero(np.frombuffer(self.joined, dtype=np.uint8) == ord(byte)).tolist() if byte else [0]
 
     def sample(self, stride: int) -> list[str]:
-        """Return every word whose number is a multiple of `stride`."""
         ends = np.flatnonzero(np.frombuffer(self.joined, dtype=np.uint8) == _BLANK)
         begins = (np.append(-1, ends[:-1]) + 1)[::stride] if len(ends) else ends
         bounds = zip(begins.tolist(), ends[::stride].tolist(), strict=True)
@@ -66,15 +59,11 @@ class JoinedWords:
 
 
 class WordNumbers(ABC):
-    """Words and their numbers."""
+    @abstractmethod
+    def __len__(self) -> int: ...
 
     @abstractmethod
-    def __len__(self) -> int:
-        """How many words have a number."""
-
-    @abstractmethod
-    def words(self) -> list[str]:
-        """Return all words in the order of their numbers."""
+    def words(self) -> list[str]: ...
 
     def words_of(self, numbers: NDArray[np.int32]) -> list[str] | JoinedWords:
         words = self.words()
@@ -93,8 +82,6 @@ class WordNumbers(ABC):
 
 
 class PlainWordNumbers(WordNumbers):
-    """Word numbers kept in a dictionary."""
-
     def __init__(self) -> None:
         self.by_word: dict[str, int] = {}
 
@@ -105,11 +92,9 @@ class PlainWordNumbers(WordNumbers):
         return list(self.by_word)
 
     def number(self, word: str) -> int:
-        """Return the number of a word, a new one if it has not been met."""
         return self.by_word.setdefault(word, len(self.by_word))
 
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
-        """Return the words from number `first` on."""
         return spelled_out(self.words()[first:])
 
     def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -124,7 +109,6 @@ def spelled_out(words: Sequence[str]) -> tuple[bytes, NDArray[np.int64]]:
 
 
 def words_in(spelled: bytes, ends: NDArray[np.int64]) -> list[str]:
-    """Return the words that were given to `spelled_out`."""
     words, start = [], 0
     for end in ends.tolist():
         words.append(spelled[start:end].decode("utf-8", "surrogatepass"))

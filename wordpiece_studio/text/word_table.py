@@ -28,7 +28,7 @@ from wordpiece_studio.text.word_numbers import JoinedWords, PlainWordNumbers, Wo
 load_kernels("text")  # from the user's cache; the imports below then find them
 from wordpiece_studio.text.kernels import chunks as chunk_kernels  # noqa: E402
 from wordpiece_studio.text.kernels import words as word_kernels  # noqa: E402
-from wordpiece_studio.text.kernels.lanes import LANE  # noqa: E402
+from wordpiece_studio.text.kernels.chunks import LANE  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,13 +53,7 @@ def likely_words(size: int) -> int:
 
 
 class ChunkTable:
-    """Distinct byte strings with their counts, in order of first appearance.
-
-    Parameters
-    ----------
-    capacity
-        How many entries there is room for initially; tests make it tiny.
-    """
+    """Distinct byte strings with their counts, in order of first appearance."""
 
     def __init__(self, *, capacity: int = 1 << 12) -> None:
         self._capacity = capacity
@@ -152,12 +146,7 @@ class ChunkTable:
     def rows_of(self, source: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the rows of strings stored one after the other, adding rows for new ones; counts do not change.
 
-        Parameters
-        ----------
-        source
-            The strings, followed by `BEHIND_BLOCK` more bytes.
-        ends
-            Where each ends: int64, shape ``(n_strings,)``.
+        `BEHIND_BLOCK` more bytes follow `source`; `ends`: where each string ends: int64, shape ``(n_strings,)``.
         """
         rows, done = np.empty(len(ends), dtype=np.int32), 0
         while (done := chunk_kernels.add_all(self.arrays, source, ends, done, rows)) < len(ends):
@@ -165,7 +154,6 @@ class ChunkTable:
         return rows
 
     def make_room(self) -> None:
-        """Enlarge the arrays that had no room for the last entry."""
         arrays = self.arrays
         if len(self) + 2 > len(arrays.entries):
             self._capacity *= 2
@@ -193,12 +181,10 @@ def keys_of(
 
 
 def rename(numbers: NDArray[np.int32], table: NDArray[np.int32]) -> None:
-    """Replace each of the numbers, -1 or more, by the entry of `table` one behind the number."""
     word_kernels.rename(numbers, table)
 
 
 def _padded(block: bytes) -> NDArray[np.uint8]:
-    """Return `block` followed by the padding that kernels need."""
     return np.frombuffer(block + bytes(BEHIND_BLOCK), dtype=np.uint8)
 
 
@@ -208,20 +194,9 @@ def _slots_for(capacity: int) -> int:
 
 
 class WordTable(ABC):
-    """The words that a local pipeline splits the chunks of a table into.
+    """The words that a local pipeline splits the chunks of a table into, except those longer than `longest`."""
 
-    Parameters
-    ----------
-    pipeline
-        What splits chunks into words; it must be local.
-    longest
-        Words of more characters than this are left out.
-
-    Attributes
-    ----------
-    rows
-        How many chunks have been split.
-    """
+    numbers: WordNumbers
 
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         self._pipeline = pipeline
@@ -236,14 +211,8 @@ class WordTable(ABC):
         self._tallied_counts = np.zeros(0, dtype=np.int64)
         self._places = np.zeros(0, dtype=np.int32)
 
-    @property
     @abstractmethod
-    def numbers(self) -> WordNumbers:
-        """The words and their numbers."""
-
-    @abstractmethod
-    def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
-        """Return the lengths of the words of a chunk that `cut` leaves out."""
+    def long_words(self, chunks: ChunkTable, row: int) -> list[int]: ...
 
     def cut(self, chunks: ChunkTable, check_stop: Callable[[], None] | None = None) -> Iterator[int]:
         """Split the chunks, which must be UTF-8, that are not split yet; yield the row of each word that is left out.
@@ -280,31 +249,22 @@ class WordTable(ABC):
         self._begin_again()
 
     @abstractmethod
-    def _begin_again(self) -> None:
-        """Forget how many words the chunks have."""
+    def _begin_again(self) -> None: ...
 
     @abstractmethod
-    def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
-        """Do the work of `cut` for the chunks from row `first` to before row `last`."""
+    def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]: ...
 
     def _words_of(self, chunk: bytes) -> Iterator[str]:
         return self._pipeline.iterate(chunk.decode("utf-8", "surrogatepass"))
 
 
 class PlainWordTable(WordTable):
-    """A table for any local pipeline."""
-
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         super().__init__(pipeline, longest)
-        self._numbers = PlainWordNumbers()
+        self.numbers: PlainWordNumbers = PlainWordNumbers()
         self._used = 0
 
-    @property
-    def numbers(self) -> PlainWordNumbers:
-        return self._numbers
-
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
-        """Return the lengths of the words that are too long."""
         return [len(word) for word in self._words_of(chunks[row]) if len(word) > self._longest]
 
     def _begin_again(self) -> None:
@@ -315,7 +275,7 @@ class PlainWordTable(WordTable):
         for row in range(first, last):
             for word in self._words_of(chunks[row]):
                 if len(word) <= self._longest:
-                    found.append(self._numbers.number(word))
+                    found.append(self.numbers.number(word))
                 else:
                     yield row
             self._chunk_ends[row + 1] = self._used + len(found)
@@ -338,7 +298,6 @@ class TableWordNumbers(WordNumbers):
         return JoinedWords(self.table.joined.tobytes())()
 
     def words_of(self, numbers: NDArray[np.int32]) -> JoinedWords:
-        """Return the words with these numbers, in this order."""
         if self.are_in_order(numbers):
             return JoinedWords(self.table.joined.tobytes())
         begins = self.table.begins_from(0)
@@ -347,7 +306,6 @@ class TableWordNumbers(WordNumbers):
         return JoinedWords(joined[:size].tobytes())
 
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
-        """Return the words from number `first` on."""
         begins = self.table.begins_from(first)
         joined = self.table.joined[begins[0] :]
         ends = np.diff(begins - np.arange(len(begins))).cumsum()
@@ -367,15 +325,11 @@ class CompiledWordTable(WordTable):
 
     def __init__(self, pipeline: Pipeline, longest: int, numbers: TableWordNumbers | None = None) -> None:
         super().__init__(pipeline, longest)
-        self._numbers = TableWordNumbers(1 << 12) if numbers is None else numbers
+        self.numbers: TableWordNumbers = TableWordNumbers(1 << 12) if numbers is None else numbers
         self._actions = CharacterActions.shared(pipeline)
         self._spelled = np.zeros(_SPELLED_BYTES + BEHIND_BLOCK, dtype=np.uint8)
         self._ends = np.zeros(_SPELLED_WORDS, dtype=np.int64)
         self._cursor = np.zeros(word_kernels.CURSOR, dtype=np.int64)
-
-    @property
-    def numbers(self) -> TableWordNumbers:
-        return self._numbers
 
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
         self._chunk_ends = with_room(self._chunk_ends, len(chunks) + 1)
@@ -416,10 +370,9 @@ class CompiledWordTable(WordTable):
             self._spelled = with_room(self._spelled, 2 * len(self._spelled))
 
     def _enter(self) -> None:
-        """Number the words that are spelled out."""
         size, used = self._cursor[[word_kernels.SPELLED, word_kernels.BASE]].tolist()
         self._words = with_room(self._words, used + size)
-        self._words[used : used + size] = self._numbers.rows_of(self._spelled, self._ends[:size])
+        self._words[used : used + size] = self.numbers.rows_of(self._spelled, self._ends[:size])
         self._cursor[[word_kernels.SPELLED, word_kernels.BASE]] = 0, used + size
 
     def _cut_by_hand(self, chunks: ChunkTable, is_dry: bool, cursor: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -433,7 +386,7 @@ class CompiledWordTable(WordTable):
                 words.append(word)
         if not is_dry:
             self._enter()
-            numbers = self._numbers.numbers_of(*spelled_out(words))
+            numbers = self.numbers.numbers_of(*spelled_out(words))
             used = int(cursor[word_kernels.BASE])
             self._words = with_room(self._words, used + len(words))
             self._words[used : used + len(words)] = numbers
@@ -449,12 +402,8 @@ _LETTER = "a"  # neither white space nor punctuation for any pre-tokenizer
 class CharacterActions:
     """The table of what a pipeline does with each character; several threads may use it, and add to it.
 
-    Attributes
-    ----------
-    actions : numpy.ndarray
-        What happens to every code point: int64, see :mod:`~wordpiece_studio.text.kernels.words`.
-    texts : numpy.ndarray
-        The texts that code points become, in UTF-8: uint8, with padding after the last.
+    `actions` says it of every code point: int64, see :mod:`~wordpiece_studio.text.kernels.words`. `texts` is what code
+    points become, in UTF-8, with padding after the last.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -479,7 +428,6 @@ class CharacterActions:
             return found
 
     def find_out(self, code_point: int) -> None:
-        """Fill in the page of a code point."""
         first = code_point // _PAGE * _PAGE
         with self._adding:
             if self.actions[code_point] != word_kernels.UNKNOWN:  # another thread was faster
@@ -501,7 +449,6 @@ class CharacterActions:
             self.actions[first : first + _PAGE] = actions
 
     def _actions_of(self, characters: list[str]) -> list[tuple[int, str]]:
-        """Return what happens to each character, and the text that it becomes, if any."""
         normalizer, split = self._pipeline.normalizer, self._pipeline.pre_tokenizer.split
         between = [f"{_LETTER}{normalizer.normalize(character)}{_LETTER}" for character in characters]
         # Nearly always white space alone separates words, and one check of all shows that.

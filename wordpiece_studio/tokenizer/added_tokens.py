@@ -79,13 +79,7 @@ class Section(NamedTuple):
 
 
 class AddedTokenFinder:
-    """Finds added tokens in texts.
-
-    Parameters
-    ----------
-    tokens
-        The tokens, by the spelling that is sought.
-    """
+    """Finds added tokens in texts, by the spelling that is sought."""
 
     def __init__(self, tokens: Mapping[str, AddedToken]) -> None:
         self._tokens = tokens
@@ -107,7 +101,6 @@ class AddedTokenFinder:
         return not (strips or " " in texts or "\n" in texts)
 
     def sections(self, text: str) -> Iterator[Section]:
-        """Yield the added tokens in a text and the stretches between them, from left to right."""
         done = 0
         for match in self._pattern.finditer(text) if self._tokens else ():
             token = self._tokens[match[0]]
@@ -128,15 +121,7 @@ class AddedTokenFinder:
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """How a tokenizer finds the words of a text, line by line.
-
-    Attributes
-    ----------
-    pipeline
-        Turns what stands between the added tokens into words.
-    added_tokens
-        What is found in the text before that.
-    """
+    """How a tokenizer finds the words of a text, line by line: added tokens first, and words between them."""
 
     pipeline: Pipeline
     added_tokens: tuple[AddedToken, ...] = ()
@@ -147,14 +132,12 @@ def _is_word(character: str) -> bool:
 
 
 def _space_start(text: str, end: int) -> int:
-    """Return where the white space before position `end` begins."""
     while end and ord(text[end - 1]) in bert_tables().whitespace:
         end -= 1
     return end
 
 
 def _space_end(text: str, start: int) -> int:
-    """Return where the white space from position `start` on ends."""
     while start < len(text) and ord(text[start]) in bert_tables().whitespace:
         start += 1
     return start
@@ -171,15 +154,7 @@ def found_token(word: str) -> tuple[str, str]:
 
 
 class AddedTokensFirst(PreTokenizer):
-    """A pre-tokenizer that finds added tokens before it splits: each becomes a word of its own, see `found_token`.
-
-    Parameters
-    ----------
-    pre_tokenizer
-        Splits what stands between the added tokens.
-    finder
-        Finds them in the normalized text.
-    """
+    """A pre-tokenizer that finds added tokens before it splits: each becomes a word of its own, see `found_token`."""
 
     __slots__ = ("_finder", "_pre_tokenizer")
 
@@ -197,7 +172,6 @@ class AddedTokensFirst(PreTokenizer):
         return self._pre_tokenizer.is_local
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
         spans: list[Span] = []
         for section in self._finder.sections(text):
             if section.is_added:

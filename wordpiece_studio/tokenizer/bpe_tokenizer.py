@@ -102,7 +102,7 @@ class BpeTokenizer(Encoder):
         if end_of_word not in ("symbol", "attached"):
             advice = "Choose symbol or attached."
             raise StudioError("Invalid end of word: {value}", advice, value=repr(end_of_word)[:100])
-        self.vocab = dict(vocab)
+        self.vocab = self._id_by_token = dict(vocab)
         self.special_tokens = tuple(special_tokens)
         self.user_tokens = tuple(user_tokens)
         self.unk_token = unk_token
@@ -133,22 +133,9 @@ class BpeTokenizer(Encoder):
         return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
 
     @property
-    def tokens(self) -> list[str]:
-        """All tokens in id order."""
-        return sorted(self.vocab, key=self.vocab.__getitem__)
-
-    @property
     def merges(self) -> list[tuple[str, str]]:
         """The pairs, in the order in which they are merged."""
         return list(self._ranks)
-
-    def __len__(self) -> int:
-        """Return how many tokens it has."""
-        return len(self.vocab)
-
-    def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
-        return self.vocab.get(token)
 
     def _encoding_of(self, text: str) -> Encoding:
         words: list[int] = []
@@ -223,13 +210,15 @@ class BpeTokenizer(Encoder):
         """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
         if found is None:
-            symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
-            found = self._known[word] = _after_merges(symbols, self._ranks)[0]
+            found = self._known[word] = self._cut_word(word)
         return found
+
+    def _cut_word(self, word: str) -> list[_Symbol]:
+        symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
+        return _after_merges(symbols, self._ranks)[0]
 
 
 def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Return the rank of each pair."""
     wrong = StudioError("Merges must be pairs of tokens", "Pass a list of pairs.")
     try:
         ranks = {(left, right): rank for rank, (left, right) in enumerate(merges)}
@@ -294,19 +283,12 @@ def _after_merges(
 
 
 class TokenizerByMerges(Tokenizer):
-    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done so far.
+    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done up to `step`.
 
-    Parameters
-    ----------
-    vocabulary, normalizer, pre_tokenizer
-        As for `Tokenizer`; the vocabulary is that after `step` merges.
-    steps
-        The step at which each pair was merged first, see `MergeHistory.pair_steps`; it may go on after `step`.
-    step
-        How many merges apply.
-    end_of_word
-        As for `BpeTokenizer`.
+    `steps` are those at which each pair was merged first, see `MergeHistory.pair_steps`; they may go on after `step`.
     """
+
+    is_cut_by_tokens = False
 
     def __init__(
         self,
@@ -358,10 +340,6 @@ class TokenizerByMerges(Tokenizer):
             ends[-1] += 1  # the suffix counts as one character
         spans = zip(starts, ends, strict=True)
         return WordMatch(tuple(tokens), tuple(map(self._id, tokens)), tuple(spans), None)
-
-    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
-        """Return None: merges, not tokens alone, determine how words are cut."""
-        return None
 
 
 class LongestFirstTokenizer(BpeTokenizer):
@@ -433,13 +411,9 @@ class LongestFirstTokenizer(BpeTokenizer):
         found = set(self.tokens_of_unknown(word))
         return [token for token in self.tokens_sought if token in found]
 
-    def _merged(self, word: str) -> list[_Symbol]:
-        """Return the tokens of a word; each distinct word is processed once."""
-        found = self._known.get(word)
-        if found is None:
-            stored = None if self._stored is None else self._stored(word)
-            found = self._known[word] = self._found_in(word) if stored is None else _laid_out(stored, len(word))
-        return found
+    def _cut_word(self, word: str) -> list[_Symbol]:
+        stored = None if self._stored is None else self._stored(word)
+        return self._found_in(word) if stored is None else _laid_out(stored, len(word))
 
     def _found_in(self, word: str) -> list[_Symbol]:
         """Return the tokens that are found in a word and the stretches between them, which are unknown."""
@@ -464,7 +438,7 @@ class LongestFirstTokenizer(BpeTokenizer):
 class TokenizerInWindow(Tokenizer):
     """Finds words as any `Tokenizer` does, but has them cut by a `BpeTokenizer`, of whatever kind: its `encoder`."""
 
-    can_explain = False
+    can_explain = is_cut_by_tokens = False
 
     def __init__(self, vocabulary: Vocabulary, encoder: BpeTokenizer) -> None:
         super().__init__(vocabulary, encoder.pipeline.normalizer, encoder.pipeline.pre_tokenizer)
@@ -474,13 +448,8 @@ class TokenizerInWindow(Tokenizer):
         (cut,) = self.encoder.encode_words([word])
         return WordMatch(tuple(cut.tokens), tuple(cut.ids), tuple(cut.offsets), None)
 
-    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
-        """Return None: tokens alone do not determine how words are cut."""
-        return None
-
 
 def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:
-    """Yield the occurrences of a token in part of a text, and what is before, between and after them."""
     sought, start = token.replace(".", "[.]"), part.start
     place = text.find(sought, start, part.end)
     while place >= 0:

@@ -2,7 +2,7 @@
 
 A block's chunks, its stretches between blanks and line ends, become rows of a table. Each new row is normalized, split
 and matched once, and the block's ids are then assembled from those of its rows. Not here: the way without numba
-(`plain_encoder`), which gives the same ids.
+(`corpus_encoding`), which gives the same ids.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import with_room
-from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock
+from wordpiece_studio.tokenizer.encoding import EncodedBlock
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 load_kernels("text")  # from the user's cache; the imports below then find them
 from wordpiece_studio.text.kernels import longest_match  # noqa: E402
-from wordpiece_studio.text.kernels.lanes import LANE  # noqa: E402
+from wordpiece_studio.text.kernels.chunks import LANE  # noqa: E402
 from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT  # noqa: E402
 from wordpiece_studio.text.word_table import CharacterActions, ChunkTable  # noqa: E402
 
@@ -33,15 +33,7 @@ if TYPE_CHECKING:
 
 
 class CompiledVocabulary:
-    """Longest match of words of UTF-8 over a vocabulary, which must have no end-of-word suffix.
-
-    Parameters
-    ----------
-    vocabulary
-        The tokens.
-    longest_word
-        A word of more characters is unknown.
-    """
+    """Longest match of words of UTF-8 over a vocabulary, which must have no end-of-word suffix."""
 
     def __init__(self, vocabulary: Vocabulary, longest_word: int) -> None:
         parts = [token.encode("utf-8", "surrogatepass") for token in vocabulary.pieces]
@@ -77,14 +69,7 @@ def _power_of_two(least: int) -> int:
 class CompiledEncoder:
     """Encodes blocks of text with a tokenizer, which must be local.
 
-    Parameters
-    ----------
-    tokenizer
-        Encodes single rows.
-    most_chunk_bytes
-        When the distinct chunks take more than this they are forgotten: in text without blanks hardly any chunk recurs.
-    capacity
-        How many chunks there is room for initially; tests make it tiny.
+    When the distinct chunks take more than `most_chunk_bytes` they are forgotten: in text without blanks few recur.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, most_chunk_bytes: int = 64 << 20, capacity: int = 1 << 12) -> None:
@@ -162,7 +147,6 @@ class _Matcher:
         return self._index.match(words, size, len(is_hard))
 
     def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
-        """Return the words of chunks, and how many of the bytes are used."""
         words = np.empty(2 * len(chunks) + LONGEST_TEXT + 2, np.uint8)
         cursor = np.zeros(longest_match.CURSOR, np.int64)
         table = self._actions

@@ -3,7 +3,7 @@
 Each line of a file is a text; it ends at LF, and the line end itself never matters to BERT. Small inputs are encoded
 without numba, the rest by compiled kernels. Ids too numerous for memory are written piece by piece, in NumPy's file
 format. A corpus is read as one stream of UTF-8, in blocks of similar size, whatever its files and their faults are. Not
-here: longest match (`tokenizer`), and how a block is encoded (`plain_encoder`, `compiled_encoder`).
+here: longest match (`tokenizer`), and how the kernels encode a block (`compiled_encoder`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Sized
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BufferedIOBase
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
@@ -27,8 +28,14 @@ from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import Encoder, EncodingStopped, checked_flag, watched
-from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
+from wordpiece_studio.tokenizer.encoding import (
+    EncodedBlock,
+    Encoder,
+    EncodingStopped,
+    LibraryEncoder,
+    checked_flag,
+    watched,
+)
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
@@ -181,14 +188,7 @@ def encode_files(
         If a file cannot be read or decoded, or the vocabulary does not fit the other arguments.
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
-    blocks = CorpusBlocks(
-        source,
-        column=column,
-        encoding=encoding,
-        errors=errors,
-        splits_at_blanks=_is_local(tokenizer),
-        progress=progress,
-    )
+    blocks = CorpusBlocks(source, column, encoding, errors, _is_local(tokenizer), progress)
     return run.collected(_encoded_blocks(tokenizer, blocks), blocks)
 
 
@@ -221,14 +221,7 @@ def write_ids(
         Adds what is written with each of them, such as the tokenizer; all files or none.
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
-    blocks = CorpusBlocks(
-        source,
-        column=column,
-        encoding=encoding,
-        errors=errors,
-        splits_at_blanks=_is_local(tokenizer),
-        progress=progress,
-    )
+    blocks = CorpusBlocks(source, column, encoding, errors, _is_local(tokenizer), progress)
     _check_outputs([path for path in (output, offsets_output) if path is not None], blocks.paths)
     with tempfile.SpooledTemporaryFile(max_size=_MOST_HELD_BYTES) as offsets:
 
@@ -285,7 +278,6 @@ class _Run:
             self._texts += len(block.ends)
 
     def collected(self, encoded: Iterable[EncodedBlock], source: CorpusBlocks | None = None) -> EncodedTexts:
-        """Return all ids in one array."""
         all_ids: list[Ids] = [np.empty(0, self._dtype)]
         all_ends = [np.zeros(1, np.int64)]
         for ids, ends in self.pieces(encoded):
@@ -294,7 +286,6 @@ class _Run:
         return EncodedTexts(np.concatenate(all_ids), np.concatenate(all_ends), self.statistics(source))
 
     def statistics(self, source: CorpusBlocks | None) -> EncodingStatistics:
-        """Return the totals."""
         corpus = CorpusStatistics(lines=self._texts) if source is None else source.statistics
         return EncodingStatistics(self._tokens, self._texts, self._unknown, corpus)
 
@@ -332,7 +323,6 @@ def _checked_type(name: str, tokenizer: Encoder) -> np.dtype[Any]:
 
 
 def _is_local(tokenizer: Encoder) -> TypeGuard[Tokenizer]:
-    """Return whether a text may be encoded in stretches, see `Tokenizer.is_local`."""
     return isinstance(tokenizer, Tokenizer) and tokenizer.is_local
 
 
@@ -358,7 +348,6 @@ def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _offsets_in(file: IO[bytes]) -> Iterator[NDArray[np.int64]]:
-    """Yield the offsets of all texts, reading their ends from a file."""
     yield np.zeros(1, np.int64)
     file.seek(0)
     while data := file.read(_MOST_HELD_BYTES):
@@ -376,6 +365,36 @@ def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
             raise StudioError("There is no folder {path}", "Create it, or choose another.", path=display_name(folder))
     if len(set(places)) < len(places):
         raise StudioError("The IDs and their offsets cannot both be written to {path}", path=display_name(outputs[0]))
+
+
+_MOST_CHUNKS = 1 << 18
+
+
+class PlainEncoder:
+    def __init__(self, tokenizer: Encoder) -> None:
+        self._is_local = isinstance(tokenizer, Tokenizer) and tokenizer.is_local
+        self._ids = lru_cache(_MOST_CHUNKS)(tokenizer.ids) if self._is_local else tokenizer.ids
+        self._library = tokenizer if isinstance(tokenizer, LibraryEncoder) else None
+
+    def encode_lines(self, block: bytes) -> EncodedBlock:
+        lines = block.decode("utf-8", "surrogatepass").split("\n")
+        is_open = lines[-1] != ""
+        encoded = self.encode(lines if is_open else lines[:-1])
+        return EncodedBlock(encoded.ids, encoded.ends[:-1] if is_open else encoded.ends, is_open)
+
+    def encode(self, texts: Sequence[str]) -> EncodedBlock:
+        ids: list[int] = []
+        ends: list[int] = []
+        if self._library is not None:  # which is asked for many texts at once
+            for encoding in self._library.encode(texts):
+                ids += encoding.ids
+                ends.append(len(ids))
+            texts = ()
+        for text in texts:
+            for chunk in text.split(" ") if self._is_local else (text,):
+                ids += self._ids(chunk)
+            ends.append(len(ids))
+        return EncodedBlock(np.array(ids, np.int32), np.array(ends, np.int64), False)
 
 
 # About as much text is encoded in the time it takes to load the kernels; and to compile them.
@@ -398,57 +417,28 @@ def _is_much(size: int) -> bool:
     return size > _FEW_BYTES and (size > _FEW_BYTES_UNCOMPILED or kernels_are_cached("text"))
 
 
-_HEADER_BYTES = 128
-
-
 def write_npy(file: BinaryIO, pieces: Iterable[NDArray[np.generic]], dtype: DTypeLike) -> None:
-    """Write the one-dimensional array that `pieces` make up to `file`, which is empty.
-
-    Parameters
-    ----------
-    file
-        A seekable file open for writing: the length is written once it is known.
-    pieces
-        One-dimensional arrays, which are converted to `dtype`.
-    dtype
-        The type that ``numpy.load`` will return.
-    """
-    kind = np.dtype(dtype)
-    length = 0
-    file.write(_header(kind, length))
+    """Write the one-dimensional array that `pieces`, converted to a type, make up to a seekable empty file."""
+    kind, length = np.dtype(dtype), 0
+    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
+    np.lib.format.write_array_header_1_0(file, header | {"shape": (length,)})
     for piece in pieces:
         length += len(piece)
         file.write(piece.astype(kind, copy=False).tobytes())
     file.seek(0)
-    file.write(_header(kind, length))
-
-
-def _header(kind: np.dtype[np.generic], length: int) -> bytes:
-    r"""Return the header of version 1.0: always the same size, padded with blanks before its line end."""
-    text = f"{{'descr': {kind.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
-    magic = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
-    return magic + text.encode("ascii").ljust(_HEADER_BYTES - len(magic) - 1) + b"\n"
+    np.lib.format.write_array_header_1_0(file, header | {"shape": (length,)})  # of the same size, whatever the length
 
 
 class CorpusBlocks:
     """The text of some files, or of a stream, to be read once. Every line ends in LF, a file's last one too.
 
-    Parameters
-    ----------
-    source
-        The files, as for `listing`; or a stream of bytes, or the result of `opened_stream` for one.
-    column, encoding, errors
-        As for :func:`~wordpiece_studio.count_words`.
-    splits_at_blanks
-        Whether a block may end at a blank instead, if there is no line end for a long stretch.
-    progress
-        Called now and then with the bytes read so far and the total bytes, unless that is unknown.
+    `splits_at_blanks`: a block may end at a blank instead, if there is no line end for a long stretch. `progress` is
+    called now and then with the bytes read so far and the total bytes, unless that is unknown.
     """
 
     def __init__(
         self,
         source: Corpus,
-        *,
         column: str | None = None,
         encoding: str | None = None,
         errors: ErrorHandling = "strict",
@@ -478,7 +468,6 @@ class CorpusBlocks:
 
     @property
     def statistics(self) -> CorpusStatistics:
-        """What was read so far."""
         read = [notes.statistics(text.name) for notes, text in zip(self._notes, self._texts, strict=False)]
         changed_files = tuple(self._changed_files)
         statistics = CorpusStatistics.summed(read, changed_files=changed_files, marked_files=self._marked_files)

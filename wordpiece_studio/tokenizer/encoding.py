@@ -11,17 +11,19 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, cast, get_args, overload
 
 from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
-from wordpiece_studio.tokenizer.template import Special, Template, TemplatePart
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from wordpiece_studio.tokenizer.added_tokens import TextReading
 
@@ -45,6 +47,110 @@ class EncodingStopped(StudioError):
 
     def __init__(self) -> None:
         super().__init__("Encoding was stopped")
+
+
+class Special(NamedTuple):
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+
+
+class TemplatePart(NamedTuple):
+    """A part of a template.
+
+    `sequence` is 0 where the first text stands and 1 for the second; None for special tokens. What overflows of a text
+    may have another type, as it does in the library.
+    """
+
+    sequence: int | None
+    type_id: int = 0
+    overflowing_type_id: int = 0
+    special: Special = Special((), ())
+
+
+class Template(NamedTuple):
+    """What becomes of a text, and of two, in order: each stands there once.
+
+    >>> Template.around(Special(("[CLS]",), (2,)), Special(("[SEP]",), (3,))).without_special() == Template()
+    True
+    """
+
+    single: tuple[TemplatePart, ...] = (TemplatePart(0),)
+    pair: tuple[TemplatePart, ...] = (TemplatePart(0), TemplatePart(1, 1, 1))
+
+    @classmethod
+    def around(cls, first: Special, last: Special, between: int = 1, second_type: int = 1) -> Template:
+        """Return that of BERT: a class token, and a separator after each text; others have two `between` the texts."""
+        single = (TemplatePart(None, special=first), TemplatePart(0), TemplatePart(None, special=last))
+        separator = TemplatePart(None, second_type, special=last)
+        second = TemplatePart(1, second_type, second_type)
+        return cls(single, (*single, *[separator] * (between - 1), second, separator))
+
+    @classmethod
+    def of(cls, value: Any) -> Template | None:
+        """Return the template that a ``post_processor`` describes; None if there is none that does the same.
+
+        >>> Template.of({"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]}).single[0].special
+        Special(tokens=('[CLS]',), ids=(2,))
+        """
+        match value:
+            case None | {"type": "ByteLevel"}:  # the second only moves offsets
+                return cls()
+            case {"type": "Sequence", "processors": [*steps]}:
+                others = [step for step in steps if not (isinstance(step, dict) and step.get("type") == "ByteLevel")]
+                return cls() if not others else cls.of(others[0]) if len(others) == 1 else None
+            case {
+                "type": "BertProcessing" | "RobertaProcessing" as kind,
+                "cls": [str(first), first_id],
+                "sep": [str(last), last_id],
+            } if _are_numbers([first_id, last_id]):
+                around = Special((first,), (first_id,)), Special((last,), (last_id,))
+                return cls.around(*around) if kind == "BertProcessing" else cls.around(*around, 2, 0)
+            case {"type": "TemplateProcessing", "single": [*single], "pair": [*pair], "special_tokens": dict(special)}:
+                found = cls(_template_parts(single, special), _template_parts(pair, special))
+                return found if [*map(_texts, found)] == [[0], [0, 1]] else None
+        return None
+
+    def without_special(self) -> Template:
+        """Return the template with its texts alone, whose types stay, except in what overflows."""
+        parts = (
+            tuple(part._replace(overflowing_type_id=part.sequence) for part in parts if part.sequence is not None)
+            for parts in self
+        )
+        return Template(*parts)
+
+    @property
+    def special_tokens(self) -> list[tuple[str, int]]:
+        return [pair for parts in self for part in parts for pair in zip(*part.special, strict=True)]
+
+
+def _template_parts(steps: Iterable[Any], special: Mapping[str, Any]) -> tuple[TemplatePart, ...]:
+    """Return the parts that are listed; none at all if one of them is unlike others."""
+    parts = []
+    for step in steps:
+        match step:
+            case {"Sequence": {"id": "A" | "B" as name, "type_id": type_id}} if _are_numbers([type_id]):
+                parts.append(TemplatePart("AB".index(name), type_id, "AB".index(name)))
+            case {"SpecialToken": {"id": str(name), "type_id": type_id}} if _are_numbers([type_id]):
+                match special.get(name):
+                    case {"ids": [*ids], "tokens": [*tokens]} if (
+                        len(ids) == len(tokens)
+                        and _are_numbers(ids)
+                        and all(isinstance(token, str) for token in tokens)
+                    ):
+                        parts.append(TemplatePart(None, type_id, special=Special(tuple(tokens), tuple(ids))))
+                    case _:
+                        return ()
+            case _:
+                return ()
+    return tuple(parts)
+
+
+def _texts(parts: Iterable[TemplatePart]) -> list[int]:
+    return sorted(part.sequence for part in parts if part.sequence is not None)
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return all(type(value) is int and 0 <= value < 1 << 32 for value in values)
 
 
 class Stretch(NamedTuple):
@@ -125,9 +231,10 @@ class Encoding:
         return f"<Encoding of {len(self):,} tokens: {shortened(self.tokens)}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import encoding_html  # it needs this module
+        from wordpiece_studio.notebook import encoding_html
 
-        return encoding_html(self)
+        places = list(zip(self.sequence_ids, self.words, strict=True))  # both texts of a pair have a word 0
+        return encoding_html(self.tokens, self.ids, self.offsets, places)
 
     @property
     def type_ids(self) -> list[int]:
@@ -156,9 +263,18 @@ class Encoding:
         return values
 
 
-class EncodingOptions(TypedDict, total=False):
-    """The options of `Encoder.encode`, which explains them."""
+class EncodedBlock(NamedTuple):
+    """The ids of a block of text; `ends`: how many come before the end of each text that ends in it.
 
+    `is_open`: the last text continues in the next block.
+    """
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    is_open: bool
+
+
+class EncodingOptions(TypedDict, total=False):
     add_special_tokens: bool
     truncation: bool | Truncation | None
     max_length: int | None
@@ -196,6 +312,7 @@ class Encoder(ABC):
     truncation_side: Side = "right"
     _template: Template | None = None  # None: that of BERT
     _roles: Mapping[str, str]
+    _id_by_token: Mapping[str, int]
 
     @property
     def roles(self) -> Mapping[str, str]:
@@ -203,28 +320,26 @@ class Encoder(ABC):
         return self._roles
 
     @property
-    @abstractmethod
     def tokens(self) -> Sequence[str]:
         """All tokens in id order."""
+        return sorted(self._id_by_token, key=self._id_by_token.__getitem__)
 
-    @abstractmethod
     def __len__(self) -> int:
         """Return how many tokens it has."""
+        return len(self._id_by_token)
 
-    @abstractmethod
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if there is no such token."""
+        return self._id_by_token.get(token)
 
     @abstractmethod
-    def _encoding_of(self, text: str) -> Encoding:
-        """Return the tokens of one text, with nothing added."""
+    def _encoding_of(self, text: str) -> Encoding: ...
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
         return self.encode(text).ids
 
     def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
-        """Yield the tokens of each text."""
         return map(self._encoding_of, texts)
 
     @overload
@@ -298,21 +413,14 @@ class Encoder(ABC):
         return _encoded(self, text, pair, **options)
 
     @abstractmethod
-    def _cuts(self, words: Iterable[str]) -> Iterable[WordCut]:
-        """Return the tokens of each word."""
+    def _cuts(self, words: Iterable[str]) -> Iterable[WordCut]: ...
 
     def encode_words(self, words: Iterable[str]) -> list[Encoding]:
         """Return the tokens of each word, which is neither normalized nor split; the offsets are those in the word."""
         return [Encoding([*tokens], [*ids], [*spans], [0] * len(tokens)) for tokens, ids, spans in self._cuts(words)]
 
     def template(self, add_special_tokens: bool = True) -> Template:
-        """Return what becomes of a text, and of two: that of the file, or BERT's with the tokens of these roles.
-
-        Raises
-        ------
-        StudioError
-            If the vocabulary lacks one of them.
-        """
+        """Return what becomes of a text, and of two: that of the file, or BERT's with the tokens of these roles."""
         if self._template is not None:
             return self._template if add_special_tokens else self._template.without_special()
         if not add_special_tokens:
@@ -320,13 +428,7 @@ class Encoder(ABC):
         return Template.around(self.special("cls_token"), self.special("sep_token"))
 
     def special(self, role: Role) -> Special:
-        """Return the token with a role.
-
-        Raises
-        ------
-        StudioError
-            If no token in the vocabulary has it.
-        """
+        """Return the token with a role."""
         token = self.roles.get(role)
         token_id = None if token is None else self.id_of(token)
         if token is None or token_id is None:
@@ -336,8 +438,6 @@ class Encoder(ABC):
 
 
 class LibraryEncoder(Encoder):
-    """A tokenizer that another library runs, see `libraries`."""
-
     @abstractmethod
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
         """Yield the words of texts as the library finds them, with their ids and counts; some words several times."""
@@ -364,7 +464,6 @@ def watched(
 
 
 def checked_text(text: object) -> str:
-    """Return a text."""
     if not isinstance(text, str):
         raise StudioError("{value} is not a string", _A_TEXT, value=_shown(text))
     return text
@@ -385,7 +484,6 @@ def _encoded(
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Encoding | list[Encoding]:
-    """Return the result of `Encoder.encode`."""
     most = None if max_length is None else whole_number("max_length", max_length, 1)
     pads: Padding = _choice("padding", padding, "longest", "do_not_pad", get_args(Padding))
     truncation = truncation or (truncation is None and most is not None and not padding)  # as in transformers
@@ -423,12 +521,10 @@ def _encoded(
 
 
 def _needs_length(options: EncodingOptions) -> bool:
-    """Return whether there must be a length to truncate or to pad to."""
     return options.get("padding") == "max_length" or options.get("truncation") not in (None, False, "do_not_truncate")
 
 
 def whole_number(name: str, value: object, least: int) -> int:
-    """Return a whole number."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # NumPy's integers too
     except TypeError:
@@ -440,7 +536,6 @@ def whole_number(name: str, value: object, least: int) -> int:
 
 
 def checked_flag(name: str, value: object) -> bool:
-    """Return a switch."""
     if value not in (True, False):
         raise StudioError("Invalid {name}: {value}", "Use True or False.", name=name, value=_shown(value))
     return bool(value)
@@ -455,7 +550,6 @@ def checked_ids(ids: object) -> list[int]:
 
 
 def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[_T, ...]) -> _T:
-    """Return what an option chooses."""
     if value is None or isinstance(value, bool):
         return if_true if value else if_false
     for choice in choices:
@@ -491,11 +585,9 @@ def _parts(pair: object) -> tuple[object, object]:
 
 
 def _side(name: str, value: object) -> Side:
-    for side in get_args(Side):
-        if value == side:
-            found: Side = side
-            return found
-    raise StudioError("Invalid {name}: {value}", "Use right or left.", name=name, value=_shown(value))
+    if value not in get_args(Side):
+        raise StudioError("Invalid {name}: {value}", "Use right or left.", name=name, value=_shown(value))
+    return cast("Side", value)
 
 
 def _shown(value: object) -> str:
@@ -504,19 +596,7 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What encodings of texts become before padding.
-
-    Attributes
-    ----------
-    template
-        What stands around the texts.
-    most
-        How many tokens truncation leaves; None for all.
-    truncation, stride
-        As for `Encoder.encode`.
-    side
-        Where texts are cut off.
-    """
+    """What encodings of texts become before padding; `most` tokens are left, or all."""
 
     template: Template
     most: int | None
@@ -525,7 +605,6 @@ class _Shape:
     side: Side
 
     def of(self, first: Encoding, second: Encoding | None) -> Encoding:
-        """Return one or two texts truncated and between special tokens."""
         parts = self.template.single if second is None else self.template.pair
         texts = [first] if second is None else [first, second]
         windows = [[text] for text in texts]
@@ -545,7 +624,6 @@ class _Shape:
         return replace(whole, overflowing=tuple(overflowing)) if overflowing else whole
 
     def _lengths_left(self, most: int, around: int, first: int, second: int | None = None) -> tuple[int, int]:
-        """Return how many tokens truncation leaves of each text."""
         room = most - around
         if room < 0:
             raise StudioError(
@@ -591,7 +669,6 @@ class _Shape:
 
 
 def _joined(parts: Sequence[TemplatePart], texts: Sequence[tuple[Encoding, int]]) -> Encoding:
-    """Return the parts of a template, each with what stands there and the type of that."""
     if parts == (TemplatePart(0),) and texts[0][1] == 0:
         return texts[0][0]
     encodings = [encoding for encoding, _ in texts]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from wordpiece_studio import tokenizer as room
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -20,13 +21,13 @@ from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, Add
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
     Encoding,
+    Template,
     UnknownReason,
     UnknownToken,
     checked_ids,
     checked_text,
     whole_number,
 )
-from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
     from wordpiece_studio.tokenizer.encoding import WordCut
 
@@ -106,9 +106,12 @@ class WordTrace:
         return f"<WordTrace of {self.word[:50]!r}: {shortened(self.tokens)}{reason}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import trace_html  # it needs this module
+        from wordpiece_studio.notebook import trace_html
 
-        return trace_html(self)
+        positions = [
+            (each.start, [(trial.candidate, trial.matched) for trial in each.tried]) for each in self.positions
+        ]
+        return trace_html(self.word, positions, self.tokens, self.unknown)
 
 
 class WordMatch(NamedTuple):
@@ -121,8 +124,6 @@ class WordMatch(NamedTuple):
 
 
 class _Encoded(NamedTuple):
-    """What becomes of a stretch of a text: tokens, their ids, places in it and numbers of their words."""
-
     tokens: list[str]
     ids: list[int]
     offsets: list[tuple[int, int]]
@@ -138,7 +139,6 @@ class _Kept(dict[str, _T]):
         self._characters = 0
 
     def keep(self, text: str, value: _T) -> _T:
-        """Keep and return what is known about a text."""
         if len(text) < _LONG:
             self._characters += len(text) + 1
             if self._characters > _MOST_KEPT:
@@ -181,6 +181,8 @@ class Tokenizer(Encoder):
     model_max_length: int
     can_explain = True
     """Whether `explain` says how a word is cut."""
+    is_cut_by_tokens = True
+    """Whether the tokens alone determine how a word is cut."""
 
     def __init__(
         self,
@@ -231,11 +233,9 @@ class Tokenizer(Encoder):
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in id order."""
         return self.vocabulary.tokens
 
     def __len__(self) -> int:
-        """Return how many tokens it has."""
         return len(self.vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -243,12 +243,10 @@ class Tokenizer(Encoder):
         return {**self.__dict__, **begun}
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if it is not in the vocabulary."""
         return self.vocabulary.id_of(token)
 
     @property
     def roles(self) -> Mapping[str, str]:
-        """Those of the vocabulary."""
         return self.vocabulary.roles
 
     def _encoding_of(self, text: str) -> Encoding:
@@ -316,8 +314,10 @@ class Tokenizer(Encoder):
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return the letters of each token that only one of two tokenizers has; None if these may be many."""
+        if not self.is_cut_by_tokens or self.max_word_length != other.max_word_length:
+            return None
         tokens = self.vocabulary.tokens_apart(other.vocabulary)
-        if tokens is None or len(tokens) > _FEW_TOKENS or self.max_word_length != other.max_word_length:
+        if tokens is None or len(tokens) > _FEW_TOKENS:
             return None
         prefix, suffix = self.vocabulary.continuing_subword_prefix, self.vocabulary.end_of_word_suffix or ""
         return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
@@ -421,11 +421,12 @@ class Tokenizer(Encoder):
             If a file is missing or damaged, requires something that cannot be done exactly here, contradicts another,
             or holds no WordPiece vocabulary; only :func:`~wordpiece_studio.load_tokenizer` accepts those.
         """
-        from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # it needs this module
+        loaded: Tokenizer = room.load(path, normalizer, pre_tokenizer)
+        return loaded
 
-        return load_wordpiece_tokenizer(path, normalizer, pre_tokenizer)
-
-    def save(self, directory: str | os.PathLike[str], *, only: Only | None = None) -> None:
+    def save(
+        self, directory: str | os.PathLike[str], *, only: Literal["vocab.txt", "tokenizer.json"] | None = None
+    ) -> None:
         """Write the tokenizer to a folder in the form that `tokenizers`, `transformers` and others read.
 
         Parameters
@@ -442,9 +443,7 @@ class Tokenizer(Encoder):
             If a file cannot represent the tokenizer exactly, with the reason and what can be written instead; or cannot
             be written. The folder is then unchanged.
         """
-        from wordpiece_studio.storage.tokenizer_directory import save_tokenizer  # it needs this module
-
-        save_tokenizer(directory, self, only=only)
+        room.save(directory, self, only=only)
 
     def _sections(self, text: str) -> Iterator[Section]:
         """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
@@ -593,7 +592,6 @@ class Tokenizer(Encoder):
 
 
 def _template_of(kept_parts: Mapping[str, Any]) -> Template | None:
-    """Return the template of a post-processor that is unlike BERT's."""
     if "post_processor" not in kept_parts:
         return None
     template = Template.of(kept_parts["post_processor"])
@@ -614,7 +612,6 @@ _CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")
 
 
 def _spaced(token: str, prefix: str, is_first: bool, cleanup: bool) -> str:
-    """Return a token as it appears in decoded text, with the space before it if there is one."""
     if is_first:
         return token
     if prefix and token.startswith(prefix):

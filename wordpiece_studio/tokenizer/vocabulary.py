@@ -67,7 +67,6 @@ class TokenList:
 
     @classmethod
     def of(cls, tokens: list[str]) -> TokenList:
-        """Return the table of a long list of tokens, of which it takes ownership."""
         table = cls()
         table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
         table.longest = max(map(len, tokens), default=0)
@@ -95,7 +94,6 @@ class TokenList:
         return self._ids
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
         index = self._index
         return self.ids.get(token) if index is None else index.id_of(token)
 
@@ -105,7 +103,6 @@ class TokenList:
         return self.ids.get if index is None else index.id_of
 
     def append(self, token: str) -> None:
-        """Give `token` the next id."""
         if token in self.ids:
             raise StudioError("The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token)
         self.longest = max(self.longest, len(token))
@@ -339,13 +336,7 @@ class Vocabulary:
 
 
 class TokenIndex:
-    """An index of tokens, whose ids are their positions in the list.
-
-    Parameters
-    ----------
-    tokens
-        All different. Tokens appended to the list later are not found.
-    """
+    """An index of tokens, all different, whose ids are their positions in the list; later ones are not found."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = tokens

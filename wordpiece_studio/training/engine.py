@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from wordpiece_studio.training.formula import RULES, formula_of, ratio_of, value_text
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.training.config import Objective
+
+_VALUE_NAMES = {"score": "score", "likelihood": "gain", "count": "count"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,21 @@ class Merge:
     objective: Objective = "likelihood"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import merge_html  # it needs this module
+        from wordpiece_studio.notebook import merge_html
 
-        return merge_html(self)
+        formula = formula_of(self.objective, self, self.symbols_before)
+        parts = (_VALUE_NAMES[self.objective], formula.rule, formula.numbers, *formula.reduced)
+        ratio = value_text(float(ratio_of(self, self.symbols_before)))
+        notes = [
+            f"The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), "
+            f"where N = {self.symbols_before:,}."
+        ]
+        if self.ties > 1:
+            notes.append(f"{self.ties:,} candidates tied.")
+        if not self.is_new:
+            notes.append("The token was already in the vocabulary.")
+        pair = self.left, self.right, self.token
+        return merge_html(self.step, pair, " = ".join(filter(None, parts)), formula.value, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +106,26 @@ class PairList(list[_Pair]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import pairs_html  # it needs this module
+        return self.html()
 
-        return pairs_html(self)
+    def html(self, more: int = 0) -> str:
+        """Return the pairs as a table that says how many `more` there are."""
+        from wordpiece_studio.notebook import MOST_ROWS, pairs_html
+
+        if not self:
+            return "<div>No pairs</div>"
+        objective, are_merges = self[0].objective, isinstance(self[0], Merge)
+        rows = []
+        for rank, pair in enumerate(self[:MOST_ROWS], start=1):
+            if isinstance(pair, Merge):
+                number, tie = pair.step, f"tie of {pair.ties:,}" if pair.ties > 1 else ""
+            else:
+                number, tie = rank, "tie" if pair.is_tied else ""
+            formula = formula_of(objective, pair, pair.symbols_before)
+            numbers = formula.numbers or f"{pair.pair_frequency:,}"
+            rows.append((number, (pair.left, pair.right, pair.token), numbers, formula.value, tie))
+        titles = ("step" if are_merges else "rank", "pair", RULES[objective], _VALUE_NAMES[objective], "")
+        return pairs_html(titles, rows, len(self) - len(rows) + more, "merge" if are_merges else "candidate")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from wordpiece_studio.training.engine import Candidate, Merge
+from typing import Protocol
 
 RULES = {
     "score": "n(ab) / (n(a) × n(b))",
@@ -20,6 +17,22 @@ RULES = {
     "count": "n(ab)",
 }
 """The value of each objective as it is defined; N is the number of symbols in the corpus."""
+
+
+class Pair(Protocol):
+    """A merge or a candidate, as far as its value follows from it."""
+
+    @property
+    def pair_frequency(self) -> int: ...
+
+    @property
+    def left_frequency(self) -> int: ...
+
+    @property
+    def right_frequency(self) -> int: ...
+
+    @property
+    def value(self) -> float: ...
 
 
 def number_text(number: int) -> str:
@@ -72,7 +85,7 @@ class Formula:
         return " = ".join(part for part in (self.rule, self.numbers, *self.reduced, self.value) if part)
 
 
-def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula:
+def formula_of(objective: str, pair: Pair, symbols: int) -> Formula:
     """Fill in the formula of the objective.
 
     Parameters
@@ -100,7 +113,7 @@ def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula
     return Formula(rule, f"{together} / ({left} × {right})", () if reduced == value else (reduced,), value)
 
 
-def ratio_of(pair: Merge | Candidate, symbols: int) -> Fraction:
+def ratio_of(pair: Pair, symbols: int) -> Fraction:
     """Return p(ab) / (p(a) · p(b)) exactly, where each p is a count over N, the `symbols` in the corpus.
 
     It says how many times as often the pair occurs as it would by chance; it is the score times N, and the gain of
@@ -113,7 +126,7 @@ def ratio_of(pair: Merge | Candidate, symbols: int) -> Fraction:
     return Fraction(pair.pair_frequency * symbols, pair.left_frequency * pair.right_frequency)
 
 
-def ratio_over_neighbours(pair: Merge | Candidate, symbols: int, words: int) -> Fraction | None:
+def ratio_over_neighbours(pair: Pair, symbols: int, words: int) -> Fraction | None:
     """Return the same ratio with p(ab) = n(ab) / P, where P counts the pairs of neighbours in the corpus, N - `words`.
 
     `words` is weighted, as N is. None if there are no neighbours.

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
 
+    Columns = dict[str, list[Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class MergeTree:
@@ -143,6 +145,11 @@ def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
     )
 
 
+MERGE_TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
+_NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
+MERGE_COLUMNS = ("step", *MERGE_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
+"""As in :class:`~wordpiece_studio.training.engine.Merge`, plus the vocabulary size and the number of symbols in the
+corpus after the merge, and how many distinct words it changed."""
 _ROWS_AT_ONCE = 1024
 _PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
 
@@ -334,21 +341,26 @@ class MergeHistory(Sequence[Merge]):
         return f"<MergeHistory: {self._count:,} merges by {self.config.objective}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import history_html  # it needs this module
-
-        return history_html(self)
+        first = self[:10]
+        return first.html(len(self) - len(first))
 
     def to_arrow(self) -> Any:
         """Return the merges as a `pyarrow.Table`, with the columns of an exported history."""
-        from wordpiece_studio.storage.merge_table import arrow_table  # it needs this module
-
-        return arrow_table(self)
+        try:
+            import pyarrow
+        except ImportError:
+            raise StudioError("An Arrow table needs pyarrow", "Install it: pip install pyarrow") from None
+        count = len(self)
+        columns = merge_columns(self, np.arange(1, count + 1), self.words_touched_counts(0, count))
+        return pyarrow.table(columns, schema=arrow_schema())
 
     def to_pandas(self) -> Any:
         """Return the merges as a `pandas.DataFrame`, with the columns of an exported history."""
-        from wordpiece_studio.storage.merge_table import data_frame  # it needs this module
-
-        return data_frame(self)
+        try:
+            import pandas  # noqa: F401 (pyarrow imports it, but only after the table is made)
+        except ImportError:
+            raise StudioError("A data frame needs pandas", "Install it: pip install pandas pyarrow") from None
+        return self.to_arrow().to_pandas()
 
     def _merges(self, indices: range) -> Iterator[Merge]:
         for start in range(0, len(indices), _ROWS_AT_ONCE):
@@ -591,3 +603,47 @@ def _made_by(history: MergeHistory, index: int, step: int) -> tuple[NDArray[np.i
     places = history.positions(index)
     width = history.segmentations.width(int(places[0]), index + 1)
     return history.segmentations.standing(places, width, step), width
+
+
+def merge_columns(
+    history: MergeHistory, steps: NDArray[np.int64], words_touched: NDArray[np.int64] | None = None
+) -> Columns:
+    """Return the columns of the table for some steps.
+
+    Parameters
+    ----------
+    steps
+        Steps from 1, shape (n_rows,), in the desired order.
+    words_touched
+        How many distinct words each merge of the history changed, if already known: int64.
+    """
+    rows = steps - 1
+    columns: Columns = {"step": steps.tolist()}
+    for name, ids in MERGE_TOKENS.items():
+        columns[name] = [history.token(token_id) for token_id in history.column(ids)[rows].tolist()]
+    for name in _NUMBERS:
+        columns[name] = history.column(name)[rows].tolist()
+    columns["vocabulary_size"] = history.vocabulary_sizes()[rows].tolist()
+    columns["symbols_after"] = _symbols_after(history, steps).tolist()
+    if words_touched is None:
+        counts = [history.words_touched_counts(row, row + 1) for row in rows.tolist()]
+        columns["words_touched"] = [count.item() for count in counts]
+    else:
+        columns["words_touched"] = words_touched[rows].tolist()
+    columns["is_new"] = history.column("is_new")[rows].tolist()
+    return columns
+
+
+def _symbols_after(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+    before = history.column("symbols_before")
+    after = before[np.minimum(steps, len(before) - 1)]
+    after[steps >= len(before)] = history.symbols_after(len(before)) if len(before) else 0
+    return after
+
+
+def arrow_schema() -> Any:
+    """Return the types of the table's columns for pyarrow."""
+    import pyarrow
+
+    kinds = dict.fromkeys(MERGE_TOKENS, pyarrow.string()) | {"value": pyarrow.float64(), "is_new": pyarrow.bool_()}
+    return pyarrow.schema([(name, kinds.get(name, pyarrow.int64())) for name in MERGE_COLUMNS])

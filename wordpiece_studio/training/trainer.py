@@ -558,7 +558,7 @@ def candidates_at(
 
     >>> run = train({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, TrainingConfig(objective="score"))
     >>> [candidate.token for candidate in candidates_at(run.history, 2, 2)]
-    ['hugs', 'hug']
+    ['hugs', 'pu']
     """
     input_ = input_at(history, step, should_stop)
     stop_if_asked(should_stop)

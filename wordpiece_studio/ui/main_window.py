@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.samples import START_SAMPLE
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController
 from wordpiece_studio.ui.controllers.export_controller import ExportController
@@ -18,7 +19,6 @@ from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
 from wordpiece_studio.ui.controllers.view_controller import ViewController
-from wordpiece_studio.ui.panes.corpus.samples import START_SAMPLE
 from wordpiece_studio.ui.workspace import Workspace
 
 if TYPE_CHECKING:

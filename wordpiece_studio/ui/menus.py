@@ -18,8 +18,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from wordpiece_studio.session.samples import SampleCorpus
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.panes.corpus.samples import SampleCorpus
 
 
 class Menus(QObject):

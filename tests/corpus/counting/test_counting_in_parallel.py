@@ -24,7 +24,6 @@ from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
 from wordpiece_studio.corpus.counting.segments import Segment
-from wordpiece_studio.corpus.counting.workers import Answer
 from wordpiece_studio.corpus.counts import CountingProgress, CountingStopped
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
@@ -37,6 +36,7 @@ from wordpiece_studio.text.word_numbers import PlainWordNumbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from wordpiece_studio.corpus.counting.workers import Answer
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.text.word_numbers import WordNumbers
 
@@ -76,11 +76,11 @@ class PretendedWorker:
         fault = None
         try:
             for part in self._counter.parts(segment):
-                yield Answer(number, part=self.renumbering.renumbered(pickle.loads(pickle.dumps(part))))
+                yield number, self.renumbering.renumbered(pickle.loads(pickle.dumps(part)))
         except StudioError as error:
             fault = pickle.loads(pickle.dumps(error))
         self.segments.remove(number)
-        yield Answer(number, fault=fault)
+        yield number, workers.OVER if fault is None else fault
 
 
 class PretendedWorkers:
@@ -107,7 +107,7 @@ class PretendedWorkers:
             self._lost += dead.segments
             self._all = self._all or [self._begin()]
         if self._lost:
-            return Answer(self._lost.pop(), is_lost=True)
+            return self._lost.pop(), workers.LOST
         return self.rng.choice(self._all).said()
 
     def end(self) -> None:
@@ -319,7 +319,7 @@ def test_while_should_stop_does_not_return_all_rest(corpus: list[Path], monkeypa
     give, say = workers.Worker.give, workers.Worker._say
     monkeypatch.setattr(workers.Worker, "give", lambda self, *what: given.append(what[0]) or give(self, *what))
     monkeypatch.setattr(
-        workers.Worker, "_say", lambda self, what: say(self, what) or (what is workers._OVER and over.release())
+        workers.Worker, "_say", lambda self, what: say(self, what) or (what is workers.OVER and over.release())
     )
     rests: list[int] = []
 

@@ -48,7 +48,7 @@ def test_segments_are_the_file_each_line_in_one_of_them(
             assert len(block.text) >= block.size + BEHIND_BLOCK
             assert block.byte == place + len(raw)
             assert block.line == 1 + raw.count(b"\n")
-            raw += block.bytes.tobytes()
+            raw += block.utf8.tobytes()
         text = "".join(piece.text for piece in segment_pieces(file, segment, splits_at_blanks=True))
         assert text.encode() == raw
         assert raw == b"" or first_byte(file, segment) == place
@@ -67,7 +67,7 @@ def test_a_place_in_a_block(path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbfa\nb \n")
     block = next(raw_blocks(CorpusFile(str(path)), Segment(0)))
     assert isinstance(block, RawBlock)
-    assert (block.bytes.tobytes(), block.byte, block.locate(4)) == (b"a\nb \n", 3, (2, 7))
+    assert (block.utf8.tobytes(), block.byte, block.locate(4)) == (b"a\nb \n", 3, (2, 7))
 
 
 def test_text_that_is_not_plain_utf_8_is_noticed(path: Path) -> None:
@@ -95,7 +95,7 @@ def test_large_files_are_divided_ever_smaller(path: Path) -> None:
     file, size = CorpusFile(str(path)), 100 << 20
     parts = divided([file, CorpusFile(str(path), "csv"), file], [size, 50 << 20, 1000], 2)
     assert [part.file for part in parts[-2:]] == [1, 2]
-    assert all(part.is_whole for part in parts[-2:])
+    assert all((part.start, part.end) == (0, None) for part in parts[-2:])
     assert parts[-3].end is None
     bounds = [part.start for part in parts[:-2]] + [size]
     lengths = [after - before for before, after in itertools.pairwise(bounds)]

@@ -11,11 +11,11 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper, store
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
-from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectView
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_settings_view_and_live_text_come_back(kept: Kept) -> None:
 
 def test_a_list_of_files_comes_back(kept: Kept, tmp_path: Path) -> None:
     from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.session.file_rows import FileRow
+    from wordpiece_studio.session.corpus_files import FileRow
 
     kept.document.take_files()
     kept.document.files.table.set_rows([FileRow(CorpusFile(str(tmp_path / "a.txt")))])

@@ -13,14 +13,13 @@ from PySide6.QtCore import QObject, Signal
 from tests.session.recovery.fakes import FakeState
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.file_rows import FileRow
+from wordpiece_studio.session.corpus_files import FileRow
+from wordpiece_studio.session.document import Document, TextFile
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
 from wordpiece_studio.session.recovery import store as recovery_store
 from wordpiece_studio.session.recovery.journal import text_after
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
-from wordpiece_studio.session.text_file import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ import time
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
-from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.counts import stop_check
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.version import __version__
@@ -67,10 +67,10 @@ class Connection:
             ) from error
         self._distributed = distributed
         self._address = printable(address)
-        self.should_stop = should_stop
+        self.check_stop = stop_check(should_stop)
         self._is_over = threading.Event()
         self._connected: SimpleQueue[Client | Exception] = SimpleQueue()
-        self._workers = 0
+        self.threads = 1  # how many tasks the workers can run at the same time, as far as is known
         self._alone_since: float | None = None  # when the scheduler reported that no worker is left
         self._log = logging.getLogger("distributed.client")
         self._log.addFilter(self._is_unexpected)
@@ -82,11 +82,6 @@ class Connection:
             self._log.removeFilter(self._is_unexpected)
             raise
         threading.Thread(target=self._watch, daemon=True).start()
-
-    @property
-    def threads(self) -> int:
-        """How many tasks the workers can run at the same time, as far as is known."""
-        return max(1, self._workers)
 
     def __enter__(self) -> Self:
         return self
@@ -125,36 +120,23 @@ class Connection:
             self.check()
             batch = waiting.next_batch(block=False)
             for future, result in batch:
-                if isinstance(
-                    result, tuple | BaseException
-                ):  # the future itself may be pending again if its worker is gone
+                # A tuple has an error. The future itself may be pending again if its worker is gone.
+                if isinstance(result, tuple | BaseException):
                     raise self._failure(result[1] if isinstance(result, tuple) else result)
                 yield future.key, result
             if not batch:
                 yield None
                 time.sleep(_POLL_SECONDS)
 
-    def wait_for(self, future: Future) -> None:
-        """Wait until a result is ready, on any worker; raises the same as `results`."""
-        while not future.done():
-            self.check()
-            time.sleep(_POLL_SECONDS)
-        if future.cancelled():
-            raise self._lost()
-        if future.status == "error":
-            raise self._failure(future.exception())
-
     def check(self) -> None:
         """Raise if counting was stopped or cannot continue."""
-        if self.should_stop is not None and self.should_stop():
-            raise CountingStopped
+        self.check_stop()
         if self._client.status != "running":
             raise self._lost()
         if self._alone_since is not None and time.monotonic() - self._alone_since > REPLACEMENT_SECONDS:
-            raise StudioError(
+            raise self._error(
                 "The scheduler {address} lost its last worker, along with the counts so far",
                 "Start workers again (dask worker {address}), and count again.",
-                address=self._address,
             )
 
     def _connect(self, address: str) -> None:
@@ -164,7 +146,7 @@ class Connection:
             client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
             client.wait_for_workers(1, timeout=WORKERS_SECONDS)
             self._check_versions(client)
-            self._workers = sum(client.nthreads().values())
+            self.threads = max(1, sum(client.nthreads().values()))
             if self._is_over.is_set():
                 self._close(client)
             self._connected.put(client)
@@ -172,7 +154,8 @@ class Connection:
             self._connected.put(error)
         except Exception as error:  # an address can be wrong in many ways
             no_workers = client is not None and isinstance(error, TimeoutError)
-            self._connected.put(self._without_workers() if no_workers else self._unreachable(error))
+            without_workers = self._error("The scheduler {address} has no workers", "Start some: dask worker {address}")
+            self._connected.put(without_workers if no_workers else self._unreachable(error))
         else:
             return
         if client is not None:
@@ -181,8 +164,7 @@ class Connection:
     def _connected_client(self) -> Client:
         deadline = time.monotonic() + CONNECTING_SECONDS + WORKERS_SECONDS
         while time.monotonic() < deadline:
-            if self.should_stop is not None and self.should_stop():
-                raise CountingStopped
+            self.check_stop()
             with contextlib.suppress(Empty):
                 answer = self._connected.get(timeout=_POLL_SECONDS)
                 if isinstance(answer, Exception):
@@ -220,10 +202,10 @@ class Connection:
         """Check until the end whether there are workers; the request can take long if the scheduler hangs."""
         while not self._is_over.wait(_WATCH_SECONDS):
             try:
-                self._workers = sum(self._client.nthreads().values())
+                threads = sum(self._client.nthreads().values())
             except Exception:  # then the client's status shows it
                 return
-            if self._workers:
+            if threads:
                 self._alone_since = None
             elif self._alone_since is None:
                 self._alone_since = time.monotonic()
@@ -256,23 +238,17 @@ class Connection:
         )
 
     def _unreachable(self, error: Exception) -> StudioError:
-        return StudioError(
+        return self._error(
             "The scheduler {address} cannot be reached: {reason}",
             "Check the address that the scheduler prints when it starts, and that no firewall blocks it.",
-            address=self._address,
             reason=printable(str(error)).rstrip(".") or type(error).__name__,
         )
 
     def _lost(self) -> StudioError:
-        return StudioError(
+        return self._error(
             "The connection to the scheduler {address} was lost, along with the counts so far",
             "Check whether the scheduler is still running, and count again.",
-            address=self._address,
         )
 
-    def _without_workers(self) -> StudioError:
-        return StudioError(
-            "The scheduler {address} has no workers",
-            "Start some: dask worker {address}",
-            address=self._address,
-        )
+    def _error(self, what: str, advice: str, **values: object) -> StudioError:
+        return StudioError(what, advice, address=self._address, **values)

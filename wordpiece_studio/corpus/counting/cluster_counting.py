@@ -21,7 +21,7 @@ from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, li
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, with_lines_before
 from wordpiece_studio.corpus.counting.segments import Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
-from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts
+from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts, stop_check
 from wordpiece_studio.corpus.files import FileOnDisk, checked_file, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
@@ -124,9 +124,6 @@ class _ClusterCounting:
             f"wordpiece-{what}-{run}" for what in ("count", "sum", "merge")
         )
         self._summaries: list[PartCounts | None] = [None] * len(stretches)
-        self._head = 0  # the first stretch that is not counted
-        self._bytes = self._words = 0
-        self._fault: tuple[int, Fault] | None = None  # the first known in the corpus, and its stretch
 
     def result(self, *, keeps_when_stopped: bool) -> tuple[PartCounts | None, bool]:
         """Return the counts of all, or of the beginning if there is one, and whether it is the latter."""
@@ -137,12 +134,11 @@ class _ClusterCounting:
         *summaries, result = self._wanted(graph, [*keys, root])
         try:
             self._gather(summaries, result)
-            self._connection.wait_for(result)
             counts = self._fetched(result)
         except CountingStopped:
             if not keeps_when_stopped:
                 raise
-            self._connection.should_stop = None
+            self._connection.check_stop = stop_check(None)
             return self._beginning([*summaries, result]), True
         self._report()
         return counts, False
@@ -175,31 +171,28 @@ class _ClusterCounting:
         """Receive the summary of each stretch; raise the first fault in the corpus."""
         numbers = {future.key: number for number, future in enumerate(summaries)}
         wanted = list(summaries)
+        first_fault: tuple[int, Fault] | None = None  # the first known in the corpus, and its stretch
         while wanted:
             for found in self._connection.results(wanted):
                 self._report()
-                if found is not None and self._take_in(numbers[found[0]], found[1]):
-                    break  # what follows a fault is no longer wanted
+                if found is None:
+                    continue
+                number, summary = numbers[found[0]], found[1]
+                if isinstance(summary, Fault):
+                    first_fault = number, summary
+                    self._connection.no_longer_wanted([*summaries[number:], result])  # what follows a fault
+                    wanted = [summaries[n] for n in range(number) if self._summaries[n] is None]
+                    break
+                self._summaries[number] = summary
             else:
-                wanted = []
-                continue
-            assert self._fault is not None
-            self._connection.no_longer_wanted([*summaries[self._fault[0] :], result])
-            wanted = [summaries[n] for n in range(self._fault[0]) if self._summaries[n] is None]
-        if self._fault is not None:
-            raise self._error(*self._fault)
+                break
+        if first_fault is not None:
+            raise self._error(*first_fault)
 
-    def _take_in(self, number: int, summary: PartCounts | Fault) -> bool:
-        """Receive the summary of a stretch; return whether it is a fault."""
-        if isinstance(summary, Fault):
-            self._fault = (number, summary)
-            return True
-        self._summaries[number] = summary
-        self._bytes += summary.bytes_read
-        self._words += sum(file.words for file in summary.files)
-        while self._head < len(self._summaries) and self._summaries[self._head] is not None:
-            self._head += 1
-        return False
+    @property
+    def _head(self) -> int:
+        """The first stretch that is not counted."""
+        return next((number for number, each in enumerate(self._summaries) if each is None), len(self._summaries))
 
     def _error(self, number: int, fault: Fault) -> StudioError:
         """Return the error of a fault, with the file's name here and the line's number in the file."""
@@ -214,8 +207,11 @@ class _ClusterCounting:
         return with_lines_before(error, sum(lines_of(each.files, fault.file - each.first_file) for each in before))
 
     def _report(self) -> None:
-        over = self._head == len(self._tasks)  # a file may have become shorter
-        self._meter.note(self._bytes_total if over else self._bytes, self._first_files[self._head], self._words)
+        head, counted = self._head, [summary for summary in self._summaries if summary is not None]
+        over = head == len(self._tasks)  # a file may have become shorter
+        done = self._bytes_total if over else sum(summary.bytes_read for summary in counted)
+        words = sum(file.words for summary in counted for file in summary.files)
+        self._meter.note(done, self._first_files[head], words)
 
     def _fetched(self, result: Future) -> PartCounts:
         if self._min_count > 1:
@@ -226,13 +222,11 @@ class _ClusterCounting:
 
     def _beginning(self, futures: Sequence[Future]) -> PartCounts | None:
         """Return the counts of the stretches before the first one not counted; drop the others."""
-        graph, root = self._graph(self._head) if self._head else ({}, None)
+        head = self._head
+        graph, root = self._graph(head) if head else ({}, None)
         kept = self._wanted(graph, [root]) if root else []
         self._connection.no_longer_wanted([future for future in futures if future.key != root])
-        if not kept:
-            return None
-        self._connection.wait_for(kept[0])
-        return self._fetched(kept[0])
+        return self._fetched(kept[0]) if kept else None
 
 
 def _placed(file: CorpusFile) -> CorpusFile:
@@ -260,17 +254,7 @@ def _stretches(files: Sequence[CorpusFile], sizes: Sequence[int], threads: int) 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first error in a stretch of a corpus.
-
-    Attributes
-    ----------
-    error
-        It counts the line in the stretch.
-    file
-        The number of its file, from 0.
-    has_lines_before
-        Whether the file has lines before the stretch.
-    """
+    """The first error in a stretch of a corpus, in which its line is counted, and the number of its file."""
 
     error: StudioError
     file: int

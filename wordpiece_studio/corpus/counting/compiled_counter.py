@@ -5,6 +5,7 @@ Importing this module loads kernels; nothing imports it before it is needed.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ import numpy as np
 
 from wordpiece_studio.corpus.counting.segments import NotPlainUtf8
 from wordpiece_studio.corpus.counting.word_counters import WordCounter
-from wordpiece_studio.corpus.counts import SkippedWord
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.text.word_table import (
@@ -32,29 +32,16 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counting.segments import RawBlock
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.text.pipeline import Pipeline
-    from wordpiece_studio.text.word_numbers import WordNumbers
     from wordpiece_studio.text.word_table import WordTable
 
-_BRACKET = ord("[")
-_BEHIND_BRACKET = [ord(token[1]) for token in BERT_SPECIAL_TOKENS]
-_MOST_BRACKETS = 100_000
+_SPECIAL_TOKENS = re.compile(b"|".join(re.escape(token.encode()) for token in BERT_SPECIAL_TOKENS))
 
 
 class CompiledCounter(WordCounter):
     """Counts distinct chunks, and splits each once; for local pipelines.
 
-    Parameters
-    ----------
-    pipeline, longest, check_stop
-        As for `WordCounter`.
-    block_bytes
-        About how many bytes of pieces are scanned at once.
-    most_chunk_bytes
-        When the distinct chunks take more than this they are forgotten: in text without blanks hardly any chunk recurs.
-    bytes_to_come
-        About how much text there will be; the tables have room for that much from the start.
-    numbers
-        The words and their numbers, if others use them too.
+    The tables have room for `bytes_to_come` from the start. When the distinct chunks take more than `most_chunk_bytes`
+    they are forgotten: in text without blanks hardly any chunk recurs. Other counters may use the same `numbers`.
     """
 
     def __init__(
@@ -82,6 +69,7 @@ class CompiledCounter(WordCounter):
             )
         else:
             self._words = PlainWordTable(pipeline, longest)
+        self.numbers = self._words.numbers
         # The lengths of the overlong words in each chunk that is long enough to contain any.
         self._long_words: dict[int, list[int]] = {}
         # How many overlong words other chunks contain.
@@ -89,11 +77,6 @@ class CompiledCounter(WordCounter):
         # How often a chunk contains special tokens.
         self._special_tokens: dict[int, dict[str, int]] = {}
         self._checked_rows = 0
-
-    @property
-    def numbers(self) -> WordNumbers:
-        """The words met so far, and their numbers."""
-        return self._words.numbers
 
     def add(self, piece: TextPiece) -> None:
         """Count a piece, at once or together with later ones."""
@@ -108,10 +91,7 @@ class CompiledCounter(WordCounter):
         found = list(self._chunks.add_watching(block.text, block.size, self._longest_stretch))
         self._check_new_rows()
         for length, begin in self._too_long(found, old_rows):
-            self._skipped_words += 1
-            if self._is_listing:
-                line, byte = block.locate(begin)
-                self._skipped.append(SkippedWord(block.source, line, byte, length))
+            self._skip(length, block, begin)
         self._forget_many_chunks()
 
     def abandon_part(self) -> None:
@@ -196,27 +176,12 @@ class CompiledCounter(WordCounter):
     def _find_special_tokens(self, first: int) -> None:
         """Note which chunks from row `first` on contain special tokens, which contain no blanks."""
         begin = self._chunks.begin_of(first)
-        joined = self._chunks.joined[begin:]
-        brackets = np.flatnonzero(joined == _BRACKET)
-        brackets = brackets[np.isin(joined[brackets + 1], _BEHIND_BRACKET)]  # a blank, at least, is behind each
-        text = joined.tobytes() if len(brackets) else b""
-        places: list[tuple[int, str]] = []
-        for token in BERT_SPECIAL_TOKENS:
-            spelled = token.encode()
-            if len(brackets) <= _MOST_BRACKETS:
-                places += [(place, token) for place in brackets.tolist() if text.startswith(spelled, place)]
-            else:
-                places += [(place, token) for place in _places_of(spelled, text)]
+        text = self._chunks.joined[begin:].tobytes()
+        places = [(found.start(), found[0].decode()) for found in _SPECIAL_TOKENS.finditer(text)]
+        places.sort(key=lambda place: BERT_SPECIAL_TOKENS.index(place[1]))  # the order in which they are noted
         if places:
             begins = self._chunks.begins_from(first) - begin
             rows = np.searchsorted(begins, [place for place, _ in places], side="right")
             for row, (_, token) in zip((rows + first - 1).tolist(), places, strict=True):
                 tokens = self._special_tokens.setdefault(row, {})
                 tokens[token] = tokens.get(token, 0) + 1
-
-
-def _places_of(token: bytes, text: bytes) -> Iterator[int]:
-    place = text.find(token)
-    while place >= 0:
-        yield place
-        place = text.find(token, place + len(token))

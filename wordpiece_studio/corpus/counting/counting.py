@@ -15,20 +15,22 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from itertools import count
 from operator import index
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counting.part_counts import Merging, lines_of
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, with_lines_before
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, lines_of
+from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, counter_for, with_lines_before
 from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
-from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
-from wordpiece_studio.corpus.counting.workers import Workers, most_workers
+from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
+from wordpiece_studio.corpus.counting.workers import LOST, Workers, most_workers
 from wordpiece_studio.corpus.counts import (
     CorpusStatistics,
     CountingProgress,
     CountingStopped,
     ProgressMeter,
     WordCounts,
+    stop_check,
 )
 from wordpiece_studio.corpus.files import FileOnDisk, checked_file
 from wordpiece_studio.corpus.listing import listing, opened_stream
@@ -41,12 +43,10 @@ from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from io import BufferedIOBase
 
-    from wordpiece_studio.corpus.counting.part_counts import PartCounts
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
-    from wordpiece_studio.corpus.counting.workers import Answer
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
     from wordpiece_studio.corpus.files import CorpusFile, FileKind
     from wordpiece_studio.corpus.listing import Listing
@@ -173,11 +173,7 @@ def count_stream(
     text = opened_stream(
         stream, name, kind, column=column, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local
     )
-    count = _TextCounting(pipeline, max_word_length, should_stop, given_encoding=encoding)
-    for piece in text.pieces():
-        count.add(piece)
-    count.end_text()
-    return count.result()
+    return _counted([text.pieces()], pipeline, max_word_length, stop_check(should_stop), given_encoding=encoding)
 
 
 def count_texts(
@@ -203,100 +199,67 @@ def count_texts(
     """
     checked = checked_texts(texts)
     pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length, user_tokens)
-    count = _TextCounting(pipeline, max_word_length, should_stop)
     known = texts if isinstance(texts, list | tuple) else ()
     bytes_total = sum(len(text.encode("utf-8", "replace")) for text in known if isinstance(text, str))
     meter, bytes_before = ProgressMeter(progress, bytes_total, len(known)), 0
-    for number, text in enumerate(checked, start=1):
+
+    def noted_pieces(text: str, number: int) -> Iterator[TextPiece]:
+        nonlocal bytes_before
         size = size_of_text(text, number)
         for piece in text_pieces(text, f"text {number}"):
-            count.add(piece)
+            yield piece
             meter.note(bytes_before + piece.end_byte, number if piece.end_byte == size else number - 1, 0)
-        count.end_text()
         bytes_before += size
-    return count.result()
+
+    return _counted(map(noted_pieces, checked, count(1)), pipeline, max_word_length, stop_check(should_stop))
 
 
-class _TextCounting:
-    """A count in progress of texts whose total size is unknown.
+def _counted(
+    texts: Iterable[Iterable[TextPiece]],
+    pipeline: Pipeline,
+    longest: int,
+    check_stop: Callable[[], None],
+    *,
+    given_encoding: str | None = None,
+) -> WordCounts:
+    """Count the words of texts in pieces that begin and end at word boundaries; how much there is, is unknown."""
+    notes, marked_files = ReadingNotes(), {}
+    counter: WordCounter | None = None
+    held: list[TextPiece] = []  # until it is known whether there is much text
+    held_bytes = 0
+    for text in texts:
+        for piece in text:
+            check_stop()
+            if given_encoding is None and piece.encoding != "utf-8":
+                marked_files[piece.source] = piece.encoding  # known only from its byte order mark
+            notes.add(piece)
+            held.append(piece)
+            held_bytes += piece.end_byte - piece.byte
+            if counter is None and (not pipeline.is_local or are_kernels_worth_it(held_bytes)):
+                counter = counter_for(pipeline, longest, check_stop, is_compiled=pipeline.is_local)
+            if counter is not None:
+                _add_all(held, counter, check_stop)
+        notes.end_text()
+    if counter is None:
+        counter = counter_for(pipeline, longest, check_stop, is_compiled=False)
+        _add_all(held, counter, check_stop)
+    tally = counter.end_part()
+    statistics = CorpusStatistics.summed(
+        [notes.taken()],
+        skipped_words=tally.skipped_words,
+        marked_files=marked_files,
+        spelled_out=tally.spelled_out,
+        user_tokens=pipeline.user_tokens,
+    )
+    words = counter.numbers.words_of(tally.numbers)
+    return WordCounts(words, tally.counts, pipeline.normalizer, pipeline.pre_tokenizer, statistics, tally.skipped)
 
-    Parameters
-    ----------
-    pipeline, longest
-        As for `WordCounter`.
-    should_stop
-        Called now and then; if it returns True, `CountingStopped` is raised.
-    given_encoding
-        The encoding that the caller gave, if any.
-    """
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        longest: int,
-        should_stop: Callable[[], bool] | None,
-        *,
-        given_encoding: str | None = None,
-    ) -> None:
-        self._pipeline = pipeline
-        self._longest = longest
-        self._should_stop = should_stop
-        self._given_encoding = given_encoding
-        self._counter: WordCounter | None = None
-        # Pieces are held until it is known whether there is much text.
-        self._held: list[TextPiece] = []
-        self._held_bytes = 0
-        self._notes = ReadingNotes()
-        self._marked_files: dict[str, str] = {}
-
-    def add(self, piece: TextPiece) -> None:
-        """Count a piece, which begins and ends at word boundaries."""
-        self._check_stop()
-        if self._given_encoding is None and piece.encoding != "utf-8":
-            self._marked_files[piece.source] = piece.encoding  # known only from its byte order mark
-        self._notes.add(piece)
-        if self._counter is not None:
-            self._counter.add(piece)
-            return
-        self._held.append(piece)
-        self._held_bytes += piece.end_byte - piece.byte
-        if not self._pipeline.is_local:
-            self._begin_counting(PlainCounter)
-        elif are_kernels_worth_it(self._held_bytes):
-            from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
-
-            self._begin_counting(CompiledCounter)
-
-    def end_text(self) -> None:
-        self._notes.end_text()
-
-    def result(self) -> WordCounts:
-        """Return the words of all texts."""
-        counter = self._counter or self._begin_counting(PlainCounter)
-        tally = counter.end_part()
-        statistics = CorpusStatistics.summed(
-            [self._notes.taken("")],
-            skipped_words=tally.skipped_words,
-            marked_files=self._marked_files,
-            spelled_out=tally.spelled_out,
-            user_tokens=self._pipeline.user_tokens,
-        )
-        words = counter.numbers.words_of(tally.numbers)
-        normalizer, pre_tokenizer = self._pipeline.normalizer, self._pipeline.pre_tokenizer
-        return WordCounts(words, tally.counts, normalizer, pre_tokenizer, statistics, tally.skipped)
-
-    def _begin_counting(self, kind: type[WordCounter]) -> WordCounter:
-        """Create the counter and count the held pieces."""
-        counter = self._counter = kind(self._pipeline, self._longest, self._check_stop)
-        held, self._held = self._held, []
-        for piece in held:
-            self._check_stop()
-            counter.add(piece)
-        return counter
-
-    def _check_stop(self) -> None:
-        if self._should_stop is not None and self._should_stop():
-            raise CountingStopped
+def _add_all(held: list[TextPiece], counter: WordCounter, check_stop: Callable[[], None]) -> None:
+    for piece in held:
+        check_stop()
+        counter.add(piece)
+    held.clear()
 
 
 def _pipeline(
@@ -317,13 +280,7 @@ def _pipeline(
 
 
 class _FileCounting:
-    """A count of files in progress; the arguments are those of `count_words`.
-
-    Attributes
-    ----------
-    counts : Merging
-        What has been counted so far, the beginning of the corpus.
-    """
+    """A count of files in progress; the arguments are those of `count_words`."""
 
     counts: Merging
 
@@ -340,15 +297,15 @@ class _FileCounting:
         self._on_disk = [FileOnDisk(file.path) for file in files]
         self._sizes = [file.size for file in self._on_disk]
         self._pipeline = pipeline
-        self._longest = longest
         self._meter = ProgressMeter(progress, sum(self._sizes), len(files))
-        self._should_stop = should_stop
+        self._check_stop = stop_check(should_stop)
         self._keeps_when_stopped = keeps_when_stopped
         self._bytes_to_come = sum(map(text_bytes, files, self._sizes))
         has_tables = any(file.kind == "word-counts" for file in files)
         self._is_divisible = not has_tables and self._bytes_to_come >= _LEAST_BYTES
-        self._is_compiled = pipeline.is_local and not has_tables and are_kernels_worth_it(self._bytes_to_come)
-        self._in_threads = self._is_compiled and pipeline.is_by_character
+        is_compiled = pipeline.is_local and not has_tables and are_kernels_worth_it(self._bytes_to_come)
+        self._in_threads = is_compiled and pipeline.is_by_character
+        self._make_counter = partial(SegmentCounter, self._files, pipeline, longest, is_compiled=is_compiled)
         self._segments = [Segment(number) for number in range(len(files))]
         self._workers: Workers | None = None
         self._next = 0  # the first segment not given out
@@ -356,85 +313,51 @@ class _FileCounting:
         self._added = 0  # how many of its parts are added
         self._lines_before = 0  # lines of its file before it
         self._parts: dict[int, list[PartCounts]] = {}  # of segments from the head on, not added yet
-        self._over: set[int] = set()  # segments whose parts have all arrived
+        self._ended: dict[int, StudioError | None] = {}  # segments whose parts have all arrived, or a fault
         self._lost: set[int] = set()  # segments to be given out again
         self._known: dict[int, int] = {}  # how many parts will come again that were added before the segment was lost
-        self._faults: dict[int, StudioError] = {}
-        self._bytes_waiting = self._bytes_added = 0
+        self._bytes_added = 0
 
     def result(self, processes: int | None) -> WordCounts:
         """Return the words, counted with `processes` workers."""
         if processes is not None and processes < 1:
             raise StudioError("At least one process must count, not {n}", n=processes)
-        is_partial = self._count(self._count_of_workers(processes) if self._is_divisible else 1)
+        count, is_partial = self._count_of_workers(processes), False
+        try:
+            if count == 1:
+                self._count_here()
+            else:
+                self._count_with_workers(count)
+            self._report()
+        except CountingStopped:
+            if not self._keeps_when_stopped:
+                raise
+            is_partial = True
         notes = notes_on_files(self._files, self._on_disk, self.counts.files)
         names = [file.name for file in self._on_disk]
         return self.counts.word_counts(self._pipeline, names, is_partial=is_partial, **notes)
 
-    def _count(self, count: int) -> bool:
-        """Count everything with `count` workers; return whether it was stopped before the end."""
-        try:
-            if count == 1 or not self._begin_workers(count):
-                self._count_here()
-            else:
-                self._count_with_workers()
-        except CountingStopped:
-            if not self._keeps_when_stopped:
-                raise
-            return True
-        finally:
-            if self._workers is not None:
-                self._workers.end()
-        self._report()
-        return False
-
     def _count_of_workers(self, wanted: int | None) -> int:
         """Return the number of workers to use."""
-        if not self._in_threads and not sys.executable:
-            return 1  # there is no interpreter to start
+        has_interpreter = self._in_threads or bool(sys.executable)
+        if not self._is_divisible or not can_be_sent(self._pipeline) or not has_interpreter:
+            return 1
         if wanted is not None:
             return wanted
         each = _BYTES_PER_THREAD if self._in_threads else _BYTES_PER_CHILD
         return min(most_workers(), self._bytes_to_come // each + 1)
 
-    def _begin_workers(self, count: int) -> bool:
-        """Start workers and divide the files; return False if the pipeline cannot be sent to them."""
-        largest = SEGMENT_BYTES if self._in_threads else CHILD_SEGMENT_BYTES
-        each = self._bytes_to_come // count
-        if not can_be_sent(self._pipeline):
-            return False
-        make_counter = partial(
-            SegmentCounter,
-            self._files,
-            self._pipeline,
-            self._longest,
-            is_compiled=self._is_compiled,
-            part_bytes=2 * largest,  # so that a segment is one part, except for indivisible files
-            bytes_to_come=each,
-        )
-        self._segments = divided(self._files, self._sizes, count, largest)
-        numbers = self._new_numbers()
-        self.counts = Merging(numbers)
-        self._workers = Workers(make_counter, count, numbers, are_children=not self._in_threads)
-        return True
-
-    def _new_numbers(self) -> PlainWordNumbers | TableWordNumbers:
-        if not self._in_threads:
-            return PlainWordNumbers()
-        from wordpiece_studio.text.word_table import TableWordNumbers, likely_words  # loads the kernels
-
-        return TableWordNumbers(likely_words(self._bytes_to_come))
-
     def _count_here(self) -> None:
         """Count everything in this thread."""
-        counter = SegmentCounter(
-            self._files,
-            self._pipeline,
-            self._longest,
-            is_compiled=self._is_compiled,
+
+        def on_block(bytes_in_hand: int) -> None:
+            self._check_stop()
+            self._report(bytes_in_hand)
+
+        counter = self._make_counter(
             part_bytes=PART_BYTES,
             bytes_to_come=self._bytes_to_come,
-            on_block=self._on_block,
+            on_block=on_block,
             check_stop=lambda: None if self._keeps_when_stopped else self._check_stop(),  # the current part is lost
         )
         self.counts = Merging(counter.numbers)
@@ -448,74 +371,74 @@ class _FileCounting:
                 self._add(counter.interrupted())
             raise
 
-    def _on_block(self, bytes_in_hand: int) -> None:
-        self._check_stop()
-        self._report(bytes_in_hand)
-
-    def _check_stop(self) -> None:
-        if self._should_stop is not None and self._should_stop():
-            raise CountingStopped
-
     def _report(self, bytes_in_hand: int = 0) -> None:
         over = self._head == len(self._segments)
         files = len(self._files) if over else self._segments[self._head].file
-        done = self._bytes_added + self._bytes_waiting + bytes_in_hand
-        self._meter.note(done, files, self.counts.total, self._workers.memory if self._workers is not None else 0)
+        waiting = sum(part.bytes_read for parts in self._parts.values() for part in parts)
+        memory = self._workers.memory if self._workers is not None else 0
+        self._meter.note(self._bytes_added + waiting + bytes_in_hand, files, self.counts.total, memory)
 
     def _add(self, part: PartCounts) -> None:
         self.counts.add(part)
         self._added += 1
         self._bytes_added += part.bytes_read
 
-    def _count_with_workers(self) -> None:
-        """Let the workers count all segments."""
-        assert self._workers is not None
-        while self._head < len(self._segments):
-            self._check_stop()
-            self._report()
-            while (worker := self._workers.free) and (number := self._segment_to_give()) is not None:
-                worker.give(number, self._segments[number])
-            if (answer := self._workers.heard(_WAIT_SECONDS)) is not None:
-                self._take_in(answer)
-                self._add_parts()
+    def _count_with_workers(self, count: int) -> None:
+        """Let workers count all segments."""
+        largest = SEGMENT_BYTES if self._in_threads else CHILD_SEGMENT_BYTES
+        self._segments = divided(self._files, self._sizes, count, largest)
+        # So that a segment is one part, except for indivisible files.
+        make_counter = partial(self._make_counter, part_bytes=2 * largest, bytes_to_come=self._bytes_to_come // count)
+        numbers: PlainWordNumbers | TableWordNumbers = PlainWordNumbers()
+        if self._in_threads:
+            from wordpiece_studio.text.word_table import TableWordNumbers, likely_words  # loads the kernels
+
+            numbers = TableWordNumbers(likely_words(self._bytes_to_come))
+        self.counts = Merging(numbers)
+        self._workers = workers = Workers(make_counter, count, numbers, are_children=not self._in_threads)
+        try:
+            while self._head < len(self._segments):
+                self._check_stop()
+                self._report()
+                while (worker := workers.free) and (number := self._segment_to_give()) is not None:
+                    worker.give(number, self._segments[number])
+                if (answer := workers.heard(_WAIT_SECONDS)) is not None:
+                    self._take_in(*answer)
+                    self._add_parts()
+        finally:
+            workers.end()
 
     def _segment_to_give(self) -> int | None:
         """Return the first segment not given out, marking it as given; None after a segment with a fault."""
         number = min(self._lost, default=self._next)
-        if number == len(self._segments) or any(fault < number for fault in self._faults):
+        if number == len(self._segments) or any(fault and each < number for each, fault in self._ended.items()):
             return None
         self._lost.discard(number)
         self._next = max(self._next, number + 1)
         return number
 
-    def _take_in(self, answer: Answer) -> None:
-        number = answer.segment
-        if answer.is_lost:
-            for part in self._parts.pop(number, ()):
-                self._bytes_waiting -= part.bytes_read
+    def _take_in(self, number: int, said: PartCounts | StudioError | str) -> None:
+        if said == LOST:
+            self._parts.pop(number, None)
             self._lost.add(number)
             self._known[number] = self._added if number == self._head else 0
-        elif answer.fault is not None:
-            self._faults[number] = answer.fault
-        elif answer.part is None:
-            self._over.add(number)
+        elif not isinstance(said, PartCounts):
+            self._ended[number] = said if isinstance(said, StudioError) else None
         elif self._known.get(number):
             self._known[number] -= 1
         else:
-            self._parts.setdefault(number, []).append(answer.part)
-            self._bytes_waiting += answer.part.bytes_read
+            self._parts.setdefault(number, []).append(said)
 
     def _add_parts(self) -> None:
         """Add the parts that come next in the corpus, as far as they have arrived; raise a fault that comes next."""
         while self._head < len(self._segments):
             file = self._segments[self._head].file
             for part in self._parts.pop(self._head, ()):
-                self._bytes_waiting -= part.bytes_read
                 self._add(part)
-            if self._head in self._faults:
-                raise with_lines_before(self._faults[self._head], self._lines_before)
-            if self._head not in self._over:
+            if self._head not in self._ended:
                 return
+            if (fault := self._ended.pop(self._head)) is not None:
+                raise with_lines_before(fault, self._lines_before)
             self._head += 1
             self._added = 0
             goes_on = self._head < len(self._segments) and self._segments[self._head].file == file

@@ -95,11 +95,6 @@ class PartCounts:
         arrays = self.numbers, self.counts, self.places, self.ends
         return object.__sizeof__(self) + len(self.words) + sum(array.nbytes for array in arrays)
 
-    def with_words(self, numbers: WordNumbers, known: int) -> PartCounts:
-        """Return this with the words that the receiver does not know yet, from number `known` on."""
-        words, ends = numbers.spelled(known)
-        return dataclasses.replace(self, words=words, ends=ends)
-
     def without_words(self) -> PartCounts:
         nothing = np.zeros(0, dtype=np.int64)
         return dataclasses.replace(
@@ -136,16 +131,8 @@ class PartCounts:
     ) -> WordCounts:
         """Return the counts of a whole corpus, or of its beginning.
 
-        Parameters
-        ----------
-        pipeline
-            The pipeline that produced the words.
-        names
-            The names of the files, including those not reached.
-        words
-            The words in order, if available.
-        others
-            Further fields of the statistics.
+        `names` are those of all files, even if not reached; `words` the words in order, if available; `others` further
+        fields of the statistics.
         """
         read = [dataclasses.replace(file, name=name) for file, name in zip(self.files, names, strict=False)]
         files = (*read, *map(FileStatistics, names[len(read) :]))
@@ -171,13 +158,7 @@ def lines_of(files: Sequence[FileStatistics], number: int) -> int:
 
 
 class Renumbering:
-    """Converts the word numbers of parts from one counter to the numbers used here.
-
-    Parameters
-    ----------
-    numbers
-        The numbers used here.
-    """
+    """Converts the word numbers of parts from one counter to the numbers used here."""
 
     def __init__(self, numbers: WordNumbers) -> None:
         self._numbers = numbers
@@ -194,21 +175,9 @@ class Renumbering:
 
 
 class Merging:
-    """Merges consecutive parts of a corpus.
+    """Merges consecutive parts of a corpus, whose first file has the number `first_file`.
 
-    Parameters
-    ----------
-    numbers
-        Numbers the words.
-    first_file
-        The number of the first file, from 0.
-
-    Attributes
-    ----------
-    total
-        How many words there are so far, including repetitions.
-    files
-        What was read from the first file and from those that follow, without their names.
+    `total` is how many words there are so far, with repetitions; `files` what was read from each, without its name.
     """
 
     def __init__(self, numbers: WordNumbers, first_file: int = 0) -> None:
@@ -234,7 +203,12 @@ class Merging:
         if first != last:
             self._last_files[rows[part.places & IN_LAST != 0]] = last + 1
         for number, file in enumerate(part.files, start=first):
-            self._add_file(number, dataclasses.replace(file, distinct_words=distinct) if number == first else file)
+            read = dataclasses.replace(file, distinct_words=distinct) if number == first else file
+            place = number - self._first_file
+            if place == len(self.files):
+                self.files.append(read)
+            else:
+                self.files[place] = self.files[place].with_more(read)
         self._skipped_words += part.skipped_words
         self._spelled_out.update(part.spelled_out)
         self._bytes_read += part.bytes_read
@@ -297,23 +271,11 @@ class Merging:
         self.total += int(counts.sum())
         return distinct
 
-    def _add_file(self, file: int, read: FileStatistics) -> None:
-        number = file - self._first_file
-        if number == len(self.files):
-            self.files.append(read)
-        else:
-            self.files[number] = self.files[number].with_more(read)
-
 
 def merged(parts: Sequence[PartCounts], *, is_compiled: bool = False) -> PartCounts:
-    """Return the merged counts of neighbouring parts of a corpus.
+    """Return the merged counts of neighbouring parts of a corpus, each with all its words.
 
-    Parameters
-    ----------
-    parts
-        The parts in the order of the corpus, each with all its words; at least one.
-    is_compiled
-        Whether to merge with compiled kernels; no word may then contain a blank.
+    With compiled kernels no word may contain a blank.
     """
     numbers: WordNumbers = PlainWordNumbers()
     if is_compiled:

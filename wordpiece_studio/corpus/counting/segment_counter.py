@@ -5,11 +5,12 @@ Not here: which segments (`segments`), and what happens to their parts (`workers
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wordpiece_studio.corpus.counting.part_counts import PartCounts
 from wordpiece_studio.corpus.counting.segments import (
     NotPlainUtf8,
+    RawBlock,
     ReadingNotes,
     first_byte,
     raw_blocks,
@@ -17,6 +18,7 @@ from wordpiece_studio.corpus.counting.segments import (
 )
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.decoding import TextPiece
 from wordpiece_studio.corpus.encodings import DETECT
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import opened
@@ -26,7 +28,7 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.word_numbers import spelled_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -34,10 +36,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.corpus.counts import FileStatistics
-    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile, TextOnDisk
+    from wordpiece_studio.corpus.parquet import ParquetTexts
     from wordpiece_studio.text.pipeline import Pipeline
-    from wordpiece_studio.text.word_numbers import WordNumbers
     from wordpiece_studio.text.word_table import TableWordNumbers
+
+AnyPiece = TypeVar("AnyPiece", TextPiece, RawBlock)
 
 
 def can_be_sent(pipeline: Pipeline) -> bool:
@@ -50,30 +54,35 @@ def can_be_sent(pipeline: Pipeline) -> bool:
     return True
 
 
+def counter_for(
+    pipeline: Pipeline, longest: int, check_stop: Callable[[], None], *, is_compiled: bool, **options: Any
+) -> WordCounter:
+    """Return a counter of words; if it is compiled, the pipeline must be local, and it takes further options."""
+    if not is_compiled:
+        return PlainCounter(pipeline, longest, check_stop)
+    from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
+
+    return CompiledCounter(pipeline, longest, check_stop, **options)
+
+
 class SegmentCounter:
     """Counts segments of files.
 
     Parameters
     ----------
-    files
-        The files of the corpus.
-    pipeline, longest
-        As for `WordCounter`.
     is_compiled
         Whether to count with compiled kernels; the pipeline must then be local.
-    part_bytes
-        About how many bytes of text become one part.
-    bytes_to_come
-        About how much text there will be.
+    part_bytes, bytes_to_come
+        About how much text becomes one part, and how much there will be.
     sends_words
         Whether parts bring the new words; not needed if the receiver reads `numbers` directly.
     numbers
-        The words and their numbers, if other compiled counters use them too.
+        The words and their numbers, if other compiled counters use them too; its own are an attribute.
     on_block
-        Called before each block of text with the bytes on disk read for the current part; it may raise. Not given,
-        it is `check_stop`.
+        Called before each block of text with the bytes on disk read for the current part; not given, it is
+        `check_stop`.
     check_stop
-        Called now and then while text is split into words; it may raise.
+        Called now and then while text is split into words. Both may raise.
     """
 
     def __init__(
@@ -94,24 +103,15 @@ class SegmentCounter:
         self._is_local = pipeline.is_local
         self._part_bytes = part_bytes
         self._on_block = on_block or (lambda _: check_stop())
-        self._counter: WordCounter
-        self._add_raw = None
-        if is_compiled:
-            from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
-
-            compiled = CompiledCounter(pipeline, longest, check_stop, bytes_to_come=bytes_to_come, numbers=numbers)
-            self._counter, self._add_raw = compiled, compiled.add_raw
-        else:
-            self._counter = PlainCounter(pipeline, longest, check_stop)
+        self._counter = counter_for(
+            pipeline, longest, check_stop, is_compiled=is_compiled, bytes_to_come=bytes_to_come, numbers=numbers
+        )
+        self._add_raw: Callable[[RawBlock], None] | None = getattr(self._counter, "add_raw", None)
+        self.numbers = self._counter.numbers
         self._words_sent = 0 if sends_words else None  # how many words parts have brought
         self._notes = ReadingNotes()
         self._bytes_read = 0  # of the current part
         self._file = self._parts_done = self._lines_before = 0  # of the segment; the lines of its finished parts
-
-    @property
-    def numbers(self) -> WordNumbers:
-        """The words met so far, and their numbers, which parts use."""
-        return self._counter.numbers
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
         """Yield what is counted in a segment, in one part or several; each is complete when it is yielded.
@@ -134,54 +134,42 @@ class SegmentCounter:
             return
         if self._add_raw is not None and _may_be_raw(file):
             try:
-                yield from self._raw_parts(file, segment)
+                yield from self._read(segment, raw_blocks(file, segment), self._add_raw)
             except NotPlainUtf8:
                 self._counter.abandon_part()
                 if self._parts_done:  # it was plain so far, so there is a fault to report
                     raise self._fault_in(file, segment) from None
             else:
                 return
-        yield from self._text_parts(file, segment)
+        if segment.start == 0 and segment.end is None:
+            source = opened(file, splits_at_blanks=self._is_local)
+            yield from self._read(segment, source.pieces(), self._counter.add, source)
+        else:
+            pieces = segment_pieces(file, segment, splits_at_blanks=self._is_local)
+            yield from self._read(segment, pieces, self._counter.add)
 
     def interrupted(self) -> PartCounts:
         """Return the current part, after `on_block` raised."""
         self._notes.end_text()
         return self._taken()
 
-    def _raw_parts(self, file: CorpusFile, segment: Segment) -> Iterator[PartCounts]:
-        assert self._add_raw is not None
-        held = 0
-        self._notes = ReadingNotes(0 if segment.start == 0 else first_byte(file, segment))
-        for block in raw_blocks(file, segment):
-            self._on_block(self._bytes_read)
-            self._add_raw(block)
-            self._notes.add_raw(block.bytes, block.byte + block.size)
-            held += block.size
-            self._bytes_read += block.size
-            if held >= self._part_bytes:
-                yield self._taken()
-                held = 0
-        self._notes.end_text()
-        yield self._taken()
-
-    def _text_parts(self, file: CorpusFile, segment: Segment) -> Iterator[PartCounts]:
-        if segment.is_whole:
-            source = opened(file, splits_at_blanks=self._is_local)
-            pieces = source.pieces()
-        else:
-            source, pieces = None, segment_pieces(file, segment, splits_at_blanks=self._is_local)
+    def _read(
+        self,
+        segment: Segment,
+        pieces: Iterable[AnyPiece],
+        add: Callable[[AnyPiece], None],
+        source: TextOnDisk | ParquetTexts | None = None,
+    ) -> Iterator[PartCounts]:
+        """Count pieces; what they take on disk is known to their source, if there is one."""
         held = read_before = 0
-        self._notes = ReadingNotes(0 if segment.start == 0 else first_byte(file, segment))
+        self._notes = ReadingNotes(0 if segment.start == 0 else first_byte(self._files[segment.file], segment))
         for piece in pieces:
             self._on_block(self._bytes_read)
-            self._counter.add(piece)
+            add(piece)
             self._notes.add(piece)
             size = piece.end_byte - piece.byte
             held += size
-            if source is None:
-                self._bytes_read += size
-            else:
-                self._bytes_read = source.bytes_read - read_before
+            self._bytes_read = self._bytes_read + size if source is None else source.bytes_read - read_before
             if held >= self._part_bytes:
                 yield self._taken()
                 held, read_before = 0, 0 if source is None else source.bytes_read
@@ -190,7 +178,7 @@ class SegmentCounter:
 
     def _taken(self) -> PartCounts:
         """Return the current part."""
-        tally, read = self._counter.end_part(), self._notes.taken("")
+        tally, read = self._counter.end_part(), self._notes.taken()
         self._parts_done += 1
         part = self._part(
             read,
@@ -210,11 +198,10 @@ class SegmentCounter:
     def _part(
         self, read: FileStatistics, numbers: NDArray[np.int32], counts: NDArray[np.int64], **others: Any
     ) -> PartCounts:
-        part = PartCounts.of_file(self._file, read, numbers, counts, **others)
-        if self._words_sent is None:
-            return part
-        sent, self._words_sent = self._words_sent, len(self.numbers)
-        return part.with_words(self.numbers, sent)
+        if self._words_sent is not None:
+            others["words"], others["ends"] = self.numbers.spelled(self._words_sent)
+            self._words_sent = len(self.numbers)
+        return PartCounts.of_file(self._file, read, numbers, counts, **others)
 
     def _fault_in(self, file: CorpusFile, segment: Segment) -> StudioError:
         """Return the error from `decoding` for a file that contains invalid UTF-8."""
@@ -233,7 +220,7 @@ class SegmentCounter:
 
         self._on_block(0)
         counts = read_word_counts(file)
-        numbers = self._counter.numbers.numbers_of(*spelled_out(counts.words))
+        numbers = self.numbers.numbers_of(*spelled_out(counts.words))
         read = counts.statistics.files[0]
         return self._part(read, numbers, counts.counts, bytes_read=FileOnDisk(file.path).size)
 

@@ -6,6 +6,7 @@ plain UTF-8 (`listing`), and what happens to the text.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
 from wordpiece_studio.corpus.counts import FileStatistics
 from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces
 from wordpiece_studio.corpus.encodings import marked_encoding
-from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, bytes_around, open_binary, unreadable
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, bytes_around, reading
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.system.printable import display_name
 
@@ -44,38 +45,19 @@ class NotPlainUtf8(Exception):  # never shown to a user
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a corpus: the lines of a file that begin at or after byte `start` and before byte `end`.
-
-    Attributes
-    ----------
-    file
-        The number of the file, from 0.
-    start, end
-        Bytes from 0; ``end`` None for the rest of the file.
-    """
+    """The lines of a file, given by its number, that begin at or after byte `start` and before byte `end`."""
 
     file: int
     start: int = 0
     end: int | None = None
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is a whole file."""
-        return self.start == 0 and self.end is None
-
 
 @dataclass(frozen=True, slots=True)
 class RawBlock:
-    """A stretch of plain UTF-8 that cuts no chunk at either end.
+    """A stretch of plain UTF-8 that cuts no chunk at either end: the first `size` bytes of `text`.
 
-    Attributes
-    ----------
-    text
-        Its bytes, followed by `BEHIND_BLOCK` others: uint8. The content is valid until the next block is read.
-    size
-        How many bytes it has.
-    line, byte
-        The line, from 1 in the segment, and the byte of the file where it begins.
+    `BEHIND_BLOCK` others follow. The content is valid until the next block is read. `line` is that in the segment,
+    `byte` that in the file.
     """
 
     text: NDArray[np.uint8]
@@ -84,10 +66,20 @@ class RawBlock:
     line: int
     byte: int
 
+    replaced = skipped_lines = 0
+    encoding = "utf-8"
+
     @property
-    def bytes(self) -> NDArray[np.uint8]:
-        """The bytes without the padding."""
+    def utf8(self) -> NDArray[np.uint8]:
         return self.text[: self.size]
+
+    @property
+    def characters(self) -> int:
+        return int(np.count_nonzero(self.utf8.view(np.int8) > _LAST_CONTINUATION))
+
+    @property
+    def end_byte(self) -> int:
+        return self.byte + self.size
 
     def locate(self, index: int) -> tuple[int, int]:
         return self.line + int(np.count_nonzero(self.text[:index] == ord("\n"))), self.byte + index
@@ -96,16 +88,9 @@ class RawBlock:
 def divided(
     files: Sequence[CorpusFile], sizes: Sequence[int], parts: int, largest: int = LARGEST_SEGMENT
 ) -> list[Segment]:
-    """Return the segments of files, in order; they get smaller towards the end, so that no process waits long.
+    """Return the segments of files of these sizes, in order, for this many processes.
 
-    Parameters
-    ----------
-    files, sizes
-        The files, and how many bytes each has.
-    parts
-        How many processes will count.
-    largest
-        How many bytes a segment should have at most; it may have half as much again.
+    They get smaller towards the end, so that no process waits long; one may be half as large again as `largest`.
     """
     left, smallest = sum(sizes), max(SMALLEST_SEGMENT, largest // 8)
     segments: list[Segment] = []
@@ -134,11 +119,8 @@ def is_divisible(file: CorpusFile) -> bool:
     """Return whether parts of a file can be read independently: whether it is uncompressed text in UTF-8."""
     if file.kind != "text" or file.encoding not in (None, "utf-8"):
         return False
-    try:
-        with open_binary(file.path) as stream:
-            return is_plain_utf8(stream.read(MAGIC_BYTES), file)
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as stream:
+        return is_plain_utf8(stream.read(MAGIC_BYTES), file)
 
 
 def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
@@ -150,44 +132,35 @@ def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
 
 def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
     """Yield a segment of a text file as blocks of UTF-8, whether valid or not."""
-    try:
-        with open_binary(file.path) as stream:
-            yield from _blocks(stream, file, segment, block_bytes)
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as stream:
+        yield from _blocks(stream, file, segment, block_bytes)
 
 
 def segment_pieces(file: CorpusFile, segment: Segment, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
     """Yield a segment of a divisible file like `decoding` does a whole file; its lines are numbered from 1."""
-    try:
-        with open_binary(file.path) as stream:
-            start, end = _bounds(stream, segment)
-            stream.seek(start)
+    with reading(file.path) as stream:
+        start, end = _bounds(stream, segment)
+        stream.seek(start)
 
-            def read(size: int) -> bytes:
-                return stream.read(size if end is None else max(0, min(size, end - stream.tell())))
+        def read(size: int) -> bytes:
+            return stream.read(size if end is None else max(0, min(size, end - stream.tell())))
 
-            yield from decoded_pieces(
-                read,
-                read(BLOCK_BYTES),
-                display_name(file.path),
-                encoding=None if start == 0 else "utf-8",
-                errors=file.errors,
-                splits_at_blanks=splits_at_blanks,
-                byte=start,
-                around=partial(bytes_around, file.path),
-            )
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+        yield from decoded_pieces(
+            read,
+            read(BLOCK_BYTES),
+            display_name(file.path),
+            encoding=None if start == 0 else "utf-8",
+            errors=file.errors,
+            splits_at_blanks=splits_at_blanks,
+            byte=start,
+            around=partial(bytes_around, file.path),
+        )
 
 
 def first_byte(file: CorpusFile, segment: Segment) -> int:
     """Return where in its file the first line of a segment begins."""
-    try:
-        with open_binary(file.path) as stream:
-            return _line_start(stream, segment.start)
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as stream:
+        return _line_start(stream, segment.start)
 
 
 def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: int) -> Iterator[RawBlock]:
@@ -201,7 +174,8 @@ def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: i
         count = stream.readinto(memoryview(buffer)[filled : filled + wanted]) if wanted else 0  # type: ignore[attr-defined]
         is_over = not count
         if byte == 0 and filled == 0:
-            _check_head(bytes(buffer[:MAGIC_BYTES]), file)
+            if not is_plain_utf8(bytes(buffer[:MAGIC_BYTES]), file):
+                raise NotPlainUtf8
             mark = len(_UTF8_MARK) if buffer.startswith(_UTF8_MARK) else 0
         filled += count or 0
         cut = filled if is_over else buffer.rfind(b"\n", 0, filled) + 1 or buffer.rfind(b" ", 0, filled) + 1
@@ -218,11 +192,6 @@ def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: i
             raise NotPlainUtf8
         elif not is_over and filled == len(buffer) - BEHIND_BLOCK:
             buffer = buffer[:filled] + bytes(filled + BEHIND_BLOCK)
-
-
-def _check_head(head: bytes, file: CorpusFile) -> None:
-    if not is_plain_utf8(head, file):
-        raise NotPlainUtf8
 
 
 def _bounds(stream: BinaryIO, segment: Segment) -> tuple[int, int | None]:
@@ -257,68 +226,44 @@ def notes_on_files(
 
 
 class ReadingNotes:
-    """Notes on one file or a part of it, or on several texts that are read as one.
-
-    Parameters
-    ----------
-    first_byte
-        Where reading begins in the file.
-    """
+    """Notes on a file or a part of it from `first_byte` on, or on several texts that are read as one."""
 
     def __init__(self, first_byte: int = 0) -> None:
         self._end = first_byte  # of what was read
         self._line_bytes = 0  # of the current line
+        self._most_line_bytes = 0
         self._encoding = "utf-8"
-        self._clear()
+        self._sums: Counter[str] = Counter()  # by the fields of the statistics
 
-    def add(self, piece: TextPiece) -> None:
+    def add(self, piece: TextPiece | RawBlock) -> None:
         self._add_lines(np.frombuffer(piece.utf8, dtype=np.uint8))
-        self._characters += len(piece.text)
-        self._replaced += piece.replaced
-        self._skipped_lines += piece.skipped_lines
+        self._sums.update(
+            characters=piece.characters,
+            replaced=piece.replaced,
+            skipped_lines=piece.skipped_lines,
+            bytes=piece.end_byte - self._end,  # between pieces there may be marks, and lines that are left out
+        )
         self._encoding = piece.encoding
-        self._read_to(piece.end_byte)
-
-    def add_raw(self, text: NDArray[np.uint8], end_byte: int) -> None:
-        """Note a stretch of UTF-8 and where it ends in the file."""
-        self._add_lines(text)
-        self._characters += int(np.count_nonzero(text.view(np.int8) > _LAST_CONTINUATION))
-        self._read_to(end_byte)
+        self._end = piece.end_byte
 
     def end_text(self) -> None:
         """Note the end of a file or text; its last line may lack a line end, and the next one begins at byte 0."""
         if self._line_bytes:
-            self._lines += 1
+            self._sums["lines"] += 1
             self._end_line()
         self._end = 0
 
-    def taken(self, name: str) -> FileStatistics:
-        """Return what was noted, without words, as for a file called `name`, and start new notes."""
-        statistics = self.statistics(name)
-        self._clear()
+    def taken(self) -> FileStatistics:
+        """Return what was noted, without words and name, and start new notes."""
+        statistics = self.statistics("")
+        self._sums.clear()
+        self._most_line_bytes = 0
         return statistics
 
     def statistics(self, name: str) -> FileStatistics:
         """Return what was noted, without words, as for a file called `name`."""
-        return FileStatistics(
-            name=name,
-            bytes=self._bytes,
-            lines=self._lines,
-            characters=self._characters,
-            most_line_bytes=max(self._most_line_bytes, self._line_bytes),
-            encoding=self._encoding,
-            replaced=self._replaced,
-            skipped_lines=self._skipped_lines,
-        )
-
-    def _clear(self) -> None:
-        self._lines = self._characters = self._bytes = self._replaced = self._skipped_lines = 0
-        self._most_line_bytes = 0
-
-    def _read_to(self, end_byte: int) -> None:
-        # Between pieces there may be byte order marks and lines that are left out.
-        self._bytes += end_byte - self._end
-        self._end = end_byte
+        most_line_bytes = max(self._most_line_bytes, self._line_bytes)
+        return FileStatistics(name, encoding=self._encoding, most_line_bytes=most_line_bytes, **self._sums)
 
     def _add_lines(self, text: NDArray[np.uint8]) -> None:
         ends = np.flatnonzero(text == _LINE_END)
@@ -327,7 +272,7 @@ class ReadingNotes:
             return
         self._line_bytes += int(ends[0]) + 1
         self._end_line()
-        self._lines += len(ends)
+        self._sums["lines"] += len(ends)
         if len(ends) > 1:
             self._most_line_bytes = max(self._most_line_bytes, int(np.diff(ends).max()))
         self._line_bytes = len(text) - int(ends[-1]) - 1

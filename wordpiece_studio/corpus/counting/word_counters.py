@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.corpus.counting.segments import RawBlock
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
@@ -38,18 +39,10 @@ def are_kernels_worth_it(size: int) -> bool:
 
 
 class Tally(NamedTuple):
-    """What was counted in a stretch of text.
+    """The words of a stretch of text in order of first appearance, by their numbers, and how often each occurs.
 
-    Attributes
-    ----------
-    numbers : numpy.ndarray
-        The distinct words in order of first appearance, by their numbers: int32, shape ``(n_words,)``.
-    counts : numpy.ndarray
-        How often each occurs: int64, shape ``(n_words,)``.
-    skipped, skipped_words
-        The first words that were left out because they are too long, and how many were left out.
-    spelled_out
-        How often each of BERT's special tokens is spelled out.
+    Both have the shape ``(n_words,)``. `skipped` are the first of the words that were left out because they are too
+    long; `spelled_out` says how often each of BERT's special tokens is spelled out.
     """
 
     numbers: NDArray[np.int32]
@@ -60,17 +53,12 @@ class Tally(NamedTuple):
 
 
 class WordCounter(ABC):
-    """Counts the words of pieces of text, part by part.
+    """Counts the words of pieces of text, part by part; those of more than `longest` characters are left out.
 
-    Parameters
-    ----------
-    pipeline
-        What turns the text into words.
-    longest
-        Words of more characters than this are left out.
-    check_stop
-        Called now and then; raises if the count should stop.
+    `check_stop` is called now and then; it raises if the count should stop. `numbers` are the words met so far.
     """
+
+    numbers: WordNumbers
 
     def __init__(self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None]) -> None:
         self._pipeline = pipeline
@@ -81,11 +69,6 @@ class WordCounter(ABC):
         self._skipped: list[SkippedWord] = []
         self._skipped_words = 0
         self._spelled_out: Counter[str] = Counter()
-
-    @property
-    @abstractmethod
-    def numbers(self) -> WordNumbers:
-        """The words met so far, and their numbers."""
 
     @abstractmethod
     def add(self, piece: TextPiece) -> None:
@@ -115,8 +98,8 @@ class WordCounter(ABC):
         """Whether the next word left out will be listed."""
         return len(self._skipped) < MOST_SKIPPED_WORDS
 
-    def _skip(self, length: int, piece: TextPiece, start: int) -> None:
-        """Leave out a word; the stretch that contains it begins at the character `start` of the piece."""
+    def _skip(self, length: int, piece: TextPiece | RawBlock, start: int) -> None:
+        """Leave out a word; the stretch that contains it begins at `start` in the piece."""
         self._skipped_words += 1
         if self._is_listing:
             line, byte = piece.locate(start)
@@ -126,12 +109,7 @@ class WordCounter(ABC):
 class PlainCounter(WordCounter):
     """Counts the stretches between blanks first, or the lines if the pipeline looks across blanks.
 
-    Parameters
-    ----------
-    pipeline, longest, check_stop
-        As for `WordCounter`.
-    most_characters
-        When the distinct stretches have more characters than this they are split and forgotten.
+    When the distinct stretches have more than `most_characters` they are split and forgotten.
     """
 
     def __init__(
@@ -150,13 +128,8 @@ class PlainCounter(WordCounter):
         # The word numbers of stretches that were split before; lines hardly ever recur.
         self._cut: dict[str, list[int]] = {}
         self._cut_characters = 0
-        self._numbers = PlainWordNumbers()
+        self.numbers: PlainWordNumbers = PlainWordNumbers()
         self._tallied: dict[int, int] = {}
-
-    @property
-    def numbers(self) -> PlainWordNumbers:
-        """The words met so far, and their numbers."""
-        return self._numbers
 
     def add(self, piece: TextPiece) -> None:
         """Count the stretches of a piece."""
@@ -204,8 +177,13 @@ class PlainCounter(WordCounter):
                     self._skipped_words += count * sum(len(word) > self._longest for word in words)
                     self._count((word for word in words if len(word) <= self._longest), count)
                     continue
-                numbers = list(map(self._numbers.number, words))
-                self._remember(stretch, numbers)
+                numbers = list(map(self.numbers.number, words))
+                if self._pipeline.is_local:
+                    if self._cut_characters > self._most_characters:
+                        cut.clear()
+                        self._cut_characters = 0
+                    cut[stretch] = numbers
+                    self._cut_characters += len(stretch)
             for word_number in numbers:
                 self._tallied[word_number] = self._tallied.get(word_number, 0) + count
         self._pieces.clear()
@@ -220,18 +198,9 @@ class PlainCounter(WordCounter):
                 start += len(each) + 1
         return error
 
-    def _remember(self, stretch: str, numbers: list[int]) -> None:
-        if not self._pipeline.is_local:
-            return
-        if self._cut_characters > self._most_characters:
-            self._cut.clear()
-            self._cut_characters = 0
-        self._cut[stretch] = numbers
-        self._cut_characters += len(stretch)
-
     def _count(self, words: Iterable[str], count: int = 1) -> None:
         for word in words:
-            number = self._numbers.number(word)
+            number = self.numbers.number(word)
             self._tallied[number] = self._tallied.get(number, 0) + count
 
     def _add_with_long_ones(self, stretches: list[str], piece: TextPiece) -> None:
@@ -243,19 +212,15 @@ class PlainCounter(WordCounter):
                 self._note_piece(piece)
             else:
                 self._cut_stretches()
-                self._add_long_one(stretch, piece, start)
+                try:
+                    for word in self._pipeline.iterate(stretch):
+                        if len(word) <= self._longest:
+                            self._count((word,))
+                        else:
+                            self._skip(len(word), piece, start)
+                except PatternOverrunError as error:
+                    raise error.in_line(piece.locate(start)[0], piece.source) from None
             start += len(stretch) + 1
-
-    def _add_long_one(self, stretch: str, piece: TextPiece, start: int) -> None:
-        """Count a stretch that begins at the character `start` of a piece."""
-        try:
-            for word in self._pipeline.iterate(stretch):
-                if len(word) <= self._longest:
-                    self._count((word,))
-                else:
-                    self._skip(len(word), piece, start)
-        except PatternOverrunError as error:
-            raise error.in_line(piece.locate(start)[0], piece.source) from None
 
     def _note_piece(self, piece: TextPiece) -> None:
         if not self._pipeline.is_local and (not self._pieces or self._pieces[-1] is not piece):

@@ -11,7 +11,7 @@ import contextlib
 import os
 import threading
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
 from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
@@ -27,45 +27,18 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.word_table import TableWordNumbers
 
     CounterMaker = Callable[..., SegmentCounter]
+    Answer = tuple[int, PartCounts | StudioError | str]
 
 _AT_ONCE = 2  # segments that a worker has, one of them in progress
 _PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
-_READY, _OVER = "ready", "over"
-"""What a worker says besides parts and errors: it can count; a segment is done."""
-
-
-class Answer(NamedTuple):
-    """A worker's message about a segment.
-
-    Attributes
-    ----------
-    segment
-        The number of the segment.
-    part, fault
-        A part of it, or why it cannot be read; neither if it is done.
-    is_lost
-        Whether it must be counted again.
-    """
-
-    segment: int
-    part: PartCounts | None = None
-    fault: StudioError | None = None
-    is_lost: bool = False
+_READY, OVER, LOST = "ready", "over", "lost"
+"""What is said besides parts and errors: a worker can count; a segment is done, or must be counted again."""
 
 
 class Workers:
-    """Several workers.
+    """Several workers, each with a counter of its own.
 
-    Parameters
-    ----------
-    make_counter
-        Makes the counter of each.
-    count
-        How many.
-    numbers
-        The numbers of words used here; workers use a table too, and must then be threads.
-    are_children
-        Whether each runs in a child process.
+    `numbers` are those of words used here; workers use a table too, and must then be threads.
     """
 
     def __init__(
@@ -78,7 +51,7 @@ class Workers:
     ) -> None:
         self._make_counter = make_counter
         self._numbers = numbers
-        self._said: SimpleQueue[tuple[Worker, object]] = SimpleQueue()
+        self._said: SimpleQueue[tuple[Worker, Any]] = SimpleQueue()
         self._stop = threading.Event()
         self._all: list[Worker] = []
         self._lost: list[int] = []  # lost segments not reported yet
@@ -99,23 +72,24 @@ class Workers:
         return sum(worker.memory for worker in self._all)
 
     def heard(self, seconds: float = 0.0) -> Answer | None:
-        """Return the next message of a worker; None if there is none within `seconds`."""
+        """Return the number of a segment and the next that is said about it; None if that takes over `seconds`.
+
+        That is a part of it, why it cannot be read, `OVER` or `LOST`.
+        """
         if self._lost:
-            return Answer(self._lost.pop(), is_lost=True)
+            return self._lost.pop(), LOST
         try:
             worker, said = self._said.get(timeout=seconds)
         except Empty:
             return None
         if said is _READY:
             worker.is_ready = True
-        elif said is _OVER:
-            return Answer(worker.segments.pop(0))
+        elif said == OVER or isinstance(said, StudioError):
+            return worker.segments.pop(0), said
         elif isinstance(said, PartCounts):
             worker.waiting_parts.release()
             part = said if worker.renumbering is None else worker.renumbering.renumbered(said)
-            return Answer(worker.segments[0], part=part)
-        elif isinstance(said, StudioError):
-            return Answer(worker.segments.pop(0), fault=said)
+            return worker.segments[0], part
         elif isinstance(said, LostChildError):
             self._lose(worker)
         elif isinstance(said, BaseException):
@@ -145,24 +119,14 @@ class Workers:
 class Worker(threading.Thread):
     """A thread that counts segments, itself or through a child process, and reports the results.
 
-    Attributes
-    ----------
-    segments
-        The numbers of the segments it has, in the order in which it counts them.
-    is_ready
-        Whether it can be given segments.
-    memory
-        How many bytes of memory its process holds; 0 if it is this one.
-    renumbering
-        Converts its word numbers; None if they are those used here.
-    waiting_parts
-        To be released when a part was received: until then it pauses.
+    `segments` are the numbers of those it has, in the order in which it counts them. `renumbering` is None if its word
+    numbers are those used here. `waiting_parts` is to be released when a part was received: until then it pauses.
     """
 
     def __init__(
         self,
         make_counter: CounterMaker,
-        said: SimpleQueue[tuple[Worker, object]],
+        said: SimpleQueue[tuple[Worker, Any]],
         stop: threading.Event,
         numbers: PlainWordNumbers | TableWordNumbers,
         *,
@@ -226,7 +190,7 @@ class Worker(threading.Thread):
             self._say(error)
         else:
             self.memory = counter.memory if isinstance(counter, ChildCounter) else 0
-            self._say(_OVER)
+            self._say(OVER)
 
     def _say(self, what: object) -> None:
         self._said.put((self, what))
@@ -241,13 +205,7 @@ class LostChildError(Exception):  # never shown to a user
 
 
 class ChildCounter:
-    """Counts segments like `SegmentCounter`, in a child process, which counts a part only when it is asked for it.
-
-    Attributes
-    ----------
-    memory
-        How many bytes of memory the child holds.
-    """
+    """Counts segments like `SegmentCounter`, in a child process, which counts a part only when it is asked for it."""
 
     def __init__(self, child: Child, make_counter: CounterMaker, stop: threading.Event) -> None:
         self.memory = 0

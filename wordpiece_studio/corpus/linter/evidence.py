@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
-from wordpiece_studio.corpus.files import FileOnDisk, open_binary
+from wordpiece_studio.corpus.files import FileOnDisk, compression_in, reading
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -41,20 +41,10 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSample:
-    """The part of the raw text that is examined.
+    """The part of the raw text that is examined: stretches that begin and end where words do.
 
-    Attributes
-    ----------
-    parts
-        Stretches that begin and end where words do.
-    is_whole
-        Whether that is the whole text.
-    is_editable
-        Whether the text can be changed, because it is not read from files.
-    longest_line, characters
-        The lengths of the longest line and of all the text it is part of.
-    files
-        The files that the parts are from, which say how each is read.
+    It is editable unless it is read from files, which say how each is read. `longest_line` is the length of the longest
+    line of all the text, which has this many `characters`.
     """
 
     parts: tuple[TextPart, ...]
@@ -126,7 +116,9 @@ def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextP
     """Return parts of a file of about `size` bytes each, and whether they are all of it."""
     from wordpiece_studio.corpus.inspection import preview
 
-    if _is_compressed(file):  # a later part can be read only through everything before it
+    with reading(file.path) as content:
+        is_compressed = compression_in(content) is not None
+    if is_compressed:  # a later part can be read only through everything before it
         places, size = 1, places * size
     parts: list[TextPart] = []
     end, total, is_all = 0, 1, True
@@ -145,37 +137,18 @@ def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextP
 
 
 def _size_of(file: CorpusFile) -> int:
-    try:
+    with suppress(StudioError):
         return FileOnDisk(file.path).size
-    except StudioError:
-        return 0
+    return 0
 
 
-def _is_compressed(file: CorpusFile) -> bool:
-    try:
-        with open_binary(file.path) as content:
-            return compression_of(content.read(MAGIC_BYTES)) is not None
-    except OSError:
-        return False
-
-
+@dataclass
 class Evidence:
-    """A sample and word counts, with what several checks need from them.
+    """A sample and the word counts of the whole corpus from a pipeline, with what several checks need from them."""
 
-    Parameters
-    ----------
-    sample
-        The part of the raw text that is examined.
-    counts
-        The words of the whole corpus, from the same pipeline.
-    pipeline
-        The chosen normalizer and pre-tokenizer.
-    """
-
-    def __init__(self, sample: CorpusSample, counts: WordCounts, pipeline: Pipeline) -> None:
-        self.sample = sample
-        self.counts = counts
-        self.pipeline = pipeline
+    sample: CorpusSample
+    counts: WordCounts
+    pipeline: Pipeline
 
     @cached_property
     def stretches(self) -> Counter[str]:
@@ -188,12 +161,12 @@ class Evidence:
         return found
 
     @cached_property
-    def library_stretches(self) -> list[tuple[str, int]]:
+    def non_ascii_stretches(self) -> list[tuple[str, int]]:
         """The stretches that are not pure ASCII, with their counts."""
         return [(stretch, count) for stretch, count in self.stretches.items() if not stretch.isascii()]
 
     @cached_property
-    def library_words(self) -> list[tuple[str, int]]:
+    def non_ascii_words(self) -> list[tuple[str, int]]:
         """The words of the corpus that are not pure ASCII, with their counts."""
         return [(word, count) for word, count in self.words() if not word.isascii()]
 
@@ -218,13 +191,11 @@ class Evidence:
         for normalizer, pre_tokenizer in names:
             if (normalizer, pre_tokenizer) == present:
                 continue
-            try:
+            with suppress(StudioError):  # custom steps have no name by which to choose them
                 steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
                 other = Pipeline(*steps, self.pipeline.user_tokens)
                 if is_fixed(other):
                     return other
-            except StudioError:  # custom steps have no name by which to choose them
-                continue
         return None
 
 
@@ -254,8 +225,3 @@ def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ..
     longest = max((end - start for part in parts for start, end in _lines_of(part.text)), default=0)
     characters = sum(len(part.text) for part in parts)
     return CorpusSample(tuple(parts), is_whole, False, longest, characters, files)
-
-
-def largest_first(counter: Counter[str]) -> list[str]:
-    """Return the keys by descending count, ties in order of first appearance."""
-    return [key for key, _ in counter.most_common()]

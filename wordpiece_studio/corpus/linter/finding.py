@@ -7,8 +7,9 @@ length is up to whoever shows the finding; `linter` repairs texts.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import BertNormalizer
@@ -66,10 +67,6 @@ class LengthFix:
 
 
 Fix = PipelineFix | TextFix | ReadingFix | LengthFix
-
-_FIXES: dict[str, type[Fix]] = {
-    "pipeline": PipelineFix, "text": TextFix, "reading": ReadingFix, "length": LengthFix,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,24 +159,6 @@ def fix_to(pipeline: Pipeline) -> PipelineFix:
     return PipelineFix(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
 
 
-def as_data(finding: Finding) -> dict[str, Any]:
-    """Return a finding as plain data that JSON can hold."""
-    data = asdict(finding)
-    if finding.fix is not None:
-        data["fix"]["type"] = next(name for name, kind in _FIXES.items() if kind is type(finding.fix))
-    return data
-
-
-def from_data(data: dict[str, Any]) -> Finding:
-    """Return the finding that `as_data` described."""
-    fix = data["fix"]
-    if fix is not None:
-        fix = _FIXES[fix["type"]](**{name: value for name, value in fix.items() if name != "type"})
-    examples = tuple(Example(**example) for example in data["examples"])
-    details = tuple(data["detail_templates"])
-    return Finding(**data | {"fix": fix, "examples": examples, "detail_templates": details})
-
-
 _FRIENDLY, _FRIENDLY_TOGETHER = "language-friendly", "language-friendly:keep-chinese"
 
 _COMPOSED = {"nfd": "nfc", "nfkd": "nfkc"}
@@ -256,7 +235,6 @@ def _keeps_chinese(name: str) -> bool:
 
 
 def _bert(step: str) -> BertNormalizer | None:
-    try:
+    with suppress(ValueError):
         return BertNormalizer.from_name(step)
-    except ValueError:
-        return None
+    return None

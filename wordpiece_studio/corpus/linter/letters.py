@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from wordpiece_studio.corpus.linter.evidence import Evidence, few, largest_first
+from wordpiece_studio.corpus.linter.evidence import Evidence, few
 from wordpiece_studio.corpus.linter.finding import (
     Example,
     Finding,
@@ -108,7 +108,7 @@ def _spoiled_stretches(
 ) -> tuple[Counter[str], Pipeline | None, Counter[tuple[str, str]]]:
     """Return the stretches that the pipeline spoils, the first one that does not, and the words it would change."""
     pipeline = evidence.pipeline
-    spoiled = Counter({stretch: count for stretch, count in evidence.library_stretches if spoils(stretch, pipeline)})
+    spoiled = Counter({stretch: count for stretch, count in evidence.non_ascii_stretches if spoils(stretch, pipeline)})
     tried = few(list(spoiled))
     kept = evidence.first_that_fixes(
         keeping_marks(pipeline), lambda other: not any(spoils(stretch, other) for stretch in tried)
@@ -123,7 +123,7 @@ def characters_alone(evidence: Evidence) -> Finding | None:
     if alone is None:
         return None
     run = re.compile(f"[{re.escape(''.join(alone))}]{{2,}}")
-    runs = [stretch for stretch, _ in evidence.library_stretches if run.search(stretch)]
+    runs = [stretch for stretch, _ in evidence.non_ascii_stretches if run.search(stretch)]
     tried = few(runs)
     kept = evidence.first_that_fixes(keeping_together(evidence.pipeline), lambda other: _holds_runs(tried, other, run))
     if kept is None:
@@ -143,7 +143,7 @@ def characters_alone(evidence: Evidence) -> Finding | None:
             "Kept together they are split at punctuation only: sentences become words of up to {longest:,} characters.",
         ),
         {"distinct": len(alone), "occurrences": sum(alone.values()), "longest": max(map(len, together))},
-        (_run_example(evidence, largest_first(together), runs, run),),
+        (_run_example(evidence, [word for word, _ in together.most_common()], runs, run),),
         fix_to(kept),
         "Keep Chinese together" if is_chinese else "Keep them together",
     )
@@ -171,11 +171,11 @@ def _alone_patterns() -> tuple[re.Pattern[str], ...]:
 
 def _alone(evidence: Evidence, characters: re.Pattern[str]) -> dict[str, int] | None:
     """Return the characters that are words, with their counts, if hardly any of their kind is part of a longer word."""
-    alone = {word: count for word, count in evidence.library_words if len(word) == 1 and characters.match(word)}
+    alone = {word: count for word, count in evidence.non_ascii_words if len(word) == 1 and characters.match(word)}
     occurrences = sum(alone.values())
     if occurrences < max(2, _WORTH * evidence.counts.total):
         return None
-    in_words = sum(len(characters.findall(word)) * count for word, count in evidence.library_words if len(word) > 1)
+    in_words = sum(len(characters.findall(word)) * count for word, count in evidence.non_ascii_words if len(word) > 1)
     return alone if occurrences >= _ALONE * (occurrences + in_words) else None
 
 

@@ -6,13 +6,20 @@ Each repair changes only what is wrong and leaves every other character unchange
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import regex
 
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.linter import letters, text_checks, word_checks
-from wordpiece_studio.corpus.linter.evidence import CorpusSample, Evidence, sample_of_files, sample_of_texts
+from wordpiece_studio.corpus.linter.evidence import (
+    CorpusSample,
+    Evidence,
+    sample_of_files,
+    sample_of_text,
+    sample_of_texts,
+)
 from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.corpus.linter.text_checks import decoded_again
 from wordpiece_studio.corpus.linter.word_checks import LONG_RUN, without_stray_characters
@@ -46,17 +53,7 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
 
 
 def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline) -> list[Finding]:
-    """Return all findings, warnings first.
-
-    Parameters
-    ----------
-    sample
-        The part of the raw text that is examined.
-    counts
-        The words of the whole corpus from `pipeline`; None to count those of the sample.
-    pipeline
-        The chosen normalizer and pre-tokenizer.
-    """
+    """Return all findings, warnings first; without the words of the whole corpus, those of the sample are counted."""
     is_sample = counts.statistics.is_partial if counts is not None else not sample.is_whole
     if counts is None:
         texts = [part.text for part in sample.parts]
@@ -66,6 +63,12 @@ def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline
     if is_sample:
         found = [replace(finding, is_sample=True) for finding in found]
     return sorted(found, key=lambda finding: finding.severity == "note")
+
+
+def findings_in(text: str, files: Sequence[CorpusFile], counts: WordCounts, pipeline: Pipeline) -> tuple[Finding, ...]:
+    """Return all findings in files, or in `text` if there are none, with the words that `pipeline` makes of it."""
+    sample = sample_of_files(files) if files else sample_of_text(text)
+    return tuple(findings(sample, counts, pipeline))
 
 
 def lint(
@@ -180,6 +183,11 @@ def repaired(text: str, fix: TextFix) -> str:
     return _REPAIRS[fix.repair](text)
 
 
+def repairing_edit(text: str, fix: TextFix) -> tuple[int, int, str]:
+    """Return the edit that repairs a text, see `difference`."""
+    return difference(text, repaired(text, fix))
+
+
 def _wrapped(text: str) -> str:
     """Start a new line after each sentence of long lines; blanks there become the line break."""
     line_end = "\r\n" if "\r\n" in text else "\n"
@@ -200,14 +208,10 @@ def _sentences(line: str) -> list[str]:
     return lines
 
 
-def _without_long_words(text: str) -> str:
-    return LONG_RUN.sub("", text)
-
-
 _REPAIRS: Mapping[Repair, Callable[[str], str]] = {
     "decode-again": decoded_again,
     "remove-invisible": without_stray_characters,
-    "remove-long-words": _without_long_words,
+    "remove-long-words": partial(LONG_RUN.sub, ""),
     "wrap-lines": _wrapped,
 }
 

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DamagedStretch:
-    """A stretch from `start` to `end` (code points), the correct text, and the wrong encoding it was read in."""
+    """A stretch from `start` to `end` (code points), and the correct text."""
 
     start: int
     end: int
     repaired: str
-    encoding: str
 
 
 def damaged_stretches(text: str) -> list[DamagedStretch]:
@@ -92,44 +91,44 @@ _QUOTES = frozenset("“”‘’«»…–—\xa0·")
 _GLYPHS_OF_E2 = frozenset("€‚„†ˆ‰œ\x80\x82\x84\x86\x88\x89\x9c")
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    bytes_of: dict[str, int]
-    run: re.Pattern[str]
-    sequence: re.Pattern[str]
-
-
 @cache
-def _patterns_of(encoding: str, template: str) -> _Patterns:
-    """Return the patterns for characters read in an encoding: in the template, > is any byte after the first."""
+def _pattern_of(encoding: str, template: str) -> tuple[dict[str, int], re.Pattern[str], re.Pattern[str]]:
+    """Return the bytes of characters, and patterns of a run of such sequences, and of one.
+
+    The template is that of one as it is read in an encoding; > in it is any byte after the first.
+    """
     bytes_of = _characters_of(encoding)
     rest = f"[{re.escape(''.join(character for character, byte in bytes_of.items() if byte < 0xC0))}]"
     one = template.replace(">", rest)
-    return _Patterns(bytes_of, re.compile(f"(?:{one})+"), re.compile(one))
+    return bytes_of, re.compile(f"(?:{one})+"), re.compile(one)
 
 
-def _western(text: str) -> Iterator[DamagedStretch]:
-    patterns = _patterns_of("cp1252", "[\xc2-\xdf]>|[\xe0-\xef]>>|[\xf0-\xf4]>>>")
-    sure: list[DamagedStretch] = []
-    doubtful: list[DamagedStretch] = []
-    for match in patterns.run.finditer(text):
-        repaired = _as_utf8(match[0], patterns.bytes_of)
-        if repaired is None or _LOST.fullmatch(repaired):
+def _misread(text: str, encoding: str, template: str) -> Iterator[tuple[DamagedStretch, re.Match[str], list[str]]]:
+    """Yield UTF-8 that was read in an encoding, with its match and sequences; see `_pattern_of`."""
+    bytes_of, run, one = _pattern_of(encoding, template)
+    for match in run.finditer(text):
+        if (repaired := _as_utf8(match[0], bytes_of)) is not None:
+            yield DamagedStretch(match.start(), match.end(), repaired), match, one.findall(match[0])
+
+
+def _western(text: str) -> list[DamagedStretch]:
+    found: dict[DamagedStretch, bool] = {}
+    for stretch, match, sequences in _misread(text, "cp1252", "[\xc2-\xdf]>|[\xe0-\xef]>>|[\xf0-\xf4]>>>"):
+        if _LOST.fullmatch(stretch.repaired):
             continue
-        stretch = DamagedStretch(match.start(), match.end(), repaired, "cp1252")
-        sequences = patterns.sequence.findall(match[0])
-        if _is_sure(text, match, sequences):
-            sure.append(stretch)
-        elif len(sequences[0]) > 2 or sequences[0][0] > "Å" or not _ends_quotation(text, match):
-            doubtful.append(stretch)
-    yield from _with_neighbours(text, sure, doubtful)
+        is_sure = _is_sure(text, match, sequences)
+        if is_sure or len(sequences[0]) > 2 or sequences[0][0] > "Å" or not _ends_quotation(text, match):
+            found[stretch] = is_sure
+    return _with_neighbours(text, found)
 
 
-def _with_neighbours(text: str, sure: list[DamagedStretch], doubtful: list[DamagedStretch]) -> Iterator[DamagedStretch]:
-    yield from sure
-    lines = {text.rfind("\n", 0, stretch.start) for stretch in sure}
-    if lines:
-        yield from (stretch for stretch in doubtful if text.rfind("\n", 0, stretch.start) in lines)
+def _with_neighbours(text: str, found: dict[DamagedStretch, bool]) -> list[DamagedStretch]:
+    """Return the stretches that are sure to be damaged, and the others in their lines."""
+    if not any(found.values()):
+        return []
+    lines = [text.rfind("\n", 0, stretch.start) for stretch in found]
+    damaged = {line for line, is_sure in zip(lines, found.values(), strict=True) if is_sure}
+    return [stretch for stretch, line in zip(found, lines, strict=True) if line in damaged]
 
 
 def _as_utf8(text: str, bytes_of: dict[str, int]) -> str | None:
@@ -173,17 +172,10 @@ def _is_sure_sequence(sequence: str, before: str, after: str) -> bool:
 # -- UTF-8 read as Windows-1251: РїСЂРёРІРµС‚
 
 
-def _cyrillic(text: str) -> Iterator[DamagedStretch]:
-    patterns = _patterns_of("cp1251", "[РС]>")
-    found = []
-    for match in patterns.run.finditer(text):
-        repaired = _as_utf8(match[0], patterns.bytes_of)
-        if repaired is not None and repaired.isalpha():
-            found.append(DamagedStretch(match.start(), match.end(), repaired, "cp1251"))
+def _cyrillic(text: str) -> list[DamagedStretch]:
+    found = [stretch for stretch, *_ in _misread(text, "cp1251", "[РС]>") if stretch.repaired.isalpha()]
     # Two letters, such as a Ukrainian Сі, may be intended.
-    yield from _with_neighbours(
-        text, [each for each in found if len(each.repaired) >= 3], [each for each in found if len(each.repaired) < 3]
-    )
+    return _with_neighbours(text, {each: len(each.repaired) >= 3 for each in found})
 
 
 # -- Windows-1252 read as Latin-1: the controls that stand for quotation marks
@@ -191,15 +183,10 @@ def _cyrillic(text: str) -> Iterator[DamagedStretch]:
 _CONTROL = re.compile("[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]")  # those that Windows-1252 defines
 
 
-def _controls(text: str) -> Iterator[DamagedStretch]:
-    found = [
-        DamagedStretch(match.start(), match.end(), match[0].encode("latin-1").decode("cp1252"), "latin-1")
-        for match in _CONTROL.finditer(text)
-    ]
+def _controls(text: str) -> list[DamagedStretch]:
+    found = _decoded(text, _CONTROL, "cp1252")
     # U+0085 is also a line end.
-    yield from _with_neighbours(
-        text, [each for each in found if each.repaired != "…"], [each for each in found if each.repaired == "…"]
-    )
+    return _with_neighbours(text, {each: each.repaired != "…" for each in found})
 
 
 # -- Pre-Unicode Korean and Russian read as Latin-1: ¾È³çÇÏ¼¼¿ä, Ïðèâåò
@@ -215,13 +202,14 @@ def _korean(text: str) -> Iterator[DamagedStretch]:
         yield from found
 
 
-def _russian(text: str) -> Iterator[DamagedStretch]:
-    found = [
-        each for each in _decoded(text, _RUSSIAN, "cp1251") if len(each.repaired) == 1 or each.repaired[1:].islower()
-    ]
-    sure = [each for each in found if len(each.repaired) > 3]
-    if len({each.repaired for each in sure}) >= _FEWEST_WORDS:
-        yield from _with_neighbours(text, sure, [each for each in found if len(each.repaired) <= 3])
+def _russian(text: str) -> list[DamagedStretch]:
+    found = {
+        each: len(each.repaired) > 3
+        for each in _decoded(text, _RUSSIAN, "cp1251")
+        if len(each.repaired) == 1 or each.repaired[1:].islower()
+    }
+    words = {each.repaired for each, is_sure in found.items() if is_sure}
+    return _with_neighbours(text, found) if len(words) >= _FEWEST_WORDS else []
 
 
 def _decoded(text: str, pattern: re.Pattern[str], codec: str) -> Iterator[DamagedStretch]:
@@ -230,7 +218,7 @@ def _decoded(text: str, pattern: re.Pattern[str], codec: str) -> Iterator[Damage
             repaired = match[0].encode("latin-1").decode(codec)
         except UnicodeDecodeError:
             continue
-        yield DamagedStretch(match.start(), match.end(), repaired, "latin-1")
+        yield DamagedStretch(match.start(), match.end(), repaired)
 
 
 _LONG_LINE = 10_000
@@ -241,14 +229,13 @@ _CHARACTERS_A_FAULT = 100_000  # with one fault; rarer faults are only a note
 def mojibake(evidence: Evidence) -> Finding | None:
     """Return a finding if the text, or some of it, was read in a wrong encoding."""
     examples: dict[str, Example] = {}
-    encodings: dict[str, dict[str, int]] = {}
+    damaged_sources: set[str] = set()
     repairable = lost = 0
     for part in evidence.sample.parts:
         lost += lost_places(part.text)
         for stretch in damaged_stretches(part.text):
             repairable += 1
-            of_source = encodings.setdefault(part.source, {})
-            of_source[stretch.encoding] = of_source.get(stretch.encoding, 0) + 1
+            damaged_sources.add(part.source)
             if len(examples) < 3:
                 example = _example(part, stretch)
                 examples.setdefault(example.before, example)
@@ -259,7 +246,7 @@ def mojibake(evidence: Evidence) -> Finding | None:
         source, line = evidence.place_of("\ufffd")
         examples["\ufffd"] = Example("\ufffd", "", source, line)
     first = next(iter(examples.values()))
-    fix = _fix(evidence, encodings) if repairable else None
+    fix = _fix(evidence, damaged_sources) if repairable else None
     return Finding(
         "mojibake",
         "warning" if (repairable + lost) * _CHARACTERS_A_FAULT >= evidence.sample.characters else "note",
@@ -312,13 +299,12 @@ def _example(part: TextPart, stretch: DamagedStretch) -> Example:
     return Example(word, repaired, part.source, line)
 
 
-def _fix(evidence: Evidence, encodings: dict[str, dict[str, int]]) -> Fix | None:
+def _fix(evidence: Evidence, damaged_sources: set[str]) -> Fix | None:
     if evidence.sample.is_editable:
         return TextFix("decode-again")
     for file in evidence.sample.files:
-        found = encodings.get(file.path, {})
         # Only a file that was read in that encoding can be read in another; otherwise its bytes themselves are damaged.
-        if file.encoding is not None and found and _is_western(file.encoding):
+        if file.path in damaged_sources and file.encoding is not None and _is_western(file.encoding):
             return ReadingFix(file.path, "utf-8")
     return None
 

@@ -41,12 +41,12 @@ _MOST_TRIED = 3000
 def twins(evidence: Evidence) -> Finding | None:
     """Return a finding if words that look the same are counted separately because their normal forms differ."""
     forms: dict[str, list[str]] = {}
-    for word, _ in evidence.library_words:
+    for word, _ in evidence.non_ascii_words:
         if not is_normalized("NFC", word):
             forms.setdefault(normalize("NFC", word), []).append(word)
     if not forms:
         return None
-    counts = dict(evidence.library_words)
+    counts = dict(evidence.non_ascii_words)
     pairs = {whole: [*([whole] if whole in counts else []), *others] for whole, others in forms.items()}
     pairs = {whole: both for whole, both in pairs.items() if len(both) > 1}
     if not pairs:
@@ -128,7 +128,7 @@ def invisible(evidence: Evidence) -> Finding | None:
     bad: dict[str, int] = {}
     characters: Counter[str] = Counter()
     needed = False
-    for word, count in evidence.library_words:
+    for word, count in evidence.non_ascii_words:
         if _ANY_INVISIBLE.search(word):
             found = stray_characters(word)
             needed = needed or len(found) < len(_ANY_INVISIBLE.findall(word))

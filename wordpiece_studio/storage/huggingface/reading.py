@@ -29,7 +29,7 @@ from wordpiece_studio.text.huggingface_steps import (
 )
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
-from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.encoding import Template
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernels import BYTES, I4, I8, I8_2, INT, NONE, U1, U8, UNSIGNED, kernel
 from wordpiece_studio.text.kernels.chunks import BLANK as BLANK_BYTE
-from wordpiece_studio.text.kernels.chunks import LINE_END
-from wordpiece_studio.text.kernels.lanes import LANE, bytes_before_blank, lane, put_lane
+from wordpiece_studio.text.kernels.chunks import LANE, LINE_END, bytes_before_blank, lane, put_lane
 from wordpiece_studio.text.kernels.words import (
     ALONE,
     BLANK,

@@ -8,8 +8,19 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernels import BOOL, BYTES, I4, I8, INT, NONE, U1, kernel
 from wordpiece_studio.text.kernels.chunks import BLANK as BLANK_BYTE
-from wordpiece_studio.text.kernels.chunks import COUNT, ENTRY_COLUMNS, LENGTH_BITS, SHAPE, TABLE, TOUCHED, Table
-from wordpiece_studio.text.kernels.lanes import LANE, lane, prefetch, put_lane
+from wordpiece_studio.text.kernels.chunks import (
+    COUNT,
+    ENTRY_COLUMNS,
+    LANE,
+    LENGTH_BITS,
+    SHAPE,
+    TABLE,
+    TOUCHED,
+    Table,
+    lane,
+    prefetch,
+    put_lane,
+)
 
 LONGEST_TEXT = 2 * LANE
 
@@ -181,6 +192,5 @@ def spell_out(joined: Any, continues: int, keys: Any, lengths: Any, occurs: Any)
 
 @kernel(NONE(I4, I4))
 def rename(numbers: Any, table: Any) -> None:
-    """Replace each of the numbers, -1 or more, by the entry of `table` one behind the number."""
     for index in range(numbers.size):
         numbers[index] = table[numbers[index] + 1]

@@ -18,11 +18,17 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
-from wordpiece_studio.session.document_samples import document_project, document_titles, text_offered
-from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.corpus_files import FileState
+from wordpiece_studio.session.document import Reading, read_text_file
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.text_file import read_text_file
+from wordpiece_studio.session.samples import (
+    document_project,
+    document_titles,
+    first_sentence,
+    sample,
+    samples,
+    text_offered,
+)
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
@@ -32,14 +38,13 @@ from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
-from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wordpiece_studio.session.corpus_references import ChangedFiles, MovedFiles
-    from wordpiece_studio.session.file_rows import FileRow
+    from wordpiece_studio.session.corpus_files import FileRow
+    from wordpiece_studio.session.document import TextFile
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -71,7 +76,7 @@ class CorpusController(QObject):
         self._extends_text = False  # what is being listed begins with the file of the text shown
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._is_taking = False
-        self._sought: OpeningOrder | None = None  # the small text whose encoding is being guessed
+        self._sought: Reading | None = None  # of the small text whose encoding is being guessed
         self._error: StudioError | None = None
         self._guess: str | None = None
         self._path = ""  # of the text that the user is being asked about
@@ -110,7 +115,7 @@ class CorpusController(QObject):
         session.opening.files_found.connect(self._on_opening_files_found)
         session.opening.files_listed.connect(self._ask_if_sought)
         session.opening.failed.connect(self._on_opening_failed)
-        session.opening.running_changed.connect(self._on_opening_running_changed)
+        session.opening.ended.connect(self._on_opening_ended)
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
         session.corpus_taken.connect(self._on_session_corpus_taken)
@@ -125,9 +130,9 @@ class CorpusController(QObject):
 
         A project is opened instead.
         """
-        order = OpeningOrder(tuple(os.path.abspath(path) for path in paths))
-        if order.paths and not self._has_project(order.paths):
-            self._project.when_safe(partial(self._open, order), Loss.CORPUS)
+        absolute = tuple(os.path.abspath(path) for path in paths)
+        if absolute and not self._has_project(absolute):
+            self._project.when_safe(partial(self._open, absolute), Loss.CORPUS)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
@@ -135,16 +140,15 @@ class CorpusController(QObject):
         if not absolute or self._has_project(absolute):
             return
         if self._document.is_files:
-            self._session.opening.open(OpeningOrder(absolute, as_list=True))
+            self._session.opening.open(absolute, as_list=True)
             self._added = []
         else:
             own = () if self._document.path is None else (str(self._document.path),)
-            order = OpeningOrder((*own, *absolute), as_list=True)
-            self._project.when_safe(partial(self._open, order, extends_text=True), Loss.CORPUS)
+            self._project.when_safe(partial(self._open, (*own, *absolute), extends_text=True), Loss.CORPUS)
 
-    def _open(self, order: OpeningOrder, *, extends_text: bool = False) -> None:
+    def _open(self, paths: tuple[str, ...], *, extends_text: bool = False) -> None:
         self._extends_text = extends_text
-        self._session.opening.open(order)
+        self._session.opening.open(paths, as_list=extends_text)
 
     def _has_project(self, paths: tuple[str, ...]) -> bool:
         """Return whether a project is among the paths; if it is the only path, open it."""
@@ -220,27 +224,27 @@ class CorpusController(QObject):
 
     # -- what was opened
 
-    def _on_opening_text_read(self, opened: OpenedText) -> None:
+    def _on_opening_text_read(self, path: Path, file: TextFile) -> None:
         self._window.project.detach()
-        self._document.take_text(opened.file, opened.path)
-        self._window.remember_files(opened.path)
+        self._document.take_text(file, path)
+        self._window.remember_files(path)
         self._session.take_corpus("")
 
-    def _on_opening_files_found(self, found: FoundFiles) -> None:
+    def _on_opening_files_found(self, rows: list[FileRow], number: int) -> None:
         if self._sought is not None:
-            self._guess = found.rows[0].encoding if found.rows and found.rows[0].known == "guess" else None
+            self._guess = rows[0].encoding if rows and rows[0].known == "guess" else None
             return
         files = self._document.files
         if not self._is_taking:
             self._is_taking = True
-            files.begin_listing()
+            files.is_listing = True
             if self._added is None:
                 self._document.take_files()
-                self._take_list(found.paths)
+                self._take_list(self._session.opening.paths)
         if self._added is not None:
-            self._added += found.rows
-        files.table.append(found.rows)
-        self._window.corpus_pane.counting_bar.show_listing((len(files.table.rows), found.number))
+            self._added += rows
+        files.table.append(rows)
+        self._window.corpus_pane.counting_bar.show_listing((len(files.table.rows), number))
 
     def _take_list(self, paths: tuple[str, ...]) -> None:
         if not self._extends_text:
@@ -248,20 +252,21 @@ class CorpusController(QObject):
         self._window.remember_files(*(Path(path) for path in paths))
         self._session.take_corpus(Path(paths[0]).name if len(paths) == 1 else self.tr("Multiple files"))
 
-    def _on_opening_running_changed(self, is_running: bool) -> None:
-        if is_running or not self._is_taking:
+    def _on_opening_ended(self) -> None:
+        if not self._is_taking:
             return
         added, self._added = self._added, None
         self._is_taking = False
         self._document.files.end_listing(added or ())
         self._window.corpus_pane.counting_bar.show_listing(None)
 
-    def _on_opening_failed(self, order: OpeningOrder, error: StudioError) -> None:
+    def _on_opening_failed(self, error: StudioError) -> None:
+        opening = self._session.opening
         self._ask_if_sought()
-        if is_about_decoding(error) and not order.as_list:
+        if is_about_decoding(error) and not opening.as_list:
             _log.info("shown to the user: %s", error)
-            self._sought, self._error, self._guess = order, error, None
-            self._session.opening.open(OpeningOrder(order.paths, as_list=True))  # which guesses the encoding
+            self._sought, self._error, self._guess = opening.reading, error, None
+            opening.open(opening.paths, as_list=True)  # which guesses the encoding
         else:
             self._messages.show_error(error)
 
@@ -299,14 +304,14 @@ class CorpusController(QObject):
         """Ask how to read a small text that cannot be decoded, once its encoding has been guessed."""
         if self._sought is None or self._error is None:
             return
-        order, self._sought = self._sought, None
-        dialog = EncodingDialog(self._error, order.reading, self._window, guess=self._guess)
-        self._path = order.paths[0]
+        reading, self._sought = self._sought, None
+        dialog = EncodingDialog(self._error, reading, self._window, guess=self._guess)
+        self._path = self._session.opening.paths[0]
         dialog.chosen.connect(self._on_text_reading_chosen)
         dialog.open()
 
     def _on_text_reading_chosen(self, reading: Reading) -> None:
-        self._session.opening.open(OpeningOrder((self._path,), reading))
+        self._session.opening.open((self._path,), reading)
 
     def _on_counting_failed(self, error: StudioError) -> None:
         files = self._document.files
@@ -321,18 +326,12 @@ class CorpusController(QObject):
         )
         self._faulty = faulty
         dialog.chosen.connect(self._on_file_reading_chosen)
-        dialog.chosen_for_all.connect(self._on_reading_of_all_chosen)
         dialog.open()
 
-    def _on_file_reading_chosen(self, reading: Reading) -> None:
-        self._read_as(self._faulty, reading)
-
-    def _on_reading_of_all_chosen(self, reading: Reading) -> None:
-        self._read_as(range(len(self._document.files.rows)), reading)
-
-    def _read_as(self, numbers: Iterable[int], reading: Reading) -> None:
+    def _on_file_reading_chosen(self, reading: Reading, is_for_all: bool) -> None:
+        numbers = range(len(self._document.files.rows)) if is_for_all else self._faulty
         errors = None if reading.errors == "strict" else reading.errors
-        self._document.files.read_as(numbers, None if errors else reading.encoding, errors=errors)
+        self._document.files.read_as(numbers, encoding=None if errors else reading.encoding, errors=errors)
 
     # -- asking for places
 
@@ -382,7 +381,7 @@ class CorpusController(QObject):
     def _on_save_corpus_triggered(self) -> None:
         path = self._document.path
         name = "corpus.txt" if path is None else str(path)
-        if path is not None and self._document.is_lossy:
+        if path is not None and self._document.file.is_lossy:
             name = str(path.with_name(f"{path.stem}.utf-8{path.suffix}"))
         folder = path.parent if path is not None else None
         title, mode = self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave
@@ -391,7 +390,11 @@ class CorpusController(QObject):
         dialog.open()
 
     def _on_corpus_file_selected(self, path: str) -> None:
-        if self._document.is_lossy and self._document.path is not None and _is_same(Path(path), self._document.path):
+        if (
+            self._document.file.is_lossy
+            and self._document.path is not None
+            and _is_same(Path(path), self._document.path)
+        ):
             box = overwrite_box(self._window, self._session.corpus_name)
             box.finished.connect(self._on_overwrite_box_finished)
             box.open()
@@ -437,7 +440,7 @@ class CorpusOnDisk(QObject):
         self._action.setEnabled(False)
         self._action.triggered.connect(self._on_locate_triggered)
         self._banner.action_requested.connect(self._on_banner_action_requested)
-        references.checked.connect(self._on_references_checked)
+        references.checked.connect(self._take_state)
         references.found.connect(self._on_references_found)
         document.reset.connect(self._on_document_reset)
         document.path_changed.connect(self._on_document_path_changed)
@@ -519,9 +522,6 @@ class CorpusOnDisk(QObject):
     def _on_watch_back(self, path: Path) -> None:
         self._take_state(tuple(one for one in self._gone if one != str(path)), self._changed)
 
-    def _on_references_checked(self, found: ChangedFiles) -> None:
-        self._take_state(found.gone, found.changed)
-
     def _take_state(self, gone: Sequence[str], changed: Sequence[str]) -> None:
         present = set(self._paths())
         before = (self._gone, self._changed)
@@ -600,12 +600,12 @@ class CorpusOnDisk(QObject):
         if path is None:
             return
         try:
-            file = read_text_file(path, None if document.encoding.startswith("utf-8") else document.encoding)
+            file = read_text_file(path, None if document.file.encoding.startswith("utf-8") else document.file.encoding)
         except StudioError as error:
             self._window.messages.show_error(error)
             return
         self._banner.clear()
-        if (file.encoding, file.mark) == (document.encoding, document.file.mark) and not document.is_folded:
+        if (file.encoding, file.mark) == (document.file.encoding, document.file.mark) and not document.is_folded:
             document.set_text(file.text)  # as an edit, so that it can be undone
             document.note_saved()
         else:
@@ -653,15 +653,15 @@ class CorpusOnDisk(QObject):
     def _on_folder_selected(self, folder: str) -> None:
         self._references.search(os.path.abspath(folder), self._gone)
 
-    def _on_references_found(self, moved: MovedFiles) -> None:
-        places = {old: new for old, new in moved.places.items() if old in self._gone}
+    def _on_references_found(self, found: dict[str, str], missing: list[str]) -> None:
+        places = {old: new for old, new in found.items() if old in self._gone}
         if places:
             self._take_places(places)
-        if moved.missing:
+        if missing:
             words = self.tr("Not found in that folder: {names}. Choose another folder.")
             self._offer = "locate"
             action = self._action.text().replace("&", "")
-            self._banner.show_message(words.format(names=_names(moved.missing)), "warning", action)
+            self._banner.show_message(words.format(names=_names(missing)), "warning", action)
 
     def _take_places(self, places: dict[str, str]) -> None:
         """Read files from their new places; their counts stay valid as long as they are the same files."""

@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
-from wordpiece_studio.session.library_job import LibraryOrder
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
 from wordpiece_studio.ui.widgets.run_names import library_trainer_name, repetition_text, run_names
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryRun, LibraryTrainer
+    from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryTrainer
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -36,19 +35,19 @@ class LibraryController(QObject):
         self._actions = actions = window.actions_
         self._trainer: LibraryTrainer | None = None  # being trained, or waiting for counts
         self._is_waiting = False
-        actions.library_trainers.triggered.connect(self._on_libraries_triggered)
+        actions.library_trainers.triggered.connect(self._on_library_trainers_triggered)
         actions.stop_library.triggered.connect(self._stop)
         self._banner.action_requested.connect(self._stop)
         session.runs.replaced.connect(self._stop)  # what it learns is no run of another project
         session.counting.counts_changed.connect(self._on_counting_counts_changed)
         session.counting.failed.connect(self._on_counting_failed)
         session.counting.state_changed.connect(self._on_counting_state_changed)
-        self._training.reported.connect(self._on_training_progressed)
+        self._training.progressed.connect(self._on_training_progressed)
         self._training.finished.connect(self._on_training_finished)
         self._training.failed.connect(self._on_training_failed)
         self._show(None)
 
-    def _on_libraries_triggered(self, action: QAction) -> None:
+    def _on_library_trainers_triggered(self, action: QAction) -> None:
         self._training.stop()
         self._show(action.data())
         counting = self._session.counting
@@ -77,7 +76,7 @@ class LibraryController(QObject):
             self._banner.show_message(why_no_words(counts), "warning")
             return
         origin = self._session.origin(is_automatic=False)
-        self._training.begin(LibraryOrder(trainer, counts, config, origin, self._actions.library_twice.isChecked()))
+        self._training.run(trainer, counts, config, origin, self._actions.library_twice.isChecked())
 
     def _stop(self) -> None:
         if self._trainer is not None:
@@ -107,30 +106,29 @@ class LibraryController(QObject):
     def _on_training_progressed(self, progress: LibraryProgress) -> None:
         if self._trainer is None:
             return
-        words = self._progress_template(progress)
+        if progress.done is not None and progress.total:
+            words = self.tr("Training {name}: {done} of {total}…")
+            if progress.is_second:
+                words = self.tr("Training {name} a second time: {done} of {total}…")
+        else:
+            words = self.tr("Training {name}: progress not available…")
+            if progress.is_second:
+                words = self.tr("Training {name} a second time: progress not available…")
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
         if text != self._banner.text:
             self._banner.show_message(text, action=self.tr("Stop"))
 
-    def _progress_template(self, progress: LibraryProgress) -> str:
-        if progress.done is not None and progress.total:
-            if progress.is_second:
-                return self.tr("Training {name} a second time: {done} of {total}…")
-            return self.tr("Training {name}: {done} of {total}…")
-        if progress.is_second:
-            return self.tr("Training {name} a second time: progress not available…")
-        return self.tr("Training {name}: progress not available…")
-
     def _on_training_finished(self, run: Run) -> None:
         self._show(None)
+        self._training.forget()  # the run may be closed
         self._session.runs.add(run)
-        notes = " ".join(self._notes(run, run.library_run)) if run.library_run is not None else ""
-        if notes:
+        if notes := " ".join(self._notes(run)):
             self._banner.show_message(notes)
 
-    def _notes(self, run: Run, library_run: LibraryRun) -> Iterator[str]:
-        """Yield what is to be said about a run that is trained."""
+    def _notes(self, run: Run) -> Iterator[str]:
+        library_run = run.library_run
+        assert library_run is not None
         if run is not self._session.runs.current:
             yield self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[0])
         if is_replayable(library_run.trainer) and not run.history.has_steps:

@@ -9,13 +9,15 @@ A panel has the pane's title on the left of its line, a hint on the right, and t
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
+    QLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
+LayoutT = TypeVar("LayoutT", bound=QBoxLayout)
 _FRAME_MS = 100
 _HEADING_MARGINS = 48  # pixels: those of the title line, and the room between title and hint
 _TABS_MARGINS = 22  # the same for tabs in place of the title
@@ -138,6 +141,27 @@ class Pane(QWidget):
         if not self.isVisible():
             self._history = self._model.history  # do not keep an old run in memory for a hidden pane
         self.refresh_later()
+
+
+def fill(
+    layout: LayoutT,
+    *parts: QWidget | QLayout | int | tuple[Any, ...],
+    margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+    spacing: int = 0,
+) -> LayoutT:
+    """Put parts into a layout: widgets and layouts, with stretch and alignment in a tuple; a number is empty space."""
+    layout.setContentsMargins(*margins)
+    layout.setSpacing(spacing)
+    for part in parts:
+        if isinstance(part, int):
+            layout.addStretch(part)
+            continue
+        item, *place = part if isinstance(part, tuple) else (part,)
+        if isinstance(item, QLayout):
+            layout.addLayout(item, *place)
+        else:
+            layout.addWidget(item, *place)
+    return layout
 
 
 def _until_frame(delay_ms: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.corpus_files import FileState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +127,7 @@ def opened_text(projects: Projects) -> Path:
     projects.studio.open(path)
     projects.studio.wait(lambda: projects.window.session.counting.counts is not None)
     watch = projects.window.session.watch
-    projects.studio.wait(lambda: path in watch.paths and not watch._job.is_running)
+    projects.studio.wait(lambda: path in watch.paths and not watch._task.is_running)
     return path
 
 
@@ -169,7 +169,7 @@ def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     window.actions_.save_corpus.trigger()
     projects.choose(path)
     window.session.watch.check()
-    projects.studio.wait(lambda: not window.session.watch._job.is_running)
+    projects.studio.wait(lambda: not window.session.watch._task.is_running)
     projects.studio.qtbot.wait(400)
     assert not window.disk_banner.text
 

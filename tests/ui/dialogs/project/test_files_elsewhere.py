@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from tests.storage.project.making import COURSE, course_project, forged, run_of
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
-from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.held_out_judging import LEAST_WORDS
 from wordpiece_studio.session.recovery import recoverable_work
 from wordpiece_studio.session.recovery.journal import About

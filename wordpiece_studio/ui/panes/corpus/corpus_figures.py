@@ -1,20 +1,28 @@
-"""The lower part of the corpus pane: the size of the corpus, and the fields for normalizer and pre-tokenizer."""
+"""The numbers of the corpus: how far counting it is, its size, and the fields for normalizer and pre-tokenizer.
+
+The bar shows the progress of counting in actual numbers, with buttons to pause, stop and restart it.
+"""
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
+    QHBoxLayout,
     QInputDialog,
     QLabel,
+    QProgressBar,
     QSizePolicy,
     QSpinBox,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
+    QToolButton,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -25,21 +33,207 @@ from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.panes.training_bar.training_bar import duration
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import BuddyLabel, WholeLabel, plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent, QResizeEvent, QWheelEvent
+    from PySide6.QtGui import QPaintEvent, QWheelEvent
 
-    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
+    from wordpiece_studio.session.document import Document
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+_PATIENCE_MS = 300
+"""Shorter counts show no progress."""
+_STEPS = 10_000
+
+
+class CountingBar(QWidget):
+    """Visible during a long count, and after one that was stopped, failed, or covered only a part."""
+
+    def __init__(
+        self, document: Document, counting: CorpusCounting, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._counting = counting
+        self._theme = theme
+        self._progress: CountingProgress | None = None
+        self._found: tuple[int, int] | None = None  # files examined and their total, while files are being listed
+        self.setAccessibleName(self.tr("Counting"))
+        self._label = WholeLabel(self, role="hint")
+        self._bar = QProgressBar(self)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(self.tr("Counting progress"))
+        self._pause_button = self._button(self._on_pause_clicked)
+        self._stop_button = self._button(counting.stop)
+        self._keep_button = self._button(counting.keep)
+        self._again_button = self._button(counting.count_again)
+        self._stop_button.setText(self.tr("Stop"))
+        self._keep_button.setText(self.tr("Stop and keep"))
+        set_plain_tooltip(self._stop_button, self.tr("Stop counting and discard the result"))
+        set_plain_tooltip(self._keep_button, self.tr("Stop counting; what has been read so far becomes the corpus"))
+        self._patience = single_shot(self, self._show, _PATIENCE_MS)
+        shown = self._pause_button, self._stop_button, self._keep_button
+        self._buttons = (*shown, self._again_button)
+        buttons = fill(QHBoxLayout(), *shown, 1, spacing=6)
+        words = fill(QHBoxLayout(), (self._label, 1), (self._again_button, 0, Qt.AlignmentFlag.AlignTop), spacing=6)
+        fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
+        theme.changed.connect(self._draw_icons)
+        counting.progress_changed.connect(self._on_counting_progress_changed)
+        counting.state_changed.connect(self._on_counting_state_changed)
+        counting.counts_changed.connect(self._show)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The text of the bar; empty while it is hidden."""
+        return self._label.text() if not self.isHidden() else ""
+
+    def show_listing(self, found: tuple[int, int] | None) -> None:
+        """Show how many files have been examined, and of how many; None when listing is over."""
+        self._found = found
+        self._show()
+
+    def set_narrow(self, is_narrow: bool) -> None:
+        style = Qt.ToolButtonStyle.ToolButtonIconOnly if is_narrow else Qt.ToolButtonStyle.ToolButtonTextOnly
+        for button in (self._pause_button, self._stop_button):
+            button.setToolButtonStyle(style)
+
+    # -- events
+
+    def _on_counting_progress_changed(self, progress: CountingProgress) -> None:
+        self._progress = progress
+        if not self.isHidden() or self._document.is_files:
+            self._show()
+
+    def _on_counting_state_changed(self) -> None:
+        if not self._counting.is_running:
+            self._progress = None
+        if self._counting.is_running and self.isHidden() and not self._counting.is_paused:
+            self._patience.start()
+        else:
+            self._show()
+
+    def _on_pause_clicked(self) -> None:
+        if self._counting.is_paused:
+            self._counting.resume()
+        else:
+            self._counting.pause()
+
+    # -- display
+
+    def _show(self) -> None:
+        self._patience.stop()
+        counting = self._counting
+        runs = counting.is_running
+        words = self._words()
+        had_keyboard = any(button.hasFocus() for button in self._buttons)
+        self._label.show_text(words)
+        self._pause_button.setText(self.tr("Resume") if counting.is_paused else self.tr("Pause"))
+        self._draw_icons()
+        self._pause_button.setVisible(runs)
+        self._pause_button.setEnabled(not counting.is_ending)
+        self._stop_button.setVisible(runs)
+        self._keep_button.setVisible(runs and self._document.is_files and not counting.is_ending)
+        self._keep_button.setEnabled(self._progress is not None and self._progress.bytes_done > 0)
+        is_again = not runs and self._found is None and bool(words)
+        self._again_button.setVisible(is_again)
+        self._again_button.setText(self.tr("Count all") if counting.is_partial else self.tr("Count again"))
+        self._show_bar(runs)
+        self.setVisible(bool(words))
+        if had_keyboard and not self.isHidden() and not any(button.hasFocus() for button in self._buttons):
+            shown = [button for button in self._buttons if button.isVisible() and button.isEnabled()]
+            if shown:
+                shown[0].setFocus()
+
+    def _draw_icons(self) -> None:
+        name = "play" if self._counting.is_paused else "pause"
+        self._pause_button.setIcon(icon(name, self._theme.text, self._theme.faint))
+        self._stop_button.setIcon(icon("stop", self._theme.text, self._theme.faint))
+
+    def _show_bar(self, runs: bool) -> None:
+        done, total = 0, 0
+        if self._found is not None and not self._counting.is_ending:
+            done, total = self._found
+        elif self._progress is not None and not self._counting.is_ending:
+            done, total = self._progress.bytes_done, self._progress.bytes_total
+        self._bar.setVisible(runs or self._found is not None)
+        self._bar.setRange(0, _STEPS if total else 0)  # 0: a busy indicator without an end
+        self._bar.setValue(_STEPS * done // total if total else 0)
+
+    def _words(self) -> str:
+        counting = self._counting
+        if self._found is not None:
+            words = plural(self._found[1], "{done:,} of 1 file examined", "{done:,} of {total:,} files examined")
+            return words.format(done=self._found[0], total=self._found[1])
+        progress = self._progress
+        if counting.is_ending or (progress is not None and progress.bytes_done >= progress.bytes_total > 0):
+            return self.tr("Finishing the count…")
+        if counting.is_running:
+            text = progress_words(self._progress) if self._progress is not None else self.tr("Counting the words…")
+            return " · ".join((self.tr("Paused"), text)) if counting.is_paused else text
+        if counting.error is not None:
+            faulty = self._document.files.table.faulty
+            if not faulty:
+                return str(counting.error)
+            # The table shows what is wrong with the file.
+            return self.tr("Counting stopped: {name} cannot be read.").format(
+                name=PurePath(self._document.files.table.row(faulty[0]).name).name
+            )
+        if counting.was_stopped:
+            return self.tr("Counting was stopped.")
+        if counting.is_partial and counting.counts is not None:
+            read = data_size(sum(file.bytes for file in counting.counts.statistics.files))
+            return self.tr("Only the first {read} was counted.").format(read=read)
+        return ""
+
+    def _button(self, slot: object) -> QToolButton:
+        button = QToolButton(self)
+        button.setProperty("role", "button")
+        button.clicked.connect(slot)
+        return button
+
+
+def progress_words(progress: CountingProgress) -> str:
+    """Return the progress of a count, for example ``312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB``."""
+    parts = [
+        _tr("{done} of {total}").format(done=data_size(progress.bytes_done), total=data_size(progress.bytes_total))
+    ]
+    if progress.files_total > 1:
+        files = plural(progress.files_total, "{done:,} of 1 file", "{done:,} of {total:,} files")
+        parts.append(files.format(done=progress.files_done, total=progress.files_total))
+    if progress.words >= 1_000_000:
+        parts.append(_tr("{number:.1f} million words").format(number=progress.words / 1e6))
+    elif progress.words:
+        parts.append(plural(progress.words, "1 word", "{count} words").format(count=number_text(progress.words)))
+    if progress.seconds_left is not None:
+        parts.append(_tr("{time} left").format(time=duration(progress.seconds_left)))
+    if progress.memory_bytes is not None:
+        parts.append(_tr("{size} of memory").format(size=data_size(progress.memory_bytes)))
+    return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
+
+
+def data_size(size: int) -> str:
+    """Return a number of bytes in short form, for example ``1.0 GB``."""
+    digits = 1 if size >= 1_000_000_000 else 0
+    return QLocale.c().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("counting_bar", text)
+
 
 _MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels
 _INSIDE = 4  # pixels that a style leaves beside the text of a box
-_ENTRIES = {"lines": "corpus", "words": "word", "distinct": "word", "symbols": "symbol", "alphabet": "alphabet"}
-"""Of the glossary, that explain the numbers."""
 _CHOICE_DELAY_MS = 500
 """How long after its last change a number counts as chosen."""
 
@@ -77,13 +271,21 @@ class CorpusFiguresView(QWidget):
         self._grid.setHorizontalSpacing(10)
         self._values: dict[str, QLabel] = {}
         self._rows: list[tuple[QLabel, QWidget]] = []
-        for name, caption in self._captions():
+        self._captions = {
+            "lines": self.tr("Lines"),
+            "words": self.tr("Words"),
+            "distinct": self.tr("Distinct words"),
+            "symbols": self.tr("Symbols"),
+            "alphabet": self.tr("Alphabet"),
+        }
+        entries = "corpus", "word", "word", "symbol", "alphabet"
+        for (name, caption), entry in zip(self._captions.items(), entries, strict=True):
             value = plain_label("–", self, role="value")
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._values[name] = value
             self._rows.append((plain_label(caption, self, role="caption"), value))
-            explain(_ENTRIES[name], *self._rows[-1])
-        self._summary_label = plain_label("", self, role="caption", wrap=True)
+            explain(entry, *self._rows[-1])
+        self._summary_label = WholeLabel(self, role="caption")
         self._summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._summary_label.hide()
         self._grid.addWidget(self._summary_label, 0, 0, 1, 2)
@@ -93,14 +295,13 @@ class CorpusFiguresView(QWidget):
         self._has_tools = self._has_choices = True
         self._longest_timer = single_shot(self, self._on_longest_timer_timeout, _CHOICE_DELAY_MS)
         self._longest_edit = self._make_longest_edit()
-        for caption, box in (
-            (self.tr("Normalizer"), self._normalizer_box), (self.tr("Pre-tokenizer"), self._pre_tokenizer_box),
-            (self.tr("Maximum word length"), self._longest_edit),
-        ):  # fmt: skip
+        for caption, box, entry in (
+            (self.tr("Normalizer"), self._normalizer_box, "normalizer"),
+            (self.tr("Pre-tokenizer"), self._pre_tokenizer_box, "pre-tokenizer"),
+            (self.tr("Maximum word length"), self._longest_edit, "word"),
+        ):
             self._rows.append((BuddyLabel(caption, box, self), box))
-        explain("normalizer", self._normalizer_box)
-        explain("pre-tokenizer", self._pre_tokenizer_box)
-        explain("word", self._longest_edit)
+            explain(entry, box)
         for row, (label, widget) in enumerate(self._rows, 1):
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)
@@ -111,21 +312,16 @@ class CorpusFiguresView(QWidget):
 
     @property
     def normalizer(self) -> Normalizer:
-        """The normalizer chosen."""
         return resolve_normalizer(self._normalizer_box.currentData())
 
     @property
     def pre_tokenizer(self) -> PreTokenizer:
-        """The pre-tokenizer chosen."""
         return resolve_pre_tokenizer(self._pre_tokenizer_box.currentData())
 
     def set_names(self, normalizer: str, pre_tokenizer: str) -> None:
-        """Choose by name; if either name is invalid, the choice stays as it is."""
-        try:
-            resolve_normalizer(normalizer)
-            resolve_pre_tokenizer(pre_tokenizer)
-        except StudioError:
-            return
+        """Choose by name; raises a `StudioError` if either name is invalid."""
+        resolve_normalizer(normalizer)
+        resolve_pre_tokenizer(pre_tokenizer)
         for box, name in ((self._normalizer_box, normalizer), (self._pre_tokenizer_box, pre_tokenizer)):
             if box.findData(name) < 0:
                 box.insertItem(box.count() - 1, printable(name), name)
@@ -133,7 +329,6 @@ class CorpusFiguresView(QWidget):
             self._chosen[box] = box.currentIndex()
 
     def show_longest_word(self, length: int) -> None:
-        """Show the length, in characters, up to which words are counted."""
         self._longest_word = length
         self._longest_edit.setValue(length)
         self._show_longest_edit()
@@ -155,40 +350,37 @@ class CorpusFiguresView(QWidget):
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name, as the user would."""
-        self.set_names(normalizer, pre_tokenizer)
-        self.pipeline_changed.emit()
+        try:
+            self.set_names(normalizer, pre_tokenizer)
+        except StudioError as error:
+            self.name_refused.emit(error)
+        else:
+            self.pipeline_changed.emit()
 
     def show_counts(self, counts: WordCounts | None, *, ends_count: bool = False) -> None:
         """Show the size of the corpus; a dash stands for each unknown number.
 
         `ends_count`: the end of a word is a symbol of its own.
         """
-        numbers = {} if counts is None else figures(counts)
-        if ends_count and numbers:
-            numbers["symbols"] += numbers["words"]
+        numbers: dict[str, int] = {}
+        if counts is not None:
+            numbers = {
+                "lines": counts.statistics.lines,
+                "words": counts.total,
+                "distinct": len(counts),
+                "symbols": counts.symbols + ends_count * counts.total,
+                "alphabet": counts.alphabet_size,
+            }
         for name, label in self._values.items():
-            number = numbers.get(name)
-            set_plain_text(label, "–" if number is None else number_text(number))
+            set_plain_text(label, number_text(numbers[name]) if numbers else "–")
         self._show_summary()
 
     def value_of(self, name: str) -> str:
         """Return the text shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
         return self._values[name].text()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_summary()
-
     def _show_summary(self) -> None:
-        set_plain_text(self._summary_label, self._summary())
-        self._fit_summary()
-
-    def _fit_summary(self) -> None:
-        """Keep the whole paragraph visible: otherwise a wrapped label may become lower than its text."""
-        margins = self._grid.contentsMargins()
-        width = self.width() - margins.left() - margins.right()
-        self._summary_label.setMinimumHeight(0)  # the old minimum would count as needed
-        self._summary_label.setMinimumHeight(max(self._summary_label.heightForWidth(width), 0))
+        self._summary_label.show_text(self._summary())
 
     def set_dense(self, dense: bool) -> None:
         """Show the numbers in one paragraph, which saves height, or one below the other."""
@@ -207,56 +399,40 @@ class CorpusFiguresView(QWidget):
         self._show_summary()
 
     def _summary(self) -> str:
-        parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
+        parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions.items()]
         if not self._has_choices:  # above are the words of the run, which may be of another corpus
             parts.insert(0, self.tr("Current corpus"))
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
 
-    def _captions(self) -> list[tuple[str, str]]:
-        return [
-            ("lines", self.tr("Lines")), ("words", self.tr("Words")), ("distinct", self.tr("Distinct words")),
-            ("symbols", self.tr("Symbols")), ("alphabet", self.tr("Alphabet")),
-        ]  # fmt: skip
-
     def _make_normalizer_box(self) -> QComboBox:
-        items = [
-            (self.tr("BERT, cased"), "bert-cased"),
-            (self.tr("BERT, uncased"), "bert-uncased"),
-            (self.tr("BERT, uncased, accents kept"), "bert-uncased:keep-accents"),
-            (self.tr("BERT, cased, Chinese kept together"), "bert-cased:keep-chinese"),
-            (self.tr("Lowercase, accents kept"), "language-friendly"),
-            (self.tr("Lowercase, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
-            (self.tr("Lowercase only"), "lowercase"),
-            (self.tr("Remove , and . · lowercase"), "remove:,.+lowercase"),
-            (
-                self.tr("Corpus only: lowercase · no , or . · BERT, cased"),
-                "corpus:lowercase+corpus:remove:,.+bert-cased",
-            ),
-            (self.tr("Unicode form NFC"), "nfc"),
-            (self.tr("Unicode form NFKC"), "nfkc"),
-            (self.tr("Unchanged"), "none"),
-            (self.tr("Other…"), ""),
-        ]
-        box = self._make_box(self.tr("Normalizer"), items)
-        set_plain_tooltip(box, self.tr("What is done to the text before it is split into words"))
-        box.activated.connect(self._on_box_activated)
-        return box
+        names = {
+            self.tr("BERT, cased"): "bert-cased",
+            self.tr("BERT, uncased"): "bert-uncased",
+            self.tr("BERT, uncased, accents kept"): "bert-uncased:keep-accents",
+            self.tr("BERT, cased, Chinese kept together"): "bert-cased:keep-chinese",
+            self.tr("Lowercase, accents kept"): "language-friendly",
+            self.tr("Lowercase, accents kept, Chinese kept together"): "language-friendly:keep-chinese",
+            self.tr("Lowercase only"): "lowercase",
+            self.tr("Remove , and . · lowercase"): "remove:,.+lowercase",
+            self.tr("Corpus only: lowercase · no , or . · BERT, cased"): "corpus:lowercase+corpus:remove:,.+bert-cased",
+            self.tr("Unicode form NFC"): "nfc",
+            self.tr("Unicode form NFKC"): "nfkc",
+            self.tr("Unchanged"): "none",
+        }
+        tip = self.tr("What is done to the text before it is split into words")
+        return self._make_box(self.tr("Normalizer"), tip, names)
 
     def _make_pre_tokenizer_box(self) -> QComboBox:
-        items = [
-            (self.tr("BERT"), "bert"),
-            (self.tr("BERT, individual digits"), "bert+digits-single"),
-            (self.tr("Whitespace and runs of punctuation"), "whitespace"),
-            (self.tr("Whitespace only"), "whitespace-split"),
-            (self.tr("Unicode punctuation"), "unicode-punctuation"),
-            (self.tr("Byte level"), "byte-level"),
-            (self.tr("Whitespace, then byte level"), "whitespace-split+byte-level"),
-            (self.tr("Other…"), ""),
-        ]
-        box = self._make_box(self.tr("Pre-tokenizer"), items)
-        set_plain_tooltip(box, self.tr("How the text is split into words"))
-        box.activated.connect(self._on_box_activated)
-        return box
+        names = {
+            self.tr("BERT"): "bert",
+            self.tr("BERT, individual digits"): "bert+digits-single",
+            self.tr("Whitespace and runs of punctuation"): "whitespace",
+            self.tr("Whitespace only"): "whitespace-split",
+            self.tr("Unicode punctuation"): "unicode-punctuation",
+            self.tr("Byte level"): "byte-level",
+            self.tr("Whitespace, then byte level"): "whitespace-split+byte-level",
+        }
+        return self._make_box(self.tr("Pre-tokenizer"), self.tr("How the text is split into words"), names)
 
     def _make_longest_edit(self) -> QSpinBox:
         edit = _LengthEdit(self)
@@ -268,19 +444,21 @@ class CorpusFiguresView(QWidget):
         edit.setMinimumWidth(_LEAST_FIELD)
         edit.setAccessibleName(self.tr("Maximum word length"))
         set_plain_tooltip(edit, self.tr("Longer words are left out and reported. Very long words slow training down."))
-        edit.valueChanged.connect(self._longest_timer.start)
+        edit.valueChanged.connect(lambda: self._longest_timer.start())  # not in as many milliseconds as the number
         return edit
 
-    def _make_box(self, name: str, items: list[tuple[str, str]]) -> QComboBox:
+    def _make_box(self, name: str, tip: str, names: dict[str, str]) -> QComboBox:
         box = _CutBox(self)
-        for text, value in items:
+        for text, value in (names | {self.tr("Other…"): ""}).items():
             box.addItem(text, value)
         box.setAccessibleName(name)
+        set_plain_tooltip(box, tip)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(6)
+        box.activated.connect(self._on_box_activated)
         return box
 
-    def _on_box_activated(self, _index: int) -> None:
+    def _on_box_activated(self) -> None:
         for box in self._chosen:
             if box.currentData() == "":
                 box.setCurrentIndex(self._chosen[box])
@@ -314,14 +492,7 @@ class CorpusFiguresView(QWidget):
 
     def _on_name_selected(self, name: str) -> None:
         names = {box: box.currentData() for box in self._chosen} | {self._box_asked_for: name}
-        normalizer, pre_tokenizer = names[self._normalizer_box], names[self._pre_tokenizer_box]
-        try:
-            resolve_normalizer(normalizer)
-            resolve_pre_tokenizer(pre_tokenizer)
-        except StudioError as error:
-            self.name_refused.emit(error)
-            return
-        self.choose(normalizer, pre_tokenizer)
+        self.choose(names[self._normalizer_box], names[self._pre_tokenizer_box])
 
     def _on_longest_timer_timeout(self) -> None:
         if self._longest_edit.value() != self._longest_word:
@@ -340,14 +511,3 @@ class _LengthEdit(QSpinBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
-
-
-def figures(counts: WordCounts) -> dict[str, int]:
-    """Return the numbers of a corpus by name."""
-    return {
-        "lines": counts.statistics.lines,
-        "words": counts.total,
-        "distinct": len(counts),
-        "symbols": counts.symbols,
-        "alphabet": counts.alphabet_size,
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from enum import IntEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -10,19 +11,25 @@ from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
-from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
-from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
-from wordpiece_studio.ui.panes.corpus.counting_bar import CountingBar
+from wordpiece_studio.ui.panes.corpus.corpus_editor import (
+    CorpusEditor,
+    FindBar,
+    find_places,
+    next_place,
+    previous_place,
+)
+from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView, CountingBar
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
-from wordpiece_studio.ui.panes.corpus.find_bar import FindBar, find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
 from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
     plain_label,
@@ -34,7 +41,7 @@ from wordpiece_studio.ui.widgets.plain import (
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QResizeEvent
@@ -73,7 +80,6 @@ class FaceBar(QTabBar):
         self.setAccessibleName(self.tr("Corpus views"))
 
     def show_kind(self, is_files: bool) -> None:
-        """Offer the text or the files; the words stay in front if they are."""
         shows_words = self.currentIndex() == Face.WORDS  # Qt leaves a tab that is disabled
         self.setTabEnabled(Face.TEXT, not is_files)
         self.setTabEnabled(Face.FILES, is_files)
@@ -105,47 +111,19 @@ class PageBar(QWidget):
         self._document = document
         self._label = plain_label("", self, role="hint")
         earlier = tool_button("‹", self.tr("Previous page"), self)
-        earlier.clicked.connect(self._on_earlier_clicked)
+        earlier.clicked.connect(lambda: document.show_page(document.page - 1))
         later = tool_button("›", self.tr("Next page"), self)
-        later.clicked.connect(self._on_later_clicked)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 0, 14, 0)
-        layout.addWidget(earlier)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(later)
+        later.clicked.connect(lambda: document.show_page(document.page + 1))
+        fill(QHBoxLayout(self), earlier, (self._label, 1), later, margins=(14, 0, 14, 0), spacing=-1)
         self.hide()
 
     def refresh(self, is_text_shown: bool) -> None:
-        """Show the number of the current page, where the text is shown."""
         document = self._document
         self.setVisible(is_text_shown and document.page_count > 1)
         words = self.tr("Page {page} of {pages}")
         set_plain_text(
             self._label, words.format(page=number_text(document.page + 1), pages=number_text(document.page_count))
         )
-
-    def _on_earlier_clicked(self) -> None:
-        self._document.show_page(self._document.page - 1)
-
-    def _on_later_clicked(self) -> None:
-        self._document.show_page(self._document.page + 1)
-
-
-def _give_room_to_text(
-    room: int,
-    text: QWidget,
-    line_view: QWidget,
-    warnings: LintView,
-    others: Iterable[QWidget],
-    *,
-    is_line_read: bool,
-) -> None:
-    """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
-    taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
-    rest = room - taken - _LEAST_LINES * text.fontMetrics().lineSpacing()
-    warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
-    line_view.setVisible(is_line_read and rest >= line_view.sizeHint().height() + warned)
-    warnings.set_dense(rest < warnings.usual_height())
 
 
 class CorpusPane(QWidget):
@@ -154,18 +132,13 @@ class CorpusPane(QWidget):
     heading_changed = Signal()
     """The title or the hint has changed."""
 
-    def __init__(
-        self,
-        session: Session,
-        actions: Actions,
-        theme: Theme,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._document = document = session.document
         self._counting = counting = session.counting
         self._theme = theme
+        self.title = self.tr("Corpus")
         self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
         self._counted: WordCounts | None = None  # the latest counts, of the current text or from before an edit
         self.counting_bar = CountingBar(document, counting, theme, self)
@@ -193,11 +166,6 @@ class CorpusPane(QWidget):
     # -- for the panel
 
     @property
-    def title(self) -> str:
-        """The title of the panel."""
-        return self.tr("Corpus")
-
-    @property
     def hint(self) -> str:
         """The name of the text, and whether it has unsaved edits."""
         edited = self.tr("edited") if self._document.is_modified else ""
@@ -205,20 +173,16 @@ class CorpusPane(QWidget):
 
     @property
     def note(self) -> str:
-        """What is said below the text, such as what was left out."""
         return self._note_label.text()
 
     def header_widget(self) -> QWidget:
-        """Return the buttons of the title bar."""
         return self._header
 
     def set_samples_menu(self, menu: QMenu) -> None:
-        """Offer the sample corpora in the title bar too."""
         self._samples_button.setMenu(menu)
 
     def close_jobs(self) -> None:
-        """Cancel background jobs, and wait for them to end."""
-        self.files_view.preview.close_job()
+        self.files_view.preview.task.close()
         self.words_face.close_jobs()
         self.lint_controller.close()
 
@@ -243,16 +207,16 @@ class CorpusPane(QWidget):
         self.find_bar.open_bar(self.editor.view_part(cursor.selectionStart(), cursor.selectionEnd()))
 
     def find_next(self) -> None:
-        if not self.find_bar.sought:
-            self.open_find_bar()
-        elif places := self._found_places():
-            self._go_to(places, next_place(places, self.editor.textCursor().selectionEnd()))
+        self._find(lambda places: next_place(places, self.editor.textCursor().selectionEnd()))
 
     def find_previous(self) -> None:
+        self._find(lambda places: previous_place(places, self.editor.textCursor().selectionStart()))
+
+    def _find(self, place_in: Callable[[list[tuple[int, int]]], int]) -> None:
         if not self.find_bar.sought:
             self.open_find_bar()
         elif places := self._found_places():
-            self._go_to(places, previous_place(places, self.editor.textCursor().selectionStart()))
+            self._go_to(places, place_in(places))
 
     def _found_places(self) -> list[tuple[int, int]]:
         if self._places is None:
@@ -266,7 +230,7 @@ class CorpusPane(QWidget):
         if self.find_bar.isVisible():
             self._search_timer.start()
 
-    def _on_find_bar_search_changed(self, _sought: str, _case_matters: bool) -> None:
+    def _on_find_bar_search_changed(self) -> None:
         self._places = None
         if places := self._found_places():
             self._go_to(places, next_place(places, self.editor.textCursor().selectionStart()))
@@ -317,9 +281,6 @@ class CorpusPane(QWidget):
         self.counts_offer.set_wanted(self.face is not Face.WORDS)
         self._fit()
 
-    def _on_faces_current_changed(self, _index: int) -> None:
-        self._show_face()
-
     def _on_session_corpus_taken(self) -> None:
         self.editor.select(0)
         self.heading_changed.emit()
@@ -332,13 +293,10 @@ class CorpusPane(QWidget):
         self._fit()
         self.heading_changed.emit()
 
-    def _on_document_state_changed(self, _state: object) -> None:
-        self.heading_changed.emit()
-
-    def _on_counting_counts_changed(self, counts: object) -> None:
+    def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         self._show_figures()
         if counts is not None:
-            self._counted = self._counting.counts
+            self._counted = counts
             self._show_note()
 
     def _show_figures(self) -> None:
@@ -346,7 +304,7 @@ class CorpusPane(QWidget):
         ends_count = bool(config.end_of_word_suffix) and config.end_of_word == "symbol"
         self.figures.show_counts(self._counting.counts, ends_count=ends_count)
 
-    def _on_counting_failed(self, _error: object) -> None:
+    def _on_counting_failed(self) -> None:
         if self._document.is_files:
             self.files_view.show_fault()
 
@@ -362,10 +320,11 @@ class CorpusPane(QWidget):
 
     def _on_counting_pipeline_changed(self) -> None:
         pipeline = self._counting.pipeline
-        self.figures.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
+        with contextlib.suppress(StudioError):  # they may be the user's own
+            self.figures.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
         self.figures.show_longest_word(self._counting.max_word_length)
 
-    def _on_theme_changed(self) -> None:
+    def _draw_icon(self) -> None:
         self._samples_button.setIcon(icon("down", self._theme.muted))
 
     def _show_note(self) -> None:
@@ -476,17 +435,18 @@ class CorpusPane(QWidget):
             self._give_room_to_text(room)
 
     def _give_room_to_text(self, room: int) -> None:
+        """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
+        warnings, line_view = self.lint_view, self.line_view
         others = (
-            self.faces,
-            self.counting_bar,
-            self.counts_offer,
-            self.find_bar,
-            self._page_bar,
-            self._note_label,
+            self.faces, self.counting_bar, self.counts_offer, self.find_bar, self._page_bar, self._note_label,
             self.figures,
-        )
+        )  # fmt: skip
+        taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
+        rest = room - taken - _LEAST_LINES * self.editor.fontMetrics().lineSpacing()
+        warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
         is_line_read = not is_typed_counts(self._document.text)  # words with counts are taken as they stand
-        _give_room_to_text(room, self.editor, self.line_view, self.lint_view, others, is_line_read=is_line_read)
+        line_view.setVisible(is_line_read and rest >= line_view.sizeHint().height() + warned)
+        warnings.set_dense(rest < warnings.usual_height())
 
     def _on_files_view_preview_shown(self, is_shown: bool) -> None:
         if self.face is Face.FILES:
@@ -500,29 +460,31 @@ class CorpusPane(QWidget):
         self._samples_button.setLayoutDirection(self.layoutDirection().RightToLeft)
         self._samples_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         set_plain_tooltip(self._samples_button, self.tr("Sample corpora"))
-        header = QHBoxLayout(self._header)
-        header.setContentsMargins(0, 0, 0, 0)
-        header.addWidget(self._samples_button)
+        fill(QHBoxLayout(self._header), self._samples_button)
         line = QFrame(self)
         line.setObjectName("panel_title_bar")
         line.setFixedHeight(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.faces)
-        layout.addWidget(self.counting_bar)
-        layout.addWidget(self.counts_offer)
-        layout.addWidget(self.find_bar)
-        layout.addWidget(self.editor, 1)
-        layout.addWidget(self.words_face, 1)
-        layout.addWidget(self.files_view, 1)
-        for widget in (self._page_bar, self._note_label, self.line_view, self.lint_view, line, self.figures):
-            layout.addWidget(widget)
+        fill(
+            QVBoxLayout(self),
+            self.faces,
+            self.counting_bar,
+            self.counts_offer,
+            self.find_bar,
+            (self.editor, 1),
+            (self.words_face, 1),
+            (self.files_view, 1),
+            self._page_bar,
+            self._note_label,
+            self.line_view,
+            self.lint_view,
+            line,
+            self.figures,
+        )
         self.setMinimumWidth(210)
-        self._on_theme_changed()
+        self._draw_icon()
 
     def _connect(self) -> None:
-        self.faces.currentChanged.connect(self._on_faces_current_changed)
+        self.faces.currentChanged.connect(self._show_face)
         self.find_bar.search_changed.connect(self._on_find_bar_search_changed)
         self.find_bar.next_requested.connect(self.find_next)
         self.find_bar.previous_requested.connect(self.find_previous)
@@ -536,16 +498,16 @@ class CorpusPane(QWidget):
         for noticed in (self._session.watch.changed, self._session.watch.gone, self._session.watch.back):
             noticed.connect(self.files_view.preview.read_again)
         self._document.files.changed.connect(self._on_document_files_changed)
-        self._counting.partial_changed.connect(self._on_document_state_changed)
+        self._counting.partial_changed.connect(self.heading_changed)
         self.figures.longest_word_chosen.connect(self._on_figures_longest_word_chosen)
         self.figures.pipeline_changed.connect(self._on_figures_pipeline_changed)
         document = self._document
         document.reset.connect(self._on_document_reset)
         document.text_changed.connect(self._on_document_text_changed)
-        document.modified_changed.connect(self._on_document_state_changed)
-        document.path_changed.connect(self._on_document_state_changed)
+        document.modified_changed.connect(self.heading_changed)
+        document.path_changed.connect(self.heading_changed)
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
         self._counting.failed.connect(self._on_counting_failed)
         self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
         self._session.corpus_taken.connect(self._on_session_corpus_taken)
-        self._theme.changed.connect(self._on_theme_changed)
+        self._theme.changed.connect(self._draw_icon)

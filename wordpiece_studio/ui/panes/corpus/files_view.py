@@ -1,11 +1,16 @@
-"""The corpus as files: their table, with its keys and drops, how the selected ones are read, and a preview of one."""
+"""The corpus as files: their table, with its keys and drops, how the selected ones are read, and a preview of one.
+
+The preview shows any part of a file without reading the rest, with a slider over the whole file.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, Qt, Signal
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -13,6 +18,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QSizePolicy,
+    QSlider,
     QSplitter,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -22,15 +28,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.corpus_files import FileColumn, FileTable
-from wordpiece_studio.session.file_rows import FileRow, FileState
+from wordpiece_studio.corpus.inspection import preview
+from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileRow, FileState, FileTable
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.ui.panes.corpus.counting_bar import data_size
-from wordpiece_studio.ui.panes.corpus.preview_view import PreviewView
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
+from wordpiece_studio.ui.panes.corpus.corpus_figures import data_size
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm, loss_words
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
+    ExactEdit,
     WholeLabel,
     plain_label,
     set_plain_text,
@@ -38,6 +48,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_role,
     tool_button,
     tooltip_text,
+    whole,
 )
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -47,10 +58,189 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QKeyEvent
 
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.inspection import Preview
+    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
+
+
+_STEPS = 1000
+PREVIEW_BYTES = 32_768
+_PATIENCE_MS = 2000
+"""A part that takes longer is abandoned when another one is requested."""
+
+
+class PreviewText(ExactEdit):
+    """Shows a read-only text, folded; copied text is not folded."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown = ""
+
+    def show_text(self, text: str) -> None:
+        self._shown = text
+        self.setPlainText(whole(folded(text)))
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def text_between(self, start: int, end: int) -> str:
+        return unfolded(self._shown, start, end)
+
+
+class PreviewView(QWidget):
+    """Shows a part of one file; requests one part at a time, always the latest one wanted."""
+
+    line_changed = Signal()
+    """The cursor is on another line, or another part is shown."""
+    text_shown = Signal(object)
+    """The beginning of a file is shown, a str."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.task = Task(preview, "The file cannot be previewed", self, in_child=True, keeps_child=True)
+        self._wanted: tuple[CorpusFile, int] | None = None  # and the place; requested once the current one has arrived
+        self._file: CorpusFile | None = None  # of the part that is shown
+        self._part: Preview | None = None
+        self._text = PreviewText(self)
+        self._text.setReadOnly(True)
+        self._text.setUndoRedoEnabled(False)
+        self._text.setTabChangesFocus(True)
+        self._text.setAccessibleName(self.tr("Preview of the file"))
+        self._text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._text.setMinimumHeight(48)
+        self._text.document().setDocumentMargin(8)
+        self._text.cursorPositionChanged.connect(self.line_changed)
+        self._slider = QSlider(Qt.Orientation.Horizontal, self)
+        self._slider.setRange(0, _STEPS)
+        self._slider.setPageStep(_STEPS // 10)
+        self._slider.setAccessibleName(self.tr("Position in the file"))
+        set_plain_tooltip(self._slider, self.tr("Which part of the file is shown"))
+        self._slider.valueChanged.connect(self._on_slider_value_changed)
+        self._place_label = plain_label("", self, role="hint")
+        self._earlier_button = tool_button("‹", self.tr("Previous part"), self)
+        self._earlier_button.clicked.connect(self._on_earlier_clicked)
+        self._later_button = tool_button("›", self.tr("Next part"), self)
+        self._later_button.clicked.connect(self._on_later_clicked)
+        self._impatience = single_shot(self, self._ask_now, _PATIENCE_MS)
+        self.task.finished.connect(self._on_task_finished)
+        self.task.failed.connect(self._on_task_failed)
+        self._lay_out()
+        self._enable()
+
+    def show_file(self, file: CorpusFile | None) -> None:
+        if file is None:
+            self._wanted = self._file = self._part = None
+            self.task.stop()
+            self._show_text("")
+            return
+        if file.kind == "word-counts" and not file.path.lower().endswith(".parquet"):
+            file = replace(file, kind="text")  # a table is previewed line by line
+        latest = self._wanted or self.task.request
+        if latest is None or latest[0] != file:
+            self._ask(file, 0)
+
+    def read_again(self, path: Path) -> None:
+        """Show the same part of the file anew if it is of the one at `path`, which has changed."""
+        latest = self._wanted or self.task.request
+        if latest is not None and Path(latest[0].path) == path:
+            self._ask(*latest[:2])
+
+    @property
+    def text(self) -> str:
+        """The text of the part shown, as it is in the file."""
+        return self._part.text if self._part is not None else ""
+
+    def line_at_cursor(self) -> tuple[int | None, str, int]:
+        """Return the number of the line at the cursor if known, its text, and the cursor's position in it."""
+        cursor = self._text.textCursor()
+        first = self._part.first_line if self._part is not None else None
+        number = None if first is None else first + cursor.blockNumber()
+        line = cursor.block().text()
+        return number, line, ViewIndex(line).text_position(cursor.positionInBlock())
+
+    # -- requests
+
+    def _ask(self, file: CorpusFile, at: int) -> None:
+        self._wanted = file, at
+        if not self.task.is_running:
+            self._ask_now()
+        elif not self._impatience.isActive():
+            self._impatience.start()
+
+    def _ask_now(self) -> None:
+        self._impatience.stop()
+        if self._wanted is not None:
+            (file, at), self._wanted = self._wanted, None
+            self.task.run(file, at, PREVIEW_BYTES)
+
+    def _on_slider_value_changed(self, value: int) -> None:
+        if self._file is not None and self._part is not None:
+            self._ask(self._file, self._part.total * value // _STEPS)
+
+    def _on_earlier_clicked(self) -> None:
+        if self._file is not None and self._part is not None:
+            is_by_row = self._file.kind == "parquet"
+            step = max(self._part.end - self._part.start, 1) if is_by_row else PREVIEW_BYTES
+            self._ask(self._file, max(0, self._part.start - step))
+
+    def _on_later_clicked(self) -> None:
+        if self._file is not None and self._part is not None and self._part.end < self._part.total:
+            self._ask(self._file, self._part.end)
+
+    # -- display
+
+    def _on_task_finished(self, part: Preview) -> None:
+        assert self.task.request is not None  # it has just been answered
+        file, at, _ = self.task.request
+        is_new = self._file != file
+        self._file, self._part = file, part
+        self._show_text(part.text)
+        if not part.text.strip():
+            self._text.setPlaceholderText(self.tr("This part of the file has no text") if part.total else
+                                          self.tr("The file is empty"))  # fmt: skip
+        if is_new and at == 0:
+            self.text_shown.emit(part.text)
+        self._ask_now()
+
+    def _on_task_failed(self, error: StudioError) -> None:
+        self._file = self._part = None
+        self._show_text("")
+        self._text.setPlaceholderText(str(error))
+        self._ask_now()
+
+    def _show_text(self, text: str) -> None:
+        self._text.setPlaceholderText("")
+        self._text.show_text(text)
+        self._enable()
+        self.line_changed.emit()
+
+    def _enable(self) -> None:
+        part = self._part
+        for widget in (self._slider, self._earlier_button, self._later_button):
+            widget.setEnabled(part is not None)
+        words = ""
+        if part is not None:
+            self._earlier_button.setEnabled(part.start > 0)
+            self._later_button.setEnabled(part.end < part.total)
+            if not self._slider.isSliderDown() and self._wanted is None:
+                self._slider.blockSignals(True)
+                self._slider.setValue(round(_STEPS * part.start / max(part.total, 1)))
+                self._slider.blockSignals(False)
+            share = f"{100 * part.start / max(part.total, 1):.0f}%"
+            line = part.first_line
+            words = share if line is None else self.tr("Line {line}").format(line=number_text(line))
+        set_plain_text(self._place_label, words)
+
+    def _lay_out(self) -> None:
+        heading = plain_label(self.tr("Preview"), self, role="heading")
+        turning = self._earlier_button, (self._slider, 1), self._later_button, self._place_label
+        bar = fill(QHBoxLayout(), heading, *turning, margins=(14, 4, 12, 0), spacing=6)
+        fill(QVBoxLayout(self), bar, (self._text, 1))
+
 
 _WIDTHS = {
     FileColumn.STATE: 2, FileColumn.SIZE: 7, FileColumn.WORDS: 12, FileColumn.DISTINCT: 10, FileColumn.ENCODING: 8,
@@ -63,19 +253,14 @@ _WIDE_ENCODING = 21
 
 
 class FileList(QuietTable):
-    """Shows a :class:`FileTable`; several files can be selected."""
+    """Shows files, of which several can be selected, moved and removed."""
 
-    removal_wanted = Signal()
-    """The user asks to remove the selected files from the list."""
-    move_wanted = Signal(object)
-    """The user asks to move the selected files up (-1) or down (1), an int."""
     selection_changed = Signal()
-    """The selected files have changed."""
 
-    def __init__(self, table: FileTable, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, files: CorpusFiles, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._table = table
-        self._theme = theme
+        self._files = files
+        self._table = table = files.table
         self.setModel(table)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(self.tr("Files of the corpus"))
@@ -84,13 +269,12 @@ class FileList(QuietTable):
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        self.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        self.selectionModel().selectionChanged.connect(self.selection_changed)
         theme.changed.connect(self.on_theme_changed)
         self.restyle()
 
     @property
     def selected(self) -> list[int]:
-        """The selected rows, in order."""
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     @property
@@ -114,8 +298,13 @@ class FileList(QuietTable):
             self.scrollTo(self.currentIndex())
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
+    def remove_selected(self) -> None:
+        self._files.remove(self.selected)
+
+    def move_selected(self, by: int) -> None:
+        self._files.move(self.selected, by)
+
     def restyle(self) -> None:
-        """Set row heights and column widths for the current font."""
         metrics = self.fontMetrics()
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 7)
         for column, characters in _WIDTHS.items():
@@ -125,9 +314,9 @@ class FileList(QuietTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         keys = Qt.Key
         if event.key() in (keys.Key_Delete, keys.Key_Backspace):
-            self.removal_wanted.emit()
+            self.remove_selected()
         elif event.key() in (keys.Key_Up, keys.Key_Down) and event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.move_wanted.emit(-1 if event.key() == keys.Key_Up else 1)
+            self.move_selected(-1 if event.key() == keys.Key_Up else 1)
         else:
             super().keyPressEvent(event)
 
@@ -163,9 +352,6 @@ class FileList(QuietTable):
         extra = max(0, min((_WIDE_ENCODING - _WIDTHS[column.ENCODING]) * character, room - 2 * least))
         self.setColumnWidth(column.ENCODING, self.columnWidth(column.ENCODING) + extra)
         self.setColumnWidth(column.NAME, max(least, min(2 * least, room - extra), room - extra - beyond))
-
-    def _on_selection_changed(self) -> None:
-        self.selection_changed.emit()
 
 
 class _FileDelegate(QStyledItemDelegate):
@@ -210,7 +396,7 @@ class FilesView(QWidget):
         self._files = document.files
         self._actions = actions
         self._theme = theme
-        self.list = FileList(document.files.table, theme, self)
+        self.list = FileList(document.files, theme, self)
         self.form = ReadingForm(document.files.table.kind_title, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
@@ -221,7 +407,7 @@ class FilesView(QWidget):
         self._remove_button = self._tool_button("−", self.tr("Remove the selected files from the list (Del)"))
         self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Preview the selected file"))
         self._preview_button.setCheckable(True)
-        self._preview_button.toggled.connect(self._on_preview_button_toggled)
+        self._preview_button.toggled.connect(self._show_parts)
         self._is_dense = self._is_narrow = False
         self._up_button = self._tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"))
         self._down_button = self._tool_button("", self.tr("Move down, to be read later (Alt+Down)"))
@@ -234,7 +420,6 @@ class FilesView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the number of files, and the selected one."""
         table = self._files.table
         number = table.rowCount()
         files = plural(number, "1 file", "{count} files").format(count=number_text(number))
@@ -252,10 +437,9 @@ class FilesView(QWidget):
         """Show either the table or the preview (dense), or both."""
         self._is_dense = is_dense
         self._preview_button.setVisible(is_dense)
-        self._on_preview_button_toggled(self._preview_button.isChecked())
+        self._show_parts()
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Adapt to a narrow pane."""
         self.form.set_narrow(is_narrow)
         if is_narrow != self._is_narrow:
             self._is_narrow = is_narrow
@@ -266,8 +450,8 @@ class FilesView(QWidget):
         """Whether the preview is visible, or would be if this view were."""
         return not self._is_dense or self._preview_button.isChecked()
 
-    def _on_preview_button_toggled(self, is_checked: bool) -> None:
-        self._upper.setVisible(not self._is_dense or not is_checked)
+    def _show_parts(self) -> None:
+        self._upper.setVisible(not self._is_dense or not self._preview_button.isChecked())
         self.preview.setVisible(self.shows_preview)
         self.preview_shown.emit(self.shows_preview)
 
@@ -300,50 +484,8 @@ class FilesView(QWidget):
             return ""
         return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 
-    def _on_list_selection_changed(self) -> None:
-        self._show_selected()
-
-    def _on_table_changed(self) -> None:
-        self.refresh()
-
     def show_fault(self) -> None:
-        """Select the file that could not be read, if there is one."""
         self.list.select(self._files.table.faulty[:1] or self.list.selected)
-
-    def _on_rows_changed(self) -> None:
-        self._show_detail()
-
-    def _on_files_changed(self) -> None:
-        self.refresh()
-
-    def _on_files_places_wanted(self, places: list[int]) -> None:
-        self.list.select(places)
-
-    # -- user input
-
-    def _on_remove_clicked(self) -> None:
-        self._files.remove(self.list.selected)
-
-    def _on_up_clicked(self) -> None:
-        self._files.move(self.list.selected, -1)
-
-    def _on_down_clicked(self) -> None:
-        self._files.move(self.list.selected, 1)
-
-    def _on_list_move_wanted(self, by: int) -> None:
-        self._files.move(self.list.selected, by)
-
-    def _on_encoding_chosen(self, encoding: str) -> None:
-        self._files.read_as(self.list.selected, encoding=encoding)
-
-    def _on_kind_chosen(self, kind: object) -> None:
-        self._files.read_as(self.list.selected, kind=kind)  # type: ignore[arg-type]
-
-    def _on_column_chosen(self, column: str) -> None:
-        self._files.read_as(self.list.selected, column=column)
-
-    def _on_errors_chosen(self, errors: object) -> None:
-        self._files.read_as(self.list.selected, errors=errors)  # type: ignore[arg-type]
 
     def showEvent(self, event: object) -> None:
         super().showEvent(event)  # type: ignore[arg-type]
@@ -357,36 +499,27 @@ class FilesView(QWidget):
 
     def _connect(self) -> None:
         table = self._files.table
-        table.modelReset.connect(self._on_table_changed)
-        table.rowsInserted.connect(self._on_table_changed)
-        table.dataChanged.connect(self._on_rows_changed)
-        self._files.changed.connect(self._on_files_changed)
-        self._files.places_wanted.connect(self._on_files_places_wanted)
-        self.list.selection_changed.connect(self._on_list_selection_changed)
-        self.list.removal_wanted.connect(self._on_remove_clicked)
-        self.list.move_wanted.connect(self._on_list_move_wanted)
-        self._remove_button.clicked.connect(self._on_remove_clicked)
-        self._up_button.clicked.connect(self._on_up_clicked)
-        self._down_button.clicked.connect(self._on_down_clicked)
-        self.form.encoding_chosen.connect(self._on_encoding_chosen)
-        self.form.kind_chosen.connect(self._on_kind_chosen)
-        self.form.column_chosen.connect(self._on_column_chosen)
-        self.form.errors_chosen.connect(self._on_errors_chosen)
+        for changed in (table.modelReset, table.rowsInserted, self._files.changed):
+            changed.connect(self.refresh)
+        table.dataChanged.connect(self._show_detail)
+        self._files.places_wanted.connect(self.list.select)
+        self.list.selection_changed.connect(self._show_selected)
+        self._remove_button.clicked.connect(self.list.remove_selected)
+        self._up_button.clicked.connect(lambda: self.list.move_selected(-1))
+        self._down_button.clicked.connect(lambda: self.list.move_selected(1))
+        self.form.chosen.connect(lambda chosen: self._files.read_as(self.list.selected, **chosen))
         self._theme.changed.connect(self._draw_icons)
 
     def _make_empty_state(self) -> QWidget:
         empty = QWidget(self)
         words = plain_label(self.tr("No files yet. Drop files or folders here, or add them."), empty, wrap=True)
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(empty)
-        layout.setContentsMargins(24, 24, 24, 24)
-        layout.addStretch(1)
-        layout.addWidget(words)
+        buttons = []
         for action in (self._actions.add_files, self._actions.add_folder):
             button = QPushButton(action.text(), empty)
             button.clicked.connect(action.trigger)
-            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(1)
+            buttons.append((button, 0, Qt.AlignmentFlag.AlignHCenter))
+        fill(QVBoxLayout(empty), 1, words, *buttons, 1, margins=(24, 24, 24, 24), spacing=-1)
         return empty
 
     def _tool_button(self, text: str, name: str) -> QToolButton:
@@ -399,19 +532,10 @@ class FilesView(QWidget):
         menu.addActions([self._actions.add_files, self._actions.add_folder])
         self._add_button.setMenu(menu)
         self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        bar = QHBoxLayout(self._bar)
-        bar.setContentsMargins(14, 4, 8, 4)
-        bar.setSpacing(2)
-        bar.addWidget(self._sum_label, 1)
-        for button in (self._preview_button, self._add_button, self._remove_button, self._up_button, self._down_button):
-            bar.addWidget(button)
-        upper = QVBoxLayout(self._upper)
-        upper.setContentsMargins(0, 0, 0, 0)
-        upper.setSpacing(0)
-        upper.addWidget(self.list, 1)
+        buttons = self._preview_button, self._add_button, self._remove_button, self._up_button, self._down_button
+        fill(QHBoxLayout(self._bar), (self._sum_label, 1), *buttons, margins=(14, 4, 8, 4), spacing=2)
+        fill(QVBoxLayout(self._upper), (self.list, 1), self._detail_label, self.form)
         self._detail_label.setContentsMargins(14, 3, 14, 3)
-        upper.addWidget(self._detail_label)
-        upper.addWidget(self.form)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.preview.setMinimumHeight(_LEAST_PREVIEW)
         self._body.addWidget(self._upper)
@@ -420,9 +544,4 @@ class FilesView(QWidget):
         self._body.setStretchFactor(0, 3)
         self._body.setStretchFactor(1, 2)
         self._preview_button.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._bar)
-        layout.addWidget(self._body, 1)
-        layout.addWidget(self._empty, 1)
+        fill(QVBoxLayout(self), self._bar, (self._body, 1), (self._empty, 1))

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONGEST_LINE = 2000
-_ENTRIES = {"raw": "corpus", "normalized": "normalizer", "words": "word", "symbols": "symbol"}
-"""Of the glossary, that explain the rows."""
 _JAMO = re.compile("[\u1100-\u11ff](?=[\u1100-\u11ff])")
 _LONGEST_WORD = 300
 _MOST_WORDS = 60
@@ -45,17 +43,32 @@ class LineView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._heading = plain_label("", self, role="heading")
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(14, 6, 14, 8)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(1, 1)
-        self._grid.addWidget(self._heading, 0, 0, 1, 2)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(14, 6, 14, 8)
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self._heading, 0, 0, 1, 2)
         self._texts: dict[str, str] = {}
         self._shown: dict[str, tuple[str, ...]] = {}
         self._labels: dict[str, QLabel] = {}
-        for row, (name, caption) in enumerate(self._captions(), 1):
-            self._add_row(row, name, caption)
+        for row, (name, caption, entry) in enumerate(
+            (
+                ("raw", self.tr("Raw"), "corpus"),
+                ("normalized", self.tr("Normalized"), "normalizer"),
+                ("words", self.tr("Words"), "word"),
+                ("symbols", self.tr("Symbols"), "symbol"),
+            ),
+            start=1,
+        ):
+            label = self._labels[name] = plain_label("", self)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setAccessibleName(caption)
+            caption_label = plain_label(caption, self, role="caption")
+            explain(entry, label, caption_label)
+            grid.addWidget(caption_label, row, 0)
+            grid.addWidget(label, row, 1)
         theme.changed.connect(self._set_fonts)
         self._set_fonts()
 
@@ -67,7 +80,10 @@ class LineView(QWidget):
         The symbols are those with which a training with these settings begins.
         """
         line, column = _window(line, column)
-        self._show_heading(number)
+        heading = self.tr("This line, as the trainer reads it")
+        if number is not None:
+            heading = self.tr("Line {number}, as the trainer reads it").format(number=number_text(number))
+        set_plain_text(self._heading, heading)
         try:
             aligned = pipeline.normalizer.align(line)
             words = pipeline.aligned_words(line)
@@ -104,29 +120,6 @@ class LineView(QWidget):
     def text_of(self, row: str) -> str:
         """Return the full text of the row ``"raw"``, ``"normalized"``, ``"words"`` or ``"symbols"``."""
         return self._texts.get(row, "")
-
-    def _captions(self) -> list[tuple[str, str]]:
-        return [
-            ("raw", self.tr("Raw")), ("normalized", self.tr("Normalized")),
-            ("words", self.tr("Words")), ("symbols", self.tr("Symbols")),
-        ]  # fmt: skip
-
-    def _add_row(self, row: int, name: str, caption: str) -> None:
-        label = plain_label("", self)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        label.setAccessibleName(caption)
-        self._labels[name] = label
-        caption_label = plain_label(caption, self, role="caption")
-        explain(_ENTRIES[name], label, caption_label)
-        self._grid.addWidget(caption_label, row, 0)
-        self._grid.addWidget(label, row, 1)
-
-    def _show_heading(self, number: int | None) -> None:
-        heading = self.tr("This line, as the trainer reads it")
-        if number is not None:
-            heading = self.tr("Line {number}, as the trainer reads it").format(number=number_text(number))
-        set_plain_text(self._heading, heading)
 
     def _show(self, texts: dict[str, str], shown: dict[str, tuple[str, ...]]) -> None:
         """Set the full texts of the rows, and the forms to display, of which the first that fits is used."""

@@ -15,11 +15,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
-from wordpiece_studio.session.file_rows import FileState
-from wordpiece_studio.session.lint_job import LARGEST_IN_THREAD, LintJob, RepairJob
+from wordpiece_studio.corpus.linter.linter import findings_in, repairing_edit
+from wordpiece_studio.session.corpus_files import FileState
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.lint_job import RepairedText
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -42,20 +43,21 @@ _ICON = QSize(16, 16)
 _LONGEST_WORD = 24
 _LONGEST_EXAMPLE = 60
 _log = logging.getLogger(__name__)
+LARGEST_IN_THREAD = 40_000
+"""In characters, and in distinct words; anything larger is checked in a child process."""
 _DELAY_MS = 400
 _LONG_DELAY_MS = 900
 
 
 class LintRow(QFrame):
-    """One finding: its title and button, with numbers and examples below them when unfolded."""
+    """One finding: its title and button, with numbers and examples below them if its kind is among the `unfolded`."""
 
     fix_requested = Signal(object)
     """The button was pressed, a Finding."""
-    unfolded = Signal(object, object)
-    """The details of a kind of finding were shown or hidden: its kind, and a bool."""
 
-    def __init__(self, finding: Finding, is_unfolded: bool, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, finding: Finding, unfolded: set[str], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._unfolded = unfolded
         self.setObjectName("banner")
         self.setProperty("kind", "warning" if finding.severity == "warning" else "info")
         self.finding = finding
@@ -68,16 +70,15 @@ class LintRow(QFrame):
         self.fix_button.setVisible(finding.fix is not None)
         self.unfold_button = QToolButton(self)
         self.unfold_button.setCheckable(True)
-        self.unfold_button.setChecked(is_unfolded)
+        self.unfold_button.setChecked(finding.kind in unfolded)
         self._name_parts()
         self._lay_out()
-        self._detail_label.setVisible(is_unfolded)
+        self._detail_label.setVisible(finding.kind in unfolded)
         self.fix_button.clicked.connect(self._on_fix_button_clicked)
         self.unfold_button.toggled.connect(self._on_unfold_button_toggled)
         self.draw_icons()
 
     def draw_icons(self) -> None:
-        """Draw the icons in the theme's colors."""
         is_warning = self.finding.severity == "warning"
         sign = icon("warning" if is_warning else "info", self._theme.tie_text if is_warning else self._theme.muted)
         self._icon_label.setPixmap(sign.pixmap(_ICON))
@@ -103,7 +104,7 @@ class LintRow(QFrame):
         set_plain_tooltip(self.unfold_button, name)
 
     def _lay_out(self) -> None:
-        grid = self._grid = QGridLayout(self)
+        self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(8, 4, 4, 4)
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(2)
@@ -139,9 +140,9 @@ class LintRow(QFrame):
         self.fix_requested.emit(self.finding)
 
     def _on_unfold_button_toggled(self, is_unfolded: bool) -> None:
+        (self._unfolded.add if is_unfolded else self._unfolded.discard)(self.finding.kind)
         self._detail_label.setVisible(is_unfolded)
         self.draw_icons()
-        self.unfolded.emit(self.finding.kind, is_unfolded)
 
 
 class LintView(QWidget):
@@ -153,52 +154,39 @@ class LintView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._findings: tuple[Finding, ...] = ()
+        self.findings: tuple[Finding, ...] = ()
         self._unfolded: set[str] = set()
         self._shown_at_first = _SHOWN_AT_FIRST
-        self._rows: list[LintRow] = []
+        self.rows: list[LintRow] = []  # one for each
         self._more_button = QToolButton(self)
         self._more_button.setCheckable(True)
         self._more_button.toggled.connect(self._show_rows)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(10, 4, 10, 4)
-        self._layout.setSpacing(4)
-        self._layout.addWidget(self._more_button)
+        self._layout = fill(QVBoxLayout(self), self._more_button, margins=(10, 4, 10, 4), spacing=4)
         self.setAccessibleName(self.tr("Warnings about the corpus"))
         theme.changed.connect(self._on_theme_changed)
         self.hide()
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        return self._findings
-
-    @property
-    def rows(self) -> Sequence[LintRow]:
-        """A row for each finding."""
-        return self._rows
-
     def show_findings(self, findings: Sequence[Finding]) -> None:
-        """Show these findings, in their order."""
-        has_focus = any(row.isAncestorOf(focus) for row in self._rows) if (focus := self.focusWidget()) else False
-        if tuple(findings) == self._findings:
-            for row in self._rows:
+        has_focus = any(row.isAncestorOf(focus) for row in self.rows) if (focus := self.focusWidget()) else False
+        if tuple(findings) == self.findings:
+            for row in self.rows:
                 row.fix_button.setEnabled(True)
             return
-        self._findings = tuple(findings)
-        for row in self._rows:
+        self.findings = tuple(findings)
+        for row in self.rows:
             self._layout.removeWidget(row)
             row.hide()
             row.deleteLater()
-        self._rows = [self._make_row(finding) for finding in self._findings]
-        for place, row in enumerate(self._rows):
+        self.rows = [LintRow(finding, self._unfolded, self._theme, self) for finding in self.findings]
+        for place, row in enumerate(self.rows):
+            row.fix_requested.connect(self.fix_requested)
             self._layout.insertWidget(place, row)
         self._set_tab_order()
         self._show_rows()
-        if has_focus and self._rows:
-            self._rows[0].fix_button.setFocus()
+        if has_focus and self.rows:
+            self.rows[0].fix_button.setFocus()
 
     def set_dense(self, is_dense: bool) -> None:
-        """Show fewer at first."""
         shown = _SHOWN_DENSELY if is_dense else _SHOWN_AT_FIRST
         if shown != self._shown_at_first:
             self._shown_at_first = shown
@@ -206,23 +194,16 @@ class LintView(QWidget):
 
     def usual_height(self) -> int:
         """Return the height in pixels where there is room for the usual number of findings."""
-        rows = self._rows if self._more_button.isChecked() else self._rows[:_SHOWN_AT_FIRST]
+        rows = self.rows if self._more_button.isChecked() else self.rows[:_SHOWN_AT_FIRST]
         heights = [row.sizeHint().height() for row in rows]
-        if len(self._rows) > _SHOWN_AT_FIRST:
+        if len(self.rows) > _SHOWN_AT_FIRST:
             heights.append(self._more_button.sizeHint().height())
         margins = self._layout.contentsMargins()
         return sum(heights) + self._layout.spacing() * len(heights) + margins.top() + margins.bottom()
 
     def clear(self) -> None:
-        """Show nothing."""
         self._more_button.setChecked(False)
         self.show_findings(())
-
-    def _make_row(self, finding: Finding) -> LintRow:
-        row = LintRow(finding, finding.kind in self._unfolded, self._theme, self)
-        row.fix_requested.connect(self.fix_requested)
-        row.unfolded.connect(self._on_row_unfolded)
-        return row
 
     def _set_tab_order(self) -> None:
         """Let Tab reach the rows before the button below them; widgets made late would otherwise come last of all."""
@@ -231,29 +212,23 @@ class LintView(QWidget):
             before = before.previousInFocusChain()
         if before is None:
             return
-        for row in self._rows:
+        for row in self.rows:
             for control in (row.fix_button, row.unfold_button):
                 QWidget.setTabOrder(before, control)
                 before = control
 
     def _show_rows(self) -> None:
-        number = len(self._rows) - self._shown_at_first
+        number = len(self.rows) - self._shown_at_first
         shows_all = self._more_button.isChecked() or number == 0
-        for place, row in enumerate(self._rows):
+        for place, row in enumerate(self.rows):
             row.setVisible(shows_all or place < self._shown_at_first)
         text = self.tr("Show fewer") if shows_all else self.tr("Show {number} more").format(number=number_text(number))
         self._more_button.setText(text)
         self._more_button.setVisible(number > 0)
-        self.setVisible(bool(self._rows))
-
-    def _on_row_unfolded(self, kind: str, is_unfolded: bool) -> None:
-        if is_unfolded:
-            self._unfolded.add(kind)
-        else:
-            self._unfolded.discard(kind)
+        self.setVisible(bool(self.rows))
 
     def _on_theme_changed(self) -> None:
-        for row in self._rows:
+        for row in self.rows:
             row.draw_icons()
 
 
@@ -311,21 +286,30 @@ class LintController(QObject):
         self._counting = counting
         self._figures = figures
         self._view = view
-        self._job = LintJob(self)
-        self._repair = RepairJob(self)
+        self._task = Task(
+            findings_in,
+            "The corpus cannot be checked",
+            self,
+            in_child=lambda text, files, counts, _: bool(files) or max(len(text), len(counts)) > LARGEST_IN_THREAD,
+        )
+        self._repair = Task(
+            repairing_edit,
+            "The text cannot be repaired",
+            self,
+            in_child=lambda text, _: len(text) > LARGEST_IN_THREAD,
+        )
         self._timer = single_shot(self, self._check)
         counting.counts_changed.connect(self._on_counting_counts_changed)
-        document.reset.connect(self._on_document_reset)
+        document.reset.connect(view.clear)
         view.fix_requested.connect(self._on_view_fix_requested)
-        self._job.finished.connect(view.show_findings)
-        self._job.failed.connect(self._on_job_failed)
+        self._task.finished.connect(view.show_findings)
+        self._task.failed.connect(self._on_task_failed)
         self._repair.finished.connect(self._on_repair_finished)
         self._repair.failed.connect(self._on_repair_failed)
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the corpus is being checked or fixed, or will be without further request."""
-        return self._timer.isActive() or self._job.is_running or self._repair.is_running
+        return self._timer.isActive() or self._task.is_running or self._repair.is_running
 
     def check_again(self) -> None:
         """Withdraw the findings, and check once more, as files have changed, are missing, or are there again."""
@@ -333,9 +317,8 @@ class LintController(QObject):
         self._on_counting_counts_changed(self._counting.counts)
 
     def close(self) -> None:
-        """Cancel running jobs and wait for them to end."""
         self._timer.stop()
-        self._job.close()
+        self._task.close()
         self._repair.close()
 
     def _check(self) -> None:
@@ -345,24 +328,21 @@ class LintController(QObject):
             states = {row.shown_state for row in self._document.files.rows} if files else set()
             if states & {FileState.OUTSIDE, FileState.CHANGED, FileState.FAULT}:
                 return  # the banner above the corpus says that they are not read, or not what was counted
-            self._job.check(self._document.text, counts, self._counting.pipeline, files)
+            self._task.run(self._document.text if not files else "", files, counts, self._counting.pipeline)
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         self._timer.stop()
-        self._job.stop()  # its input is out of date
+        self._task.stop()  # its input is out of date
         if counts is not None:
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
-
-    def _on_document_reset(self) -> None:
-        self._view.clear()
 
     def _on_view_fix_requested(self, finding: Finding) -> None:
         match finding.fix:
             case PipelineFix(normalizer, pre_tokenizer):
                 self._figures.choose(normalizer, pre_tokenizer)
             case TextFix() as fix:
-                self._repair.repair(self._document.text, fix)
+                self._repair.run(self._document.text, fix)
             case LengthFix(length):
                 self._figures.longest_word_chosen.emit(length)
             case ReadingFix(path, encoding):
@@ -370,13 +350,13 @@ class LintController(QObject):
                 places = [place for place, file in enumerate(files.files) if file.path == path]
                 files.read_as(places, encoding=encoding)
 
-    def _on_repair_finished(self, text: RepairedText) -> None:
-        if self._document.text != text.before:
+    def _on_repair_finished(self, edit: tuple[int, int, str]) -> None:
+        if self._repair.request is None or self._document.text != self._repair.request[0]:
             self._view.show_findings(self._view.findings)  # edited meanwhile: the button may be pressed again
         else:
-            self._document.edit(text.position, text.removed, text.inserted)
+            self._document.edit(*edit)
 
-    def _on_job_failed(self, error: StudioError) -> None:
+    def _on_task_failed(self, error: StudioError) -> None:
         _log.info("the corpus could not be checked: %s", error)
         self._view.clear()
 

@@ -26,11 +26,12 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
-from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     CutLabel,
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.file_rows import FileRow
 
 
 def encodings() -> list[tuple[str, str]]:
@@ -74,11 +75,10 @@ def encoding_title(codec: str) -> str:
 
 def reading_words(document: Document) -> str:
     """Return how the text was read if not completely and as UTF-8; otherwise an empty string."""
-    replaced, skipped = document.losses
-    of_replaced, of_skipped = loss_words(replaced, skipped)
-    if of_skipped or of_replaced:
-        return of_skipped or of_replaced
-    return "" if codecs.lookup(document.encoding).name == "utf-8" else encoding_title(document.encoding)
+    file = document.file
+    of_replaced, of_skipped = loss_words(file.replaced, file.skipped_lines)
+    of_encoding = "" if codecs.lookup(file.encoding).name == "utf-8" else encoding_title(file.encoding)
+    return of_skipped or of_replaced or of_encoding
 
 
 def loss_words(replaced: int, skipped: int) -> tuple[str, str]:
@@ -106,27 +106,17 @@ def _tr(text: str) -> str:
 
 
 def is_about_decoding(error: StudioError) -> bool:
-    """Return whether the file might be readable in another way."""
     return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
 class EncodingDialog(ScreenDialog):
-    """Explains why a file could not be read, and asks how to read it instead.
+    """Explains why a file could not be read as it was tried, and asks how to read it instead.
 
-    Parameters
-    ----------
-    tried
-        How it was read: replacing and skipping use this encoding.
-    guess
-        The likely encoding, offered first and labeled as a guess.
-    files
-        How many files the corpus has; with several, the choice can apply to all.
+    A guess of its encoding is offered first and labeled as one. With several files, the choice can apply to all.
     """
 
-    chosen = Signal(object)
-    """The :class:`Reading`, when the dialog was accepted."""
-    chosen_for_all = Signal(object)
-    """The :class:`Reading`, when it was accepted for all files."""
+    chosen = Signal(object, object)
+    """The :class:`Reading`, when the dialog was accepted, and whether it is for all files, a bool."""
 
     def __init__(
         self, error: StudioError, tried: Reading, parent: QWidget | None = None, *, guess: str | None = None,
@@ -144,7 +134,7 @@ class EncodingDialog(ScreenDialog):
         for codec, title in encodings():
             self._encoding_box.addItem(title, codec)
         self._encoding_box.setAccessibleName(self.tr("Encoding"))
-        self._encoding_box.activated.connect(self._on_encoding_box_activated)
+        self._encoding_box.activated.connect(lambda: self._read_button.setChecked(True))
         self._replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
         self._skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
         self._read_button.setChecked(True)
@@ -165,37 +155,21 @@ class EncodingDialog(ScreenDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(plain_label(self.message, self, wrap=True))
         layout.addLayout(first)
-        layout.addWidget(self._replace_button)
-        layout.addWidget(self._skip_button)
         note = self.tr("If bytes are replaced or lines skipped, part of the file’s content is lost.")
-        layout.addWidget(plain_label(note, self, role="hint", wrap=True))
-        layout.addWidget(self._all_box)
-        layout.addWidget(buttons)
+        hint = plain_label(note, self, role="hint", wrap=True)
+        for widget in (self._replace_button, self._skip_button, hint, self._all_box, buttons):
+            layout.addWidget(widget)
         self.setMinimumWidth(440)
-
-    def choose(self, reading: Reading) -> None:
-        """Show `reading` as the choice."""
-        button = {"replace": self._replace_button, "skip-line": self._skip_button}
-        button.get(reading.errors, self._read_button).setChecked(True)
-        if reading.encoding is not None:
-            self._encoding_box.setCurrentIndex(max(0, self._encoding_box.findData(reading.encoding)))
-
-    @property
-    def reading(self) -> Reading:
-        """The choice."""
-        if self._replace_button.isChecked():
-            return Reading(self._tried.encoding, "replace")
-        if self._skip_button.isChecked():
-            return Reading(self._tried.encoding, "skip-line")
-        return Reading(self._encoding_box.currentData())
 
     def accept(self) -> None:
         """Emit the choice and close."""
-        (self.chosen_for_all if self._all_box.isChecked() else self.chosen).emit(self.reading)
+        reading = Reading(self._encoding_box.currentData())
+        if self._replace_button.isChecked():
+            reading = Reading(self._tried.encoding, "replace")
+        elif self._skip_button.isChecked():
+            reading = Reading(self._tried.encoding, "skip-line")
+        self.chosen.emit(reading, self._all_box.isChecked())
         super().accept()
-
-    def _on_encoding_box_activated(self, _index: int) -> None:
-        self._read_button.setChecked(True)
 
 
 _KINDS_WITHOUT_ENCODING = ("parquet",)
@@ -207,23 +181,21 @@ _KINDS_WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
 class ReadingForm(QWidget):
     """Four choices; a choice is empty where the selected files differ."""
 
-    kind_chosen = Signal(object)
-    """The kind of the files, a ``FileKind``."""
-
-    encoding_chosen = Signal(object)
-    """A codec, a str."""
-    column_chosen = Signal(object)
-    """A column or field, a str."""
-    errors_chosen = Signal(object)
-    """How to handle bad lines, an ``ErrorHandling``."""
+    chosen = Signal(object)
+    """What was chosen, by the name of the parameter of `CorpusFiles.read_as`: a dict of one entry."""
 
     def __init__(self, kind_title: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kind_title = kind_title
-        self._kind_box = self._box(self.tr("Kind"))
-        self._encoding_box = self._box(self.tr("Encoding"))
-        self._column_box = self._box(self.tr("Column"))
-        self._errors_box = self._box(self.tr("Invalid lines"))
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(14, 2, 12, 6)
+        self._grid.setHorizontalSpacing(6)
+        self._grid.setVerticalSpacing(2)
+        self._parts: list[tuple[QLabel, QComboBox]] = []
+        self._kind_box = self._add_box(self.tr("Kind"))
+        self._encoding_box = self._add_box(self.tr("Encoding"))
+        self._column_box = self._add_box(self.tr("Column"))
+        self._errors_box = self._add_box(self.tr("Invalid lines"))
         set_plain_tooltip(
             self._column_box, self.tr("The column or field with the text; type a nested field with dots: meta.text")
         )
@@ -242,23 +214,12 @@ class ReadingForm(QWidget):
             (self.tr("Stop"), "strict"), (self.tr("Replace"), "replace"), (self.tr("Skip"), "skip-line"),
         ):  # fmt: skip
             self._errors_box.addItem(words, errors)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(14, 2, 12, 6)
-        self._grid.setHorizontalSpacing(6)
-        self._grid.setVerticalSpacing(2)
-        self._parts = [
-            (self._label(caption, box), box)
-            for caption, box in (
-                (self.tr("Kind"), self._kind_box), (self.tr("Encoding"), self._encoding_box),
-                (self.tr("Column"), self._column_box), (self.tr("Invalid lines"), self._errors_box),
-            )
-        ]  # fmt: skip
         self._is_narrow = False
-        self._kind_box.activated.connect(self._on_kind_box_activated)
-        self._encoding_box.activated.connect(self._on_encoding_box_activated)
+        self._kind_box.activated.connect(lambda: self.chosen.emit({"kind": self._kind_box.currentData()}))
+        self._encoding_box.activated.connect(lambda: self.chosen.emit({"encoding": self._encoding_box.currentData()}))
         self._column_box.activated.connect(self._on_column_typed)
         self._column_edit.editingFinished.connect(self._on_column_typed)
-        self._errors_box.activated.connect(self._on_errors_box_activated)
+        self._errors_box.activated.connect(lambda: self.chosen.emit({"errors": self._errors_box.currentData()}))
         self.show_files(())
 
     def show_files(self, rows: Sequence[FileRow]) -> None:
@@ -279,7 +240,6 @@ class ReadingForm(QWidget):
         self._errors_box.setCurrentIndex(self._errors_box.findData(handlings.pop()) if len(handlings) == 1 else -1)
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Arrange the four choices in two rows."""
         self._is_narrow = is_narrow
         self._place()
 
@@ -336,32 +296,20 @@ class ReadingForm(QWidget):
         self._column_edit.setText(whole(chosen or ""))
         self._column_edit.setCursorPosition(0)
 
-    def _on_encoding_box_activated(self, index: int) -> None:
-        self.encoding_chosen.emit(self._encoding_box.itemData(index))
-
-    def _on_kind_box_activated(self, index: int) -> None:
-        self.kind_chosen.emit(self._kind_box.itemData(index))
-
     def _on_column_typed(self) -> None:
         column = self._column_edit.text().strip()
         if column and column != self._column:
             self._column = column
-            self.column_chosen.emit(column)
+            self.chosen.emit({"column": column})
 
-    def _on_errors_box_activated(self, index: int) -> None:
-        self.errors_chosen.emit(self._errors_box.itemData(index))
-
-    def _box(self, name: str) -> QComboBox:
+    def _add_box(self, name: str) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName(name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.setMinimumWidth(_LEAST_BOX)
+        self._parts.append((BuddyLabel(name, box, self), box))
         return box
-
-    def _label(self, caption: str, box: QComboBox) -> QLabel:
-        label = BuddyLabel(caption, box, self)
-        return label
 
 
 _LONGEST = 200_000
@@ -384,19 +332,13 @@ class CountsOffer(QFrame):
         explain("word", self)
         self._label = CutLabel(parent=self, role="hint")
         self.accept = tool_button("", "", self)
-        self.accept.setProperty("role", "link")
-        self.accept.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.accept.clicked.connect(self._on_accept_clicked)
         self.decline = tool_button(self.tr("Keep as text"), self.tr("Read it as text"), self)
-        self.decline.setProperty("role", "link")
-        self.decline.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.decline.clicked.connect(self._on_decline_clicked)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 0, 8, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(self.accept)
-        layout.addWidget(self.decline)
+        for button in (self.accept, self.decline):
+            button.setProperty("role", "link")
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        fill(QHBoxLayout(self), (self._label, 1), self.accept, self.decline, margins=(14, 0, 8, 0), spacing=2)
         self._timer = single_shot(self, self._look)
         document.text_changed.connect(self._timer.start)
         document.reset.connect(self._on_document_reset)
@@ -404,7 +346,6 @@ class CountsOffer(QFrame):
 
     @property
     def text(self) -> str:
-        """What the line says."""
         return self._label.accessibleName()
 
     def set_wanted(self, is_wanted: bool) -> None:

@@ -25,7 +25,7 @@ from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, Word
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
     menu_text,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from PySide6.QtGui import QHideEvent, QMouseEvent, QPainter, QResizeEvent
-    from PySide6.QtWidgets import QTableView, QToolButton
+    from PySide6.QtWidgets import QTableView
 
     from wordpiece_studio.evaluation.differences import WordDifferences
     from wordpiece_studio.session.run import Run
@@ -241,16 +241,16 @@ class WordsFace(Pane):
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(60)
         self._field.installEventFilter(self)
-        self._only = QCheckBox(self)
-        self._only.setEnabled(False)
-        self._set_button = tool_button(self.tr("Set"), self.tr("Set the count of this word"), self)
-        self._set_button.setProperty("role", "link")
-        self._set_button.hide()
-        self._choice = QComboBox(self)
-        self._choice.setAccessibleName(self.tr("Which words are shown"))
-        self._choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self._choice.setMinimumContentsLength(_SHORTEST_CHOICE)
-        self._choice.hide()
+        self.only = QCheckBox(self)
+        self.only.setEnabled(False)
+        self.set_button = tool_button(self.tr("Set"), self.tr("Set the count of this word"), self)
+        self.set_button.setProperty("role", "link")
+        self.set_button.hide()
+        self.choice = QComboBox(self)
+        self.choice.setAccessibleName(self.tr("Which words are shown"))
+        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.choice.setMinimumContentsLength(_SHORTEST_CHOICE)
+        self.choice.hide()
         self._share = plain_label("", self, role="hint", wrap=True)
         self._share.hide()
         self._empty = EmptyState(self)
@@ -261,70 +261,40 @@ class WordsFace(Pane):
         self.set_heading(self.tr("Words and splits"))
 
     def _lay_out(self) -> None:
-        controls = QHBoxLayout()
-        controls.setContentsMargins(12, 2, 12, 0)
-        controls.setSpacing(6)
-        controls.addWidget(self._field, 1)
-        controls.addWidget(self._only)
-        controls.addWidget(self._set_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 2, 1, 2)
-        layout.setSpacing(4)
-        layout.addLayout(controls)
-        apart = QVBoxLayout()
-        apart.setContentsMargins(12, 0, 12, 0)
-        apart.addWidget(self._choice)
-        apart.addWidget(self._share)
-        layout.addLayout(apart)
-        layout.addWidget(self._empty, 1)
-        layout.addWidget(self.view, 100)
+        parts = (self._field, 1), self.only, self.set_button
+        controls = fill(QHBoxLayout(), *parts, margins=(12, 2, 12, 0), spacing=6)
+        apart = fill(QVBoxLayout(), self.choice, self._share, margins=(12, 0, 12, 0), spacing=-1)
+        fill(QVBoxLayout(self), controls, apart, (self._empty, 1), (self.view, 100), margins=(1, 2, 1, 2), spacing=4)
 
     def _connect(self) -> None:
         model = self._model
-        self._field.textChanged.connect(self._on_field_text_changed)
-        self._only.toggled.connect(self._on_only_toggled)
-        self._set_button.clicked.connect(self._set_count)
-        self._choice.activated.connect(self._on_choice_activated)
+        self._field.textChanged.connect(self._timer.start)
+        self._field.textChanged.connect(self._show_set_button)
+        self.only.toggled.connect(self._take_filter)
+        self.set_button.clicked.connect(self._set_count)
+        self.choice.activated.connect(self._choose)
         self._search.changed.connect(self._on_search_changed)
         self._session.comparison.changed.connect(self.refresh_later)
         self.view.row_chosen.connect(self._on_view_row_chosen)
-        self.view.item_walked_to.connect(self._on_view_item_walked_to)
-        self.view.token_clicked.connect(self._on_view_token_clicked)
+        self.view.item_walked_to.connect(self._select_word)
+        self.view.token_clicked.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.view.copy_requested.connect(self._copy)
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.filter_failed.connect(self._on_table_filter_failed)
-        self._session.counting.counts_changed.connect(self._on_counting_counts_changed)
-        self._session.counting.state_changed.connect(self._on_counting_state_changed)
+        self._session.counting.counts_changed.connect(self._on_counting_changed)
+        self._session.counting.state_changed.connect(self._on_counting_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
 
     @property
-    def only(self) -> QCheckBox:
-        """The box that leaves only words with the selected token."""
-        return self._only
-
-    @property
-    def set_button(self) -> QToolButton:
-        """The button that sets the count in the field; hidden while there is none."""
-        return self._set_button
-
-    @property
-    def choice(self) -> QComboBox:
-        """The choice of what must cut the words differently; hidden while nothing is compared."""
-        return self._choice
-
-    @property
     def share(self) -> str:
-        """What is said about the words that are cut differently; empty unless only these are shown."""
         return self._share.text()
 
     @property
     def emptiness(self) -> str:
-        """What is said in place of rows."""
         return self._empty.text if not self._empty.isHidden() else ""
 
     def focus_search(self) -> None:
-        """Move the keyboard focus to the search field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
 
@@ -366,7 +336,6 @@ class WordsFace(Pane):
         return [] if self._model.run is None else self._session.comparison.beside()
 
     def _show_choice(self, others: Sequence[ComparedStep]) -> None:
-        """Offer what the step shown is compared with."""
         run, keys = self._model.run, [_key(other) for other in others]
         if self._other is not None and self._other not in keys:
             # Where the tab of the chosen one is shown now, it is compared with the one shown before.
@@ -375,11 +344,11 @@ class WordsFace(Pane):
         self._shown_before = run
         texts = [self.tr("All words")]
         texts += [self.tr("Split differently by {run}").format(run=other.label) for other in others]
-        if texts != [self._choice.itemText(place) for place in range(self._choice.count())]:
-            self._choice.clear()
-            self._choice.addItems(texts)
-        self._choice.setCurrentIndex(self._place_of_choice())
-        self._choice.setVisible(bool(others))
+        if texts != [self.choice.itemText(place) for place in range(self.choice.count())]:
+            self.choice.clear()
+            self.choice.addItems(texts)
+        self.choice.setCurrentIndex(self._place_of_choice())
+        self.choice.setVisible(bool(others))
 
     def _place_of_choice(self) -> int:
         keys = [None, *map(_key, self._others())]
@@ -441,16 +410,16 @@ class WordsFace(Pane):
         return text_of_token(selection, history.vocabulary(self._model.merge_count))
 
     def _show_token(self, token: str) -> None:
-        self._only.setEnabled(bool(token) or self._only.isChecked())
+        self.only.setEnabled(bool(token) or self.only.isChecked())
         contains = self.tr("Contains {token}").format(token=token_text(token, _LONGEST_SHOWN))
-        self._only.setText(menu_text(contains if token else self.tr("Contains token")))
+        self.only.setText(menu_text(contains if token else self.tr("Contains token")))
         tip = self.tr("Only words that contain the selected token")
         if not token:
             tip = self.tr(
                 "Show only words that contain a token; select a token first, for example in Live tokenization"
             )
-        set_plain_tooltip(self._only, tip)
-        self._only.setAccessibleName(tip)
+        set_plain_tooltip(self.only, tip)
+        self.only.setAccessibleName(tip)
 
     def _show_emptiness(self) -> None:
         error = self._error or self._search.error
@@ -476,7 +445,7 @@ class WordsFace(Pane):
 
     def _take_filter(self) -> None:
         self._timer.stop()
-        token = self._selected_token() if self._only.isChecked() else ""
+        token = self._selected_token() if self.only.isChecked() else ""
         entry = self._entry()
         sought = entry[0] if entry is not None else self._field.text()
         self.table.set_filter(WordsFilter(sought, token, self._model.step if token else 0))
@@ -500,17 +469,17 @@ class WordsFace(Pane):
     def _show_set_button(self) -> None:
         entry = self._entry()
         if entry is not None:
-            self._set_button.setText(self.tr("Set") if entry[1] else self.tr("Remove"))
+            self.set_button.setText(self.tr("Set") if entry[1] else self.tr("Remove"))
             tip = (
                 self.tr("Set the count of {word} to {count:,} (Enter)")
                 if entry[1]
                 else self.tr("Remove {word} (Enter)")
             )
             tip = tip.format(word=token_text(entry[0], _LONGEST_SHOWN), count=entry[1])
-            set_plain_tooltip(self._set_button, tip)
-            self._set_button.setAccessibleName(tip)
-        self._set_button.setVisible(entry is not None)
-        self._only.setVisible(entry is None)
+            set_plain_tooltip(self.set_button, tip)
+            self.set_button.setAccessibleName(tip)
+        self.set_button.setVisible(entry is not None)
+        self.only.setVisible(entry is None)
 
     def _set_count(self) -> None:
         """Set the count in the field, which is ready for the next one then."""
@@ -564,13 +533,6 @@ class WordsFace(Pane):
             return False
         return True
 
-    def _on_field_text_changed(self, _text: str) -> None:
-        self._timer.start()
-        self._show_set_button()
-
-    def _on_choice_activated(self, place: int) -> None:
-        self._choose(place)
-
     def _on_search_changed(self) -> None:
         if self._search.progress is None:
             self.refresh_later()
@@ -585,23 +547,14 @@ class WordsFace(Pane):
             self._search.stop()
             self.refresh_later()
 
-    def _on_only_toggled(self, _is_checked: bool) -> None:
-        self._take_filter()
-
-    def _on_view_item_walked_to(self, item: int) -> None:
+    def _select_word(self, item: int) -> None:
         self._model.set_selection(Selection("word", text=str(self.table.value(item, WordColumn.WORD))))
-
-    def _on_view_token_clicked(self, token: str) -> None:
-        self._model.set_selection(Selection("token", text=token))
 
     def _on_table_filter_failed(self, error: StudioError) -> None:
         self._error = error
         self._show_emptiness()
 
-    def _on_counting_counts_changed(self, _counts: object) -> None:
-        self._on_counting_state_changed()
-
-    def _on_counting_state_changed(self) -> None:
+    def _on_counting_changed(self) -> None:
         if self._model.history is None:
             self.refresh_later()
 
@@ -613,8 +566,8 @@ class WordsFace(Pane):
             self.view.show_selection(self._model.selection, self._selected_token())
             self._show_emptiness()
 
-    def _on_model_step_changed(self, _step: object) -> None:
+    def _on_model_step_changed(self) -> None:
         self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
 
-    def _on_model_selection_changed(self, _selection: object) -> None:
+    def _on_model_selection_changed(self) -> None:
         self.refresh_later()

@@ -23,7 +23,8 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.storage.merge_table import KINDS, MERGE_COLUMNS, NotWanted, merge_parts
+from wordpiece_studio.storage.merge_table import KINDS, NotWanted, merge_parts
+from wordpiece_studio.training.history import MERGE_COLUMNS
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,

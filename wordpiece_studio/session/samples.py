@@ -1,12 +1,13 @@
-"""The documents that the program began with, each as a project: its corpus, settings, runs, notes and text.
+"""The samples that come with the program: corpora, each with settings that suit it, and whole documents.
 
-They are the Hugging Face course's chapter on WordPiece and what others made of it. Where a document miscalculates, a
-note at the step says so and has the fractions. `tests/test_documents.py` reproduces all that they print.
+The documents are what the program began with, each as a project: its corpus, settings, runs, notes and text. They are
+the Hugging Face course's chapter on WordPiece and what others made of it. Where a document miscalculates, a note at the
+step says so and has the fractions. `tests/test_documents.py` reproduces all that they print.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
@@ -26,9 +27,11 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import Objective
+
 
 TEXT = "This is the Hugging Face course!"
 ARTICLE = "low lower newest widest"
@@ -66,7 +69,7 @@ class _Document:
     runs: tuple[_Run, ...]
     text: str = TEXT
     step: int | None = None
-    notes: tuple[tuple[int, str], ...] = ()
+    notes: Mapping[int, str] = field(default_factory=dict)
     offered: str = ""
     is_longest_first: bool = False
 
@@ -85,24 +88,18 @@ def _spanish() -> _Document:
         text="hugs bugs mug bum pugs",
         offered=TEXT,
         step=2,
-        notes=(
-            (
-                2,
-                _tr(
-                    "The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
-                    "only hu + ##gs has 5/(15 × 5) = 1/15. Of the other pairs, ##u + ##g has 5/(21 × 15) = 1/63, not "
-                    "1/21."
-                ),
+        notes={
+            2: _tr(
+                "The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
+                "only hu + ##gs has 5/(15 × 5) = 1/15. Of the other pairs, ##u + ##g has 5/(21 × 15) = 1/63, not "
+                "1/21."
             ),
-            (
-                4,
-                _tr(
-                    "The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) "
-                    "= 1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p "
-                    "##u ##gs."
-                ),
+            4: _tr(
+                "The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) "
+                "= 1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p "
+                "##u ##gs."
             ),
-        ),
+        },
     )
 
 
@@ -119,23 +116,17 @@ def _english() -> _Document:
             _Run("WordPieceTrainer", low.replaying([*order]), "bert-uncased"),
             _Run(_tr("Whitespace only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
         ),
-        notes=(
-            (
-                1,
-                _tr(
-                    "WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
-                    "WhitespaceSplit gives different words, such as “course.”; the last run uses it, with NFD, "
-                    "Lowercase and StripAccents."
-                ),
+        notes={
+            1: _tr(
+                "WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
+                "WhitespaceSplit gives different words, such as “course.”; the last run uses it, with NFD, "
+                "Lowercase and StripAccents."
             ),
-            (
-                25,
-                _tr(
-                    "The notebook’s class picks the best pair from scores that it never recomputes, so it merges a + "
-                    "##b 25 times. Its output comes from the vocabulary learned before that, which is this one."
-                ),
+            25: _tr(
+                "The notebook’s class picks the best pair from scores that it never recomputes, so it merges a + "
+                "##b 25 times. Its output comes from the vocabulary learned before that, which is this one."
             ),
-        ),
+        },
     )
 
 
@@ -153,33 +144,24 @@ def _traditional_chinese() -> _Document:
         text=TEXT_OF_ARTICLE,
         step=3,
         is_longest_first=True,
-        notes=(
-            (
-                1,
-                _tr(
-                    "The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
-                    "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its "
-                    "logarithm. The run “WordPiece” uses that score, with ## instead of </w>."
-                ),
+        notes={
+            1: _tr(
+                "The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
+                "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its "
+                "logarithm. The run “WordPiece” uses that score, with ## instead of </w>."
             ),
-            (
-                3,
-                _tr(
-                    "The article’s table of tokens after each merge matches the Vocabulary pane, which shows how "
-                    "often each token occurs and, in its title, how many are in use and by how much that changed. The "
-                    "chart “Tokens in use” plots this number; with so few words, it falls at once."
-                ),
+            3: _tr(
+                "The article’s table of tokens after each merge matches the Vocabulary pane, which shows how "
+                "often each token occurs and, in its title, how many are in use and by how much that changed. The "
+                "chart “Tokens in use” plots this number; with so few words, it falls at once."
             ),
-            (
-                10,
-                _tr(
-                    "Below the split by merges is the split of the article’s own encoder: a word in the corpus keeps "
-                    "its merged form; in any other word, the longest token is taken wherever it occurs, even the w in "
-                    "</w>, and the rest becomes </u>. For Unigram and SentencePiece, choose Training ▸ Train with "
-                    "another library."
-                ),
+            10: _tr(
+                "Below the split by merges is the split of the article’s own encoder: a word in the corpus keeps "
+                "its merged form; in any other word, the longest token is taken wherever it occurs, even the w in "
+                "</w>, and the rest becomes </u>. For Unigram and SentencePiece, choose Training ▸ Train with "
+                "another library."
             ),
-        ),
+        },
     )
 
 
@@ -190,15 +172,12 @@ def _simplified_chinese() -> _Document:
             _Run(_tr("Step by step"), _SCORE, "none", "unicode-punctuation"),
             _Run(_tr("By the most frequent pair"), replace(_SCORE, objective="count"), "none", "unicode-punctuation"),
         ),
-        notes=(
-            (
-                25,
-                _tr(
-                    "The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
-                    "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
-                ),
+        notes={
+            25: _tr(
+                "The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
+                "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
             ),
-        ),
+        },
     )
 
 
@@ -210,22 +189,16 @@ def _korean() -> _Document:
             _Run(_tr("The text is cleaned too"), _SCORE, "lowercase+remove:,.+bert-cased"),
             _Run(_tr("Likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
         ),
-        notes=(
-            (
-                1,
-                _tr(
-                    "The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b "
-                    "is 2/(5 × 2) = 1/5. The run “Likelihood” uses likelihood."
-                ),
+        notes={
+            1: _tr(
+                "The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b "
+                "is 2/(5 × 2) = 1/5. The run “Likelihood” uses likelihood."
             ),
-            (
-                30,
-                _tr(
-                    "The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
-                    "second run has the cleaning in its normalizer and splits them."
-                ),
+            30: _tr(
+                "The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
+                "second run has the cleaning in its normalizer and splits them."
             ),
-        ),
+        },
     )
 
 
@@ -239,7 +212,6 @@ _DOCUMENTS: dict[str, Callable[[], _Document]] = {
 
 
 def document_titles() -> dict[str, str]:
-    """Return the title of each document by its name."""
     return {
         "spanish-course": _tr("Spanish course: hug, pug, pun, bun, hugs"),
         "english-notebook": _tr("English notebook: one class, and the library’s trainer"),
@@ -263,7 +235,7 @@ def document_project(name: str) -> Project:
         ProjectTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
     )
-    notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes)
+    notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes.items())
     return Project(
         settings=ProjectSettings(
             training=first.config.to_dict(),
@@ -301,6 +273,69 @@ def _counted(text: str, normalizer: str, pre_tokenizer: str) -> WordCounts:
     from wordpiece_studio.corpus.counting.counting import count_texts  # otherwise only children of the window count
 
     return count_texts([text], normalizer, pre_tokenizer)
+
+
+START_SAMPLE = "course-en.txt"
+_SEARCHED = 2000  # characters
+_LONGEST_SENTENCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCorpus:
+    """A sample corpus, or a document, of which only name and title are given here: the rest is its project.
+
+    The sentence is a text to tokenize with the vocabulary learned from it; the size is that of the vocabulary, 0 as
+    large as possible; the objective is the course's, whose formula the samples teach. It is shown at `step` when it is
+    trained; None is the last one.
+    """
+
+    name: str
+    title: str
+    sentence: str = ""
+    size: int = 0
+    objective: Objective = "score"
+    normalizer: str = "bert-cased"
+    pre_tokenizer: str = "bert"
+    step: int | None = None
+
+
+def samples() -> list[SampleCorpus]:
+    """Return every sample, the one shown at startup first, the documents last."""
+    names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
+    names.sort(key=lambda name: name != START_SAMPLE)  # stable: the others stay in order
+    documents = [SampleCorpus(name, title) for name, title in document_titles().items()]
+    return [*map(sample, names), *documents]
+
+
+def sample(name: str) -> SampleCorpus:
+    """Return the sample in the file `name`."""
+    known = {
+        # 70 tokens, as in the Hugging Face course, where the "!" of this example is unknown.
+        "course-en.txt": (_tr("English: the Hugging Face course"), "This is the Hugging Face course!", 70),
+        "hug.txt": ("hug, pug, pun, bun, hugs", "hugs pug puns mug", 0),
+        "spanish.txt": (_tr("Spanish: the storks"), "La niña contaba los niños.", 110),
+        "chinese.txt": (_tr("Chinese: the river in spring"), "春天的小鱼在河边唱歌。", 90),
+        "korean.txt": (_tr("Korean: the grandmother’s stories"), "할머니는 꽃에 물을 주셨다.", 110),
+    }
+    title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
+    # BERT makes every Chinese character a word, which leaves no pair to learn.
+    normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
+    step = 1 if name == "hug.txt" else None  # small enough to be followed from its first merge
+    return SampleCorpus(name, title, sentence, size, normalizer=normalizer, step=step)
+
+
+def first_sentence(text: str) -> str:
+    """Return a short sentence from the beginning of `text` to try out, from a line of several words if there is one.
+
+    >>> first_sentence("Four words are here.")
+    'Four words are here.'
+    """
+    lines = [line.strip() for line in text[:_SEARCHED].splitlines() if line.strip()]
+    line = next((line for line in lines if len(line.split()) > 3), lines[0] if lines else "")
+    if len(line) <= _LONGEST_SENTENCE:
+        return line
+    cut = line[:_LONGEST_SENTENCE]
+    return cut.rpartition(" ")[0] or cut
 
 
 def _tr(text: str) -> str:

@@ -1,0 +1,215 @@
+"""What children of the window measure: vocabularies by the objective on held-out text, and tokenizers on any text.
+
+The window's end is `held_out_judging` and `tokenizer_figures`. Children have no window: Qt must not be imported here.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.figures import evaluate
+from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
+from wordpiece_studio.libraries.library_training import train_library
+from wordpiece_studio.storage.corpus_record import noted_files
+from wordpiece_studio.training.trainer import train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
+    from wordpiece_studio.evaluation.figures import Evaluation, Measurable
+    from wordpiece_studio.evaluation.held_out import DividedCorpus
+    from wordpiece_studio.evaluation.measured_texts import Report
+    from wordpiece_studio.libraries.library_training import LibraryTrainer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
+    from wordpiece_studio.training.config import TrainingConfig
+
+_READING_PART, _TRAINING_PART = 0.1, 0.3
+"""How much of the progress of judging is reading the corpus, and each of three trainings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What tells whether a corpus is the one that a run was trained on.
+
+    A checksum of its words, of which those of its parts add up; the size and the time of the last change of each file.
+    """
+
+    words: int
+    checksum: int
+    files: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, counts: WordCounts, files: Iterable[CorpusReference]) -> Fingerprint:
+        words = counts.total + counts.statistics.skipped_words
+        return cls(words, _checksum(counts), tuple((each.size, each.modified_ns) for each in files))
+
+    def check(self, divided: DividedCorpus, files: Sequence[CorpusFile], config: TrainingConfig) -> None:
+        """Check that what was divided is the corpus that this is of."""
+        rest, held_out = divided.rest, divided.held_out
+        if held_out.special_tokens or config.user_tokens:  # they were taken out, so that words cannot be compared
+            is_same = tuple((each.size, each.modified_ns) for each in noted_files(files)) == self.files
+        else:
+            words = rest.total + rest.statistics.skipped_words + held_out.words
+            is_same = (words, _checksum(rest) + _checksum(held_out.counts)) == (self.words, self.checksum)
+        if not is_same:
+            raise StudioError("The corpus has changed since it was counted", "Train again on the corpus as it is now.")
+
+
+def _checksum(counts: WordCounts) -> int:
+    encoded = (word.encode("utf-8", "surrogatepass") for word in counts.words)
+    return sum(zlib.crc32(word) * count for word, count in zip(encoded, counts.counts.tolist(), strict=True))
+
+
+def judge(
+    text: str,
+    files: Sequence[CorpusFile],
+    steps: tuple[Normalizer, PreTokenizer],
+    config: TrainingConfig,
+    fingerprint: Fingerprint,
+    max_word_length: int,
+    *,
+    progress: Callable[[float], None],
+) -> dict[str, tuple[float, float]]:
+    """Return tokens a word, and the unknown share of them, by objective: on a part of files, or of `text` without any.
+
+    The progress is from 0 to 1.
+    """
+    begun: list[str] = []  # the objectives, the present one last
+
+    def trained(objective: str, tokens: int) -> None:
+        if objective not in begun:
+            begun.append(objective)
+        part = 0.0 if config.vocab_size is None else min(tokens / config.vocab_size, 1.0)
+        progress(_READING_PART + _TRAINING_PART * (len(begun) - 1 + part))
+
+    corpus = divided_corpus(
+        files, *steps, texts=() if files else [text], special_tokens=config.special_tokens,
+        user_tokens=config.user_tokens, max_word_length=max_word_length,
+        progress=lambda read: progress(_READING_PART * read.bytes_done / max(read.bytes_total, 1)),
+    )  # fmt: skip
+    fingerprint.check(corpus, files, config)
+    found = held_out_figures(corpus.rest, corpus.held_out, config, progress=trained)
+    return {objective: (rate, found.unknown[objective]) for objective, rate in found.tokens_per_word.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedAnew:
+    """A run to be trained once more, on what is not held out of its corpus: by a library if there is a trainer.
+
+    `steps` find its words; a library may be given lines of text instead.
+    """
+
+    config: TrainingConfig
+    steps: tuple[Normalizer, PreTokenizer]
+    fingerprint: Fingerprint
+    trainer: LibraryTrainer | None = None
+    is_of_lines: bool = False
+
+
+def library_tokenizer(file_name: str, content: bytes, words_of: TextReading | None) -> LibraryTokenizer:
+    """Return the tokenizer of a library with the words that it was trained on."""
+    tokenizer = LibraryTokenizer(file_name, content=content)
+    tokenizer.words_of = words_of or tokenizer.words_of
+    return tokenizer
+
+
+def measure(
+    tokenizers: Mapping[str, Measurable | TrainedAnew | partial[Measurable]],
+    on: Any,
+    text: str,
+    max_word_length: int,
+    *,
+    is_parallel: bool = False,
+    is_held_out: bool = False,
+    progress: Report,
+) -> tuple[Evaluation | None, dict[str, StudioError]]:
+    """Return the figures of tokenizers, and the errors of those that fail; None if all fail.
+
+    Parameters
+    ----------
+    tokenizers
+        By name; some have still to be loaded.
+    on, text
+        As for `evaluate`; the text is used where `on` is empty.
+    max_word_length
+        Of words to train anew on.
+    is_parallel, is_held_out, progress
+        As for `evaluate`.
+    """
+    texts = [text] if on == () else []
+    rest = _Rest(on, texts, max_word_length, progress)
+    failures: dict[str, StudioError] = {}
+
+    def ready(name: str) -> Measurable:
+        each = tokenizers[name]
+        if isinstance(each, TrainedAnew):
+            return rest.trained(name, each)
+        return each() if isinstance(each, partial) else each
+
+    def figures(named: Mapping[str, Measurable]) -> Evaluation:
+        options: Any = {"is_parallel": is_parallel, "is_held_out": is_held_out, "progress": progress}
+        return evaluate(named, on, texts=texts, **options)
+
+    named = _those_without_error(tokenizers, ready, failures)
+    try:
+        return figures(named) if named else None, failures
+    except StudioError:
+        failing: dict[str, StudioError] = {}
+        working = _those_without_error(named, lambda name: figures({name: named[name]}), failing)
+        if not working:
+            raise
+        return figures({name: named[name] for name in working}), failures | failing
+
+
+def _those_without_error(
+    names: Iterable[str], made: Callable[[str], Any], failures: dict[str, StudioError]
+) -> dict[str, Any]:
+    """Return what is made by name, and note the errors of others."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = made(name)
+        except StudioError as error:
+            failures[name] = error
+        except OSError as error:
+            failures[name] = StudioError("{reason}", reason=str(error))
+    return found
+
+
+class _Rest:
+    """What is not held out of a corpus, to train on: as words, or for a library that reads text, as lines."""
+
+    def __init__(self, files: Sequence[CorpusFile], texts: list[str], max_word_length: int, progress: Report) -> None:
+        self._files, self._texts = files, texts
+        self._max_word_length = max_word_length
+        self._progress = progress
+        self._known: dict[tuple[object, ...], DividedCorpus] = {}
+
+    def trained(self, name: str, anew: TrainedAnew) -> Measurable:
+        config = anew.config
+        divided = self._divided(anew.steps, config)
+        anew.fingerprint.check(divided, self._files, config)
+        if anew.trainer is None:
+            report = partial(self._progress, f"Training {name}")
+            return train(divided.rest, config, progress=lambda done, size: report(done, size or done))
+        self._progress(f"Training {name}", 0, 1)
+        given = (self._files or self._texts) if anew.is_of_lines else divided.rest
+        return train_library(given, config, anew.trainer, is_rest=anew.is_of_lines)
+
+    def _divided(self, steps: tuple[Normalizer, PreTokenizer], config: TrainingConfig) -> DividedCorpus:
+        key = *steps, config.special_tokens, config.user_tokens
+        if key not in self._known:
+            self._known[key] = divided_corpus(
+                self._files, *steps, texts=self._texts, special_tokens=config.special_tokens,
+                user_tokens=config.user_tokens, max_word_length=self._max_word_length,
+                progress=lambda read: self._progress("Reading", read.bytes_done, read.bytes_total),
+            )  # fmt: skip
+        return self._known[key]
