@@ -361,13 +361,7 @@ class MergeHistory(Sequence[Merge]):
         return pyarrow.table(columns, schema=arrow_schema())
 
     def to_pandas(self) -> Any:
-        """Return the merges as a `pandas.DataFrame`, with the columns of an exported history.
-
-        Raises
-        ------
-        StudioError
-            If pandas or pyarrow is not installed.
-        """
+        """Return the merges as a `pandas.DataFrame`, with the columns of an exported history."""
         try:
             import pandas  # noqa: F401 (pyarrow imports it, but only after the table is made)
         except ImportError:
