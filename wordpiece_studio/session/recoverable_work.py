@@ -50,8 +50,17 @@ class Recoverable:
 
     folder: Path
     lock: FolderLock
-    number: int
+    files: dict[tuple[str, int], Path]  # see `numbered_files`
     about: About
+
+    def newest(self, kind: str) -> int:
+        """Return the number of the latest file of a kind; 0 if there is none."""
+        return max((number for other, number in self.files if other == kind), default=0)
+
+    def file(self, kind: str, number: int) -> Path:
+        if (kind, number) not in self.files:
+            raise file_error(self.folder / f"{kind}-{number}", "{path} does not exist")
+        return self.files[kind, number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +102,17 @@ def recover(recoverable: Recoverable) -> Recovered:
 
     If the base cannot be read, the older state kept with the training is used instead.
     """
-    files = numbered_files(recoverable.folder)
     try:
-        base = open_project(_file(recoverable, files, "base", recoverable.number))
+        base = open_project(recoverable.file("base", recoverable.newest("base")))
     except StudioError as error:
-        return _without_base(recoverable, files, error)
-    project, about, lost_edits = _replayed(base, recoverable, files)
+        return _without_base(recoverable, error)
+    project, about, lost_edits = _replayed(base, recoverable)
     if about is None:  # the journal is damaged from its first record on
-        about = msgspec.structs.replace(recoverable.about, name=base.corpus.name, run=_newest(files, "run"))
-    elif about.run and ("run", about.run) not in files:  # the record is from when an older run was valid
-        about = msgspec.structs.replace(about, run=_newest(files, "run") or about.run)
+        about = msgspec.structs.replace(recoverable.about, name=base.corpus.name, run=recoverable.newest("run"))
+    elif about.run and ("run", about.run) not in recoverable.files:  # the record is from when an older run was valid
+        about = msgspec.structs.replace(about, run=recoverable.newest("run") or about.run)
     is_another = is_replaced(about.project_path, about.stamp)
-    path = files.get(("run", about.run))
+    path = recoverable.files.get(("run", about.run))
     if not about.run and about.project_path and not is_another:
         path = Path(about.project_path)  # later merges were not kept, but the saved ones are still there
     runs, lost_run = _runs_of(project, path)
@@ -135,10 +143,9 @@ def _recoverable(folder: Path) -> Recoverable | None:
         return None
     recoverable = None
     try:
-        files = numbered_files(folder)
-        number = _newest(files, "base")
-        if number:
-            recoverable = Recoverable(folder, lock, number, _about(files.get(("journal", number)), folder))
+        found = Recoverable(folder, lock, numbered_files(folder), About())
+        if number := found.newest("base"):
+            recoverable = replace(found, about=_about(found.files.get(("journal", number)), folder))
         elif time.time() - folder.stat().st_mtime > _EMPTY_SECONDS:
             remove_folder(folder)
     finally:
@@ -147,9 +154,7 @@ def _recoverable(folder: Path) -> Recoverable | None:
     return recoverable
 
 
-def _replayed(
-    base: Project, recoverable: Recoverable, files: dict[tuple[str, int], Path]
-) -> tuple[Project, About | None, StudioError | None]:
+def _replayed(base: Project, recoverable: Recoverable) -> tuple[Project, About | None, StudioError | None]:
     """Return the project after the last change in its journal, what is known of it, and why changes are missing.
 
     Unknown records, and settings that no training can begin with, are ignored.
@@ -157,7 +162,7 @@ def _replayed(
     text, settings, view, live_text = base.corpus.text, base.settings, base.view, base.view.live_text
     about, lost = None, None
     try:
-        for kind, content in read_journal(_file(recoverable, files, "journal", recoverable.number)):
+        for kind, content in read_journal(recoverable.file("journal", recoverable.newest("base"))):
             if kind == EDIT:
                 after = None if text is None else text_after(text, content)
                 if after is None:
@@ -179,28 +184,17 @@ def _replayed(
     return replace(base, settings=settings, corpus=corpus, view=view), about, lost
 
 
-def _without_base(recoverable: Recoverable, files: dict[tuple[str, int], Path], reason: StudioError) -> Recovered:
+def _without_base(recoverable: Recoverable, reason: StudioError) -> Recovered:
     """Return the state kept with the training; raise `reason` if that cannot be read either."""
     about = recoverable.about
-    number = about.run or _newest(files, "run")
+    number = about.run or recoverable.newest("run")
     try:
-        project = open_project(_file(recoverable, files, "run", number))
+        project = open_project(recoverable.file("run", number))
     except StudioError:
         raise reason from None
     about = msgspec.structs.replace(about, name=about.name or project.corpus.name, run=number)
     project = replace(project, corpus=replace(project.corpus, is_edited=project.corpus.is_edited or about.is_edited))
     return Recovered(project, about, None, reason, is_replaced(about.project_path, about.stamp))
-
-
-def _file(recoverable: Recoverable, files: dict[tuple[str, int], Path], kind: str, number: int) -> Path:
-    path = files.get((kind, number))
-    if path is None:
-        raise file_error(recoverable.folder / f"{kind}-{number}", "{path} does not exist")
-    return path
-
-
-def _newest(files: dict[tuple[str, int], Path], kind: str) -> int:
-    return max((number for other, number in files if other == kind), default=0)
 
 
 def _about(journal: Path | None, folder: Path) -> About:

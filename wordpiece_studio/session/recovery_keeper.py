@@ -109,7 +109,7 @@ class RecoveryKeeper(QObject):
     def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
         """Continue in the folder that was left, now that its content is restored."""
         about, runs = recovered.about, recovered.project.runs
-        self._store.adopt(recoverable.folder, recoverable.lock, recoverable.number, about.run)
+        self._store.adopt(recoverable.folder, recoverable.lock, recoverable.newest("base"), about.run)
         self._saved = None
         if self._state.path is not None:
             self._project_stamp = about.stamp

@@ -15,6 +15,7 @@ from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import recoverable_work, recovery_store
 from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore, from_json
+from wordpiece_studio.storage.project.container import is_replaced
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
 
@@ -154,7 +155,7 @@ def test_nothing_outside_is_read_written_or_waited_for(folder: Path, tmp_path: P
         it = recoverable_work.recover(one)
         assert (it.project.corpus.text or "").startswith(TEXT)
         kept = RecoveryStore(folder.parent)
-        kept.adopt(one.folder, one.lock, one.number, it.about.run)
+        kept.adopt(one.folder, one.lock, one.newest("base"), it.about.run)
         for number in (2, 3):
             kept.write_run(number, it.project, bool)
             kept.write(it.project, it.about)
@@ -203,7 +204,7 @@ def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
         (one,) = recoverable_work.find_recoverable(folder.parent)
         it = recoverable_work.recover(one)
         kept = RecoveryStore(folder.parent)
-        kept.adopt(one.folder, one.lock, one.number, it.about.run)
+        kept.adopt(one.folder, one.lock, one.newest("base"), it.about.run)
         (folder / ".base-9.wpstudio.123-0-ab.tmp").touch()  # of a save that was killed
         number = it.about.run + 1
         kept.write_run(number, it.project, bool)
@@ -211,7 +212,7 @@ def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
         kept.close(keeps=True)
     (one,) = recoverable_work.find_recoverable(folder.parent)
     kept = RecoveryStore(folder.parent)
-    kept.adopt(one.folder, one.lock, one.number, one.about.run)
+    kept.adopt(one.folder, one.lock, one.newest("base"), one.about.run)
     assert len(list(folder.iterdir())) == 4
     kept.close(keeps=False)
     assert not folder.exists()
@@ -279,12 +280,12 @@ def test_a_project_file_that_someone_has_saved_since_is_noticed(folder: Path, tm
     about = About(
         project_path=str(path), project_size=status.st_size, project_modified_ns=status.st_mtime_ns
     )  # fmt: skip
-    assert not recoverable_work.is_saved_by_another(about)
+    assert not is_replaced(about.project_path, about.stamp)
     path.write_bytes(b"as someone has saved it")
-    assert recoverable_work.is_saved_by_another(about)
+    assert is_replaced(about.project_path, about.stamp)
     path.unlink()
-    assert not recoverable_work.is_saved_by_another(about)
-    assert not recoverable_work.is_saved_by_another(About(project_path="a\0b", project_size=3))
+    assert not is_replaced(about.project_path, about.stamp)
+    assert not is_replaced("a\0b", About(project_size=3).stamp)
 
 
 def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: Path) -> None:

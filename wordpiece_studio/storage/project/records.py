@@ -250,17 +250,14 @@ def placed(file: CorpusFile, folders: Sequence[str], about: str) -> SourceRow:
     Of a file that is not read yet, both places are kept.
     """
     path, other = file.path, file.unagreed[-1] if file.unagreed else file.path
-    absolute = other if is_url(other) else os.path.abspath(other)
-    if is_url(path):
-        return SourceRow(display_name(absolute), _bytes(absolute), None, about)
-    path = os.path.abspath(path)
-    folder = next((each for each in folders if path.startswith(os.path.join(each, ""))), folders[0])
-    try:
-        relative = os.path.relpath(path, folder).replace(os.sep, "/")
-    except ValueError:  # on another drive
-        relative = ""
-    # A name that another system takes for an absolute path is found by its own absolute path only.
-    way = _bytes(relative) if relative and is_relative(relative) else None
+    absolute, way = _absolute(other), None
+    if not is_url(path):
+        path = os.path.abspath(path)
+        folder = next((each for each in folders if path.startswith(os.path.join(each, ""))), folders[0])
+        with contextlib.suppress(ValueError):  # on another drive
+            relative = os.path.relpath(path, folder).replace(os.sep, "/")
+            # A name that another system takes for an absolute path is found by its own absolute path only.
+            way = _bytes(relative) if is_relative(relative) else None
     return SourceRow(display_name(absolute), _bytes(absolute), way, about)
 
 
@@ -306,15 +303,12 @@ def found_inside(path: str, folder: str) -> bool | None:
 
     A link in the folder leads to another place.
     """
-    if is_url(path):
-        return None
     beginning = os.path.join(folder, "")
-    if os.path.normpath(path) != path or not path.startswith(beginning):
+    if is_url(path) or os.path.normpath(path) != path or not path.startswith(beginning):
         return None
-    inside = path[len(beginning) :]
+    inside, place = path.removeprefix(beginning), folder
     if not inside or not is_relative(inside):
         return None
-    place = folder
     parts = inside.split(os.sep)
     for number, part in enumerate(parts, 1):
         place = os.path.join(place, part)
@@ -340,7 +334,7 @@ def note_agreed(project: str | os.PathLike[str], corpus: ProjectCorpus) -> None:
 
     Where it cannot be remembered, the user is asked again.
     """
-    folder = os.path.dirname(os.path.realpath(project))
+    folder = folder_of(project)
     files = [reference.file for reference in corpus.references]
     paths = [place for file in files for place in file.unagreed or (_absolute(file.path),)]
     digest = _digest(folder, [path for path in paths if found_inside(path, folder) is None])
