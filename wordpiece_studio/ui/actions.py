@@ -108,9 +108,8 @@ class Actions(QObject):
         self.recent_menu = self._open.addMenu(tr("Open &recent"))
         self.samples_menu = self._open.addMenu(tr("Sam&ple corpora"))
         self._open.addSeparator()
-        self.save_project = add(
-            tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save"
-        )
+        tip = tr("Save the project: corpus, settings, merges and bookmarks in one file")
+        self.save_project = add(tr("&Save"), tip, "Ctrl+S", "save")
         self.save_project_as = add(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
         self._open.addSeparator()
         self.add_files = add(tr("A&dd files…"), tr("Add text files to the corpus"), icon="new")
@@ -118,14 +117,10 @@ class Actions(QObject):
         self.locate_files = add(tr("Locate &missing files…"), tr("Choose where the missing corpus files are now"))
         self.save_corpus = add(tr("Save &corpus text as…"), tr("Save the text of the corpus to a text file"))
         self._open.addSeparator()
-        self.save_vocabulary = add(
-            tr("Export &vocabulary…"),
-            tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
-            "Ctrl+Shift+E",
-        )
-        self.export_history = add(
-            tr("&Export merge history…"), tr("Save the merges as CSV, JSONL or Parquet"), "Ctrl+E"
-        )
+        tip = tr("Export the final vocabulary, or the one at the current step, for use in other programs")
+        self.save_vocabulary = add(tr("Export &vocabulary…"), tip, "Ctrl+Shift+E")
+        tip = tr("Save the merges as CSV, JSONL or Parquet")
+        self.export_history = add(tr("&Export merge history…"), tip, "Ctrl+E")
         self.save_chart = add(tr("Save c&hart…"), tr("Save the current chart as a PNG or SVG image"))
         self._open.addSeparator()
         self.quit = add(tr("&Quit"), tr("Exit WordPiece Studio"), "Ctrl+Q")
@@ -148,24 +143,18 @@ class Actions(QObject):
         self.find_previous = add(tr("Find pre&vious"), tr("Go to the previous match"), "Shift+F3")
         self.find_token = add(tr("Find a to&ken…"), tr("Search the vocabulary"), "Ctrl+Shift+F")
         self._open.addSeparator()
-        self.type_live_text = add(
-            tr("T&ype text to tokenize"), tr("Go to the text field of the live tokenization"), "Ctrl+L"
-        )
+        tip = tr("Go to the text field of the live tokenization")
+        self.type_live_text = add(tr("T&ype text to tokenize"), tip, "Ctrl+L")
 
     # -- training
 
     def _make_training_actions(self) -> None:
         add, tr = self._action, self.tr
-        self.train = add(
-            tr("&Train"), tr("Train a vocabulary on the corpus, as a new run"), "F5 Ctrl+Return Ctrl+Enter", "play"
-        )
+        tip = tr("Train a vocabulary on the corpus, as a new run")
+        self.train = add(tr("&Train"), tip, "F5 Ctrl+Return Ctrl+Enter", "play")
         self.train.setIconVisibleInMenu(False)  # it is drawn for the button's background
-        self.train_further = add(
-            tr("Train &further…"),
-            tr("Raise the vocabulary size and continue; everything learned is kept"),
-            "Shift+F5 Ctrl+Shift+Return",
-            "further",
-        )
+        tip = tr("Raise the vocabulary size and continue; everything learned is kept")
+        self.train_further = add(tr("Train &further…"), tip, "Shift+F5 Ctrl+Shift+Return", "further")
         self.pause = add(tr("&Pause"), tr("Pause the training; it can be resumed later"), "F6", "pause")
         self.stop = add(tr("St&op and keep"), tr("Stop training and keep the merges learned so far"), "F7", "stop")
         self.stop.setIconText(tr("Stop"))  # there is one place for all buttons of the training
@@ -185,9 +174,8 @@ class Actions(QObject):
                 self._choice(self.objectives, objective, text, tip)
         self.special_tokens = add(tr("&Special tokens…"), tr("Choose the tokens that come first and are never learned"))
         self.longest_word = add(tr("Maximum word &length…"), tr("Choose the length up to which words are counted"))
-        self.train_as_you_type = add(
-            tr("Train as you t&ype"), tr("Train a small corpus after every edit or change of a setting, as a preview")
-        )
+        tip = tr("Train a small corpus after every edit or change of a setting, as a preview")
+        self.train_as_you_type = add(tr("Train as you t&ype"), tip)
         self.train_as_you_type.setCheckable(True)
         self.train_as_you_type.setChecked(True)
 
@@ -205,14 +193,11 @@ class Actions(QObject):
             action.setData(trainer)
             self.library_trainers.addAction(action)
         self._open.addSeparator()
-        self.library_twice = add(
-            tr("Train &twice and compare"),
-            tr("Some libraries learn a different vocabulary each time, even from the same words"),
-        )
+        tip = tr("Some libraries learn a different vocabulary each time, even from the same words")
+        self.library_twice = add(tr("Train &twice and compare"), tip)
         self.library_twice.setCheckable(True)
-        self.stop_library = add(
-            tr("&Stop library training"), tr("Stop training with another library and discard the result")
-        )
+        tip = tr("Stop training with another library and discard the result")
+        self.stop_library = add(tr("&Stop library training"), tip)
 
     def _make_run_actions(self) -> None:
         add, tr = self._action, self.tr
@@ -220,28 +205,20 @@ class Actions(QObject):
         self.previous_run = add(tr("&Previous run"), tr("Show the run in the previous tab"), "Ctrl+Shift+Tab")
         self._open.addSeparator()
         self.keep_run = add(tr("&Keep this run"), tr("Keep this preview as a run; the next change opens a new preview"))
-        self.compare_run = add(
-            tr("Co&mpare this run"), tr("Show how this run tokenizes the live text, next to other runs")
-        )
+        tip = tr("Show how this run tokenizes the live text, next to other runs")
+        self.compare_run = add(tr("Co&mpare this run"), tip)
         self.compare_run.setCheckable(True)
         self.rename_run = add(tr("&Rename this run…"), tr("Rename the current run"))
-        self.bring_text_back = add(
-            tr("Re&store this run’s corpus"), tr("Reopen the corpus that this run was trained on")
-        )
+        tip = tr("Reopen the corpus that this run was trained on")
+        self.bring_text_back = add(tr("Re&store this run’s corpus"), tip)
         self.close_run = add(tr("&Close this run"), tr("Close the current run; Undo brings it back"), "Ctrl+W")
-        self.figures = add(
-            tr("Run metr&ics"), tr("Evaluate runs and other tokenizers on a text, such as held-out text")
-        )
+        tip = tr("Evaluate runs and other tokenizers on a text, such as held-out text")
+        self.figures = add(tr("Run metr&ics"), tip)
         self._open.addSeparator()
-        self.words_apart = add(
-            tr("&Words split differently"),
-            tr("List the words that a compared run splits differently; repeat for the next run, then for all words"),
-            "Ctrl+Shift+W",
-        )
-        self.vocabulary_overlap = add(
-            tr("Vocabulary &overlap"),
-            tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on"),
-        )
+        tip = tr("List the words that a compared run splits differently; repeat for the next run, then for all words")
+        self.words_apart = add(tr("&Words split differently"), tip, "Ctrl+Shift+W")
+        tip = tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on")
+        self.vocabulary_overlap = add(tr("Vocabulary &overlap"), tip)
         self._open.addSeparator()
         self.show_run = QActionGroup(self)
         for place in range(_RUN_KEYS):
@@ -255,70 +232,38 @@ class Actions(QObject):
     def _make_step_actions(self) -> None:
         add, tr = self._action, self.tr
         # Left and Right belong to the text in a text field; the others work everywhere.
-        self.next_merge = add(
-            tr("&Next merge"),
-            tr("Go one merge forward; at the last one, learn one more"),
-            "Alt+Right Right F10",
-            "next",
-        )
+        tip = tr("Go one merge forward; at the last one, learn one more")
+        self.next_merge = add(tr("&Next merge"), tip, "Alt+Right Right F10", "next")
         self.previous_merge = add(tr("Pre&vious merge"), tr("Go one merge back"), "Alt+Left Left Shift+F10", "previous")
         self.ten_on = add(tr("Ten merges &forward"), tr("Go ten merges forward"), "Alt+PgDown Shift+Right", "ten_on")
         self.ten_back = add(tr("&Ten merges back"), tr("Go ten merges back"), "Alt+PgUp Shift+Left", "ten_back")
-        self.first_merge = add(
-            tr("Go to the b&eginning"), tr("Step 0, before the first merge"), "Alt+Home Home", "first"
-        )
+        tip = tr("Step 0, before the first merge")
+        self.first_merge = add(tr("Go to the b&eginning"), tip, "Alt+Home Home", "first")
         self.last_merge = add(tr("Go to the &last merge"), tr("The step after the last merge"), "Alt+End End", "last")
         self.go_to_step = add(tr("&Go to step…"), tr("Type the number of a step"), "Ctrl+G")
         self.play = add(tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play")
         self.play.setCheckable(True)
         self._open.addSeparator()
-        self.next_change = add(
-            tr("Next &change to the text"),
-            tr("Go to the next step that changes how the live text is tokenized"),
-            "F9 Ctrl+Right",
-            "next_change",
-        )
-        self.previous_change = add(
-            tr("Previous change to the te&xt"),
-            tr("Go to the previous step that changed how the live text is tokenized"),
-            "Shift+F9 Ctrl+Left",
-            "previous_change",
-        )
-        self.go_to_parting = add(
-            tr("Go to where r&uns diverge"),
-            tr("Go to the first step at which a compared run merges a different pair; repeat for the next run"),
-            "Ctrl+Shift+G",
-        )
-        self.run_to_breakpoint = add(
-            tr("&Run to the next breakpoint"),
-            tr("Go to the next step that hits a breakpoint; continues training if needed"),
-            "Ctrl+F8",
-            "run",
-        )
-        self.run_back = add(
-            tr("Run bac&k to the previous breakpoint"),
-            tr("Go back to the previous step that hits a breakpoint"),
-            "Ctrl+Shift+F8",
-            "run_back",
-        )
+        tip = tr("Go to the next step that changes how the live text is tokenized")
+        self.next_change = add(tr("Next &change to the text"), tip, "F9 Ctrl+Right", "next_change")
+        tip = tr("Go to the previous step that changed how the live text is tokenized")
+        self.previous_change = add(tr("Previous change to the te&xt"), tip, "Shift+F9 Ctrl+Left", "previous_change")
+        tip = tr("Go to the first step at which a compared run merges a different pair; repeat for the next run")
+        self.go_to_parting = add(tr("Go to where r&uns diverge"), tip, "Ctrl+Shift+G")
+        tip = tr("Go to the next step that hits a breakpoint; continues training if needed")
+        self.run_to_breakpoint = add(tr("&Run to the next breakpoint"), tip, "Ctrl+F8", "run")
+        tip = tr("Go back to the previous step that hits a breakpoint")
+        self.run_back = add(tr("Run bac&k to the previous breakpoint"), tip, "Ctrl+Shift+F8", "run_back")
         self.breakpoints = add(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
         self._open.addSeparator()
         self.keep_step = add(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", "keep")
-        self.compare_step = add(
-            tr("Co&mpare with this step"),
-            tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop"),
-            "Ctrl+Shift+M",
-            "compare",
-        )
-        self.bookmarks = add(
-            tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", "bookmarks"
-        )
+        tip = tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop")
+        self.compare_step = add(tr("Co&mpare with this step"), tip, "Ctrl+Shift+M", "compare")
+        tip = tr("Show the bookmarked steps and their notes")
+        self.bookmarks = add(tr("B&ookmarks…"), tip, "Ctrl+Shift+D", "bookmarks")
         self._open.addSeparator()
-        self.go_to_birth = add(
-            tr("Go to the step t&hat created the token"),
-            tr("Go to the step that created the selected token"),
-            "Ctrl+Shift+B",
-        )
+        tip = tr("Go to the step that created the selected token")
+        self.go_to_birth = add(tr("Go to the step t&hat created the token"), tip, "Ctrl+Shift+B")
         self.show_step_row = add(tr("Sho&w this step in the history"), tr("Scroll to the row of this step"), "Ctrl+J")
         self.clear_selection = add(tr("Clear the select&ion"), tr("Clear the selection in all panes"), "Esc")
 
@@ -340,23 +285,17 @@ class Actions(QObject):
         self._open.addSeparator()
         self.panes_menu = self._open.addMenu(tr("&Panes"))
         with self._menu(tr("Text &size")):
-            self.larger_text = add(
-                tr("La&rger text"),
-                tr("Zoom in: a larger font, readable from the back of the room"),
-                QKeySequence(standard.ZoomIn).toString() + " Ctrl+=",
-            )
+            tip = tr("Zoom in: a larger font, readable from the back of the room")
+            self.larger_text = add(tr("La&rger text"), tip, QKeySequence(standard.ZoomIn).toString() + " Ctrl+=")
             self.smaller_text = add(tr("S&maller text"), tr("Zoom out: a smaller font"), standard.ZoomOut)
             self.normal_text = add(tr("&Normal text"), tr("Back to the system’s text size"), "Ctrl+0")
             self._open.addSeparator()
-            self.larger_pane = add(
-                tr("Larger text in this &pane"), tr("Zoom in on the focused pane only"), "Ctrl+Alt+= Ctrl+Alt++"
-            )
-            self.smaller_pane = add(
-                tr("Smaller te&xt in this pane"), tr("Zoom out of the focused pane only"), "Ctrl+Alt+-"
-            )
-            self.normal_pane = add(
-                tr("Normal text in &all panes"), tr("Show all panes in the window’s text size"), "Ctrl+Alt+0"
-            )
+            tip = tr("Zoom in on the focused pane only")
+            self.larger_pane = add(tr("Larger text in this &pane"), tip, "Ctrl+Alt+= Ctrl+Alt++")
+            tip = tr("Zoom out of the focused pane only")
+            self.smaller_pane = add(tr("Smaller te&xt in this pane"), tip, "Ctrl+Alt+-")
+            tip = tr("Show all panes in the window’s text size")
+            self.normal_pane = add(tr("Normal text in &all panes"), tip, "Ctrl+Alt+0")
         with self._menu(tr("T&heme")):
             self.themes = QActionGroup(self)
             for theme, text in (
@@ -367,19 +306,15 @@ class Actions(QObject):
             ):
                 self._choice(self.themes, theme, text)
         self._open.addSeparator()
-        self.fill_pane = add(
-            tr("Ma&ximize this pane"),
-            tr("Show only the focused pane; press Esc or use this command again to show the others"),
-            "F12",
-        )
+        tip = tr("Show only the focused pane; press Esc or use this command again to show the others")
+        self.fill_pane = add(tr("Ma&ximize this pane"), tip, "F12")
         self.full_screen = add(tr("F&ull screen"), tr("Switch full screen on or off"), "F11")
         self.full_screen.setCheckable(True)
 
     def _make_help_actions(self) -> None:
         add, tr = self._action, self.tr
-        self.command_palette = add(
-            tr("Comman&d palette…"), tr("Find any command, step, token, sample or file by name"), "Ctrl+K Ctrl+Shift+P"
-        )
+        tip = tr("Find any command, step, token, sample or file by name")
+        self.command_palette = add(tr("Comman&d palette…"), tip, "Ctrl+K Ctrl+Shift+P")
         self.explain = add(tr("&Explain this"), tr("Show help for the item under the pointer or with the focus"), "F1")
         self.shortcuts = add(tr("&Keyboard shortcuts"), tr("Show all keyboard shortcuts"), "Shift+F1")
         self.last_messages = add(tr("Show recent &messages"), tr("Show recent messages"), "Ctrl+M", "info")
@@ -390,9 +325,8 @@ class Actions(QObject):
             self.pages.addAction(menu_text(page.title)).setData(page.path)
         self._open.addActions(self.pages.actions())
         self._open.addSeparator()
-        self.copy_diagnostics = add(
-            tr("&Copy diagnostics"), tr("Copy versions, settings and the end of the log to the clipboard")
-        )
+        tip = tr("Copy versions, settings and the end of the log to the clipboard")
+        self.copy_diagnostics = add(tr("&Copy diagnostics"), tip)
         self.open_log_folder = add(tr("Open &log folder"), tr("Show the folder of the log file"))
         self._open.addSeparator()
         self.about = add(tr("&About WordPiece Studio"), tr("Show the version and the license"))
