@@ -64,11 +64,11 @@ def test_every_compared_run_has_a_lane(two: Studio) -> None:
     assert [(lane.run, lane.name, len(lane.values)) for lane in plot.lanes] == [
         (score, "Score", 25), (likelihood, "Likelihood", 15),
     ]  # fmt: skip
-    assert plot._lane_steps == ((10, "55 of 70 tokens"), (10, "55 of 60 tokens"))
+    assert plot.lane_steps == ((10, "55 of 70 tokens"), (10, "55 of 60 tokens"))
     assert window.timeline_pane.hint.startswith("Step 10 of 25 · compared at the same step, 55 tokens")
     assert "B Likelihood: 55 of 60 tokens" in plot.accessibleDescription()
     window.model.last()
-    assert settled_plot(two)._lane_steps == ((25, "70 of 70 tokens"), (15, "final, 60 tokens"))
+    assert settled_plot(two).lane_steps == ((25, "70 of 70 tokens"), (15, "final, 60 tokens"))
     assert "compared at 70 tokens" in window.timeline_pane.hint
 
 
@@ -374,7 +374,7 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
             (score, "Score", 25), (score, "@3 a tie", 25), (likelihood, "@12 late", 15),
         ]  # fmt: skip
         assert plot._own == 0
-        assert plot._lane_steps == (
+        assert plot.lane_steps == (
             (step, f"{size} of 70 tokens"), (3, "48 of 70 tokens"), (12, "57 of 60 tokens"),
         )  # fmt: skip
         assert f"compared at {size} tokens" in window.timeline_pane.hint

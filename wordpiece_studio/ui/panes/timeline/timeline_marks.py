@@ -243,12 +243,6 @@ class Lane:
     parting: int | None = None
     """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 
-    @property
-    def look(self) -> tuple[object, ...]:
-        """What it looks like: lanes that look alike need not be drawn again."""
-        run = self.run
-        return run, run.history, run.letter, run.color, self.name, len(self.sizes), self.parting
-
 
 def paint_curve(painter: QPainter, room: QRectF, places: Places, pen: QPen, ground: QColor, values: Values) -> None:
     """Draw the values of merges as a curve, and fill the area under it.

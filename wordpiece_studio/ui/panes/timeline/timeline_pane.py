@@ -403,7 +403,7 @@ class TimelinePane(Pane):
         if not steps or [step.run for step in steps] != [lane.run for lane in lanes]:
             return ()  # when other runs are compared, a refresh is due
         words = [self._lane_words(step) for step in steps]
-        self.plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
+        self.plot.lane_steps = tuple((step.step, said) for step, said in zip(steps, words, strict=True))
         aligned = [step.step for step in steps if step.bookmark is None]
         size = self._comparison.size
         text = counted(size, "compared at 1 token", "compared at {count} tokens")
@@ -426,9 +426,9 @@ class TimelinePane(Pane):
         model = self._model
         if self._said_step != model.step:
             self._said = ""
-        self.plot.set_step(model.step)
-        self.plot.set_callout(self._said or self._why_empty())
+        self.plot.callout = self._said or self._why_empty()
         compared = self._show_lane_steps()
+        self.plot.set_step(model.step)
         step, count = number_text(model.step), number_text(model.merge_count)
         where = self.tr("Step {step} of {count}").format(step=step, count=count)
         if model.history is not None and not model.history.has_steps:

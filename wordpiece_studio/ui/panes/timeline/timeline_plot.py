@@ -69,12 +69,12 @@ class TimelinePlot(QAbstractSlider):
         self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
         self._own = 0  # the lane of the run whose step is the value
-        self._lane_steps: tuple[tuple[int, str], ...] = ()
+        self.lane_steps: tuple[tuple[int, str], ...] = ()  # that of each lane, and what its vocabulary is there
         self._is_stretched = False
         self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
         self._token_line: float | None = None  # how high the names of tokens below a lane are
         self.marks = PlotMarks()
-        self.callout = ""  # the text beside the handle, or in its place
+        self.callout = ""  # the text beside the handle, or in the middle if there are no merges
         self._background: QPixmap | None = None
         self._layer: QPixmap | None = None  # the numerous marks
         self.hovered: int | None = None  # the step under the pointer
@@ -116,19 +116,11 @@ class TimelinePlot(QAbstractSlider):
         is_stretched
             Whether each lane ends at the right edge; otherwise a vocabulary size is at the same place in all.
         """
-        before, now = [lane.look for lane in self.lanes], [lane.look for lane in lanes]
-        is_same = (before, self._own, self._is_stretched) == (now, own, is_stretched)
-        self.lanes, self._own, self._is_stretched = tuple(lanes), own, is_stretched
-        if len(before) != len(now):
+        before, self.lanes = len(self.lanes), tuple(lanes)
+        self._own, self._is_stretched = own, is_stretched
+        if len(lanes) != before:
             self.updateGeometry()
-        if not is_same:
-            self._redraw()
-
-    def set_lane_steps(self, steps: Sequence[tuple[int, str]]) -> None:
-        """Show for each lane its step, and say what its vocabulary is there."""
-        if tuple(steps) != self._lane_steps:
-            self._lane_steps = tuple(steps)
-            self.update()
+        self._redraw()
 
     def set_step(self, step: int) -> None:
         """Move the handle to this step without emitting a signal."""
@@ -143,12 +135,6 @@ class TimelinePlot(QAbstractSlider):
         if not all(before is now or np.array_equal(before, now) for before, now in pairs):
             self._layer = None
         self.update()
-
-    def set_callout(self, text: str) -> None:
-        """Show this beside the handle, or in the middle if there are no merges; an empty text shows nothing."""
-        if text != self.callout:
-            self.callout = text
-            self.update()
 
     # -- geometry
 
@@ -397,7 +383,7 @@ class TimelinePlot(QAbstractSlider):
     def _paint_lane_steps(self, painter: QPainter) -> None:
         """Draw the step of each run, name the tokens below the axis, and say how large the vocabulary is."""
         theme = self._theme
-        for number, (lane, (step, words)) in enumerate(zip(self.lanes, self._lane_steps, strict=False)):
+        for number, (lane, (step, words)) in enumerate(zip(self.lanes, self.lane_steps, strict=False)):
             room, is_own = self._lane_room(number), number == self._own
             self._paint_tokens(painter, lane, step, room)
             if not is_own:
