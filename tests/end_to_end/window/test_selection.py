@@ -55,7 +55,7 @@ def test_from_every_candidate(driver: Driver) -> None:
 
 
 def test_from_a_word_of_the_scoreboard(driver: Driver) -> None:
-    view = driver.window.scoreboard_pane._words._view
+    view = driver.window.scoreboard_pane._words.view
     driver.click_row(view, 0)
     assert_all_panes_look_at(driver, Selection("word", text="chapter"))
 
