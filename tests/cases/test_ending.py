@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
+from math import factorial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cases import child_works
 from wordpiece_studio.corpus.counting import workers
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.settings import FILE_NAME, SettingsStore, StudioSettings
-from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.system.child import Child
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,16 +34,11 @@ PROC = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks i
 @pytest.mark.expects_log
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV] if os.name == "posix" else [0])
 def test_a_counting_process_is_killed(told: Told, number: int) -> None:
-    child = ChildProcess(child_works.sleep, 60.0, failure="The words cannot be counted")
-    try:
-        messages = child.messages(threading.Event())
-        assert next(messages)[0] == b"b"
-        assert child.pid is not None
+    with Child("The words cannot be counted") as child:
+        assert child.call(factorial, 5) == 120
         os.kill(child.pid, number)
         with pytest.raises(StudioError) as raised:
-            next(messages)
-    finally:
-        child.end()
+            child.call(factorial, 5)
     assert told(raised.value) == (
         f"The words cannot be counted. The background process was ended by the signal "
         f"{signal.Signals(number).name}. There may be too little "
@@ -78,18 +72,18 @@ def test_a_process_that_helps_to_count_is_killed(program: Program, told: Told, m
 
 _PARENT = """
 import threading
-from tests.cases import child_works
+import time
 from wordpiece_studio.corpus.files import CorpusFile
 from functools import partial
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
 from wordpiece_studio.corpus.counting.workers import ChildCounter
 from wordpiece_studio.system.child import Child
-from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-child = ChildProcess(child_works.sleep, 60.0, failure="The words cannot be counted")
-next(child.messages(threading.Event()))
+child = Child("The words cannot be counted")
+child.call(time.sleep, 0)
+threading.Thread(target=child.call, args=(time.sleep, 60), daemon=True).start()
 pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
 make_counter = partial(SegmentCounter, [CorpusFile(__file__)], pipeline, 100, is_compiled=False, part_bytes=1000)
 helper = ChildCounter(Child("The words cannot be counted"), make_counter, threading.Event())

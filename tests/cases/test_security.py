@@ -161,19 +161,17 @@ def test_processes_of_the_window_import_nothing_from_the_folder_of_the_texts(tmp
     program.parent.mkdir()
     program.write_text(
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "import threading\n"
-        "from tests.cases import child_works\n"
-        "from wordpiece_studio.system.child_process import ChildProcess\n"
-        "child = ChildProcess(child_works.sleep, 0, failure='The child failed')\n"
-        "print([kind for kind, _ in child.messages(threading.Event())])\n"
-        "child.end()\n"
+        "from math import factorial\n"
+        "from wordpiece_studio.system.child import Child\n"
+        "with Child('The child failed') as child:\n"
+        "    print(child.call(factorial, 5))\n"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [sys.executable, str(program)], cwd=tmp_path, env=environment, capture_output=True, check=False, timeout=60
     )
     assert not [path.name for path in tmp_path.glob("RAN-*")]
-    assert (done.returncode, done.stdout.split()) == (0, [b"[b'b']"]), done.stderr
+    assert (done.returncode, done.stdout.split()) == (0, [b"120"]), done.stderr
 
 
 def test_the_sources_are_there() -> None:

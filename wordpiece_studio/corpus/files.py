@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -109,6 +109,11 @@ class CorpusFile:
     encoding: str | None = None
     errors: ErrorHandling = "strict"
     unagreed: tuple[str, ...] = field(default=(), compare=False)
+
+    def __reduce__(self) -> tuple[type[CorpusFile], tuple[object, ...]]:
+        """To be pickled is to be read, by another process."""
+        check_agreed(self)
+        return type(self), astuple(self)
 
     def agreed(self) -> CorpusFile:
         """Return the file, which may be read now; of several places, where it is found."""

@@ -14,9 +14,8 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.evaluation.differences import compare, divergence, overlap
-from wordpiece_studio.session.background_job import Turn
 from wordpiece_studio.session.commands import Command
-from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.task import Task, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

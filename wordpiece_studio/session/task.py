@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Generator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -334,3 +335,23 @@ def as_studio_error(error: Exception, failure: str) -> StudioError:
         kind=type(error).__name__,
         message=error,
     )
+
+
+_TURN_SECONDS = 0.001
+_PAUSE_SECONDS = 0.0001
+
+
+class Turn:
+    """Gives the window its turn from a thread that runs Python code.
+
+    Otherwise each of Qt's hundred calls to a model per repaint would wait 5 ms for the interpreter lock.
+    """
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+
+    def give(self) -> None:
+        """Sleep briefly if a millisecond has passed since the last time; calling it often is cheap."""
+        if time.perf_counter() - self._last > _TURN_SECONDS:
+            time.sleep(_PAUSE_SECONDS)
+            self._last = time.perf_counter()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import Turn
 from wordpiece_studio.session.table_model import OrderingCanceled
+from wordpiece_studio.session.task import Turn
 from wordpiece_studio.system.arrays import code_points_of, lengths_of
 from wordpiece_studio.text.patterns import SearchPattern, compiled_pattern
 

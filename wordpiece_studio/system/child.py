@@ -225,6 +225,8 @@ class Child:
         assert self._process.stdin is not None
         try:
             message = _pickled(kind, content)
+        except StudioError:  # what it is about must not be sent
+            raise
         except Exception as error:  # pickling raises whatever the objects' own methods raise
             raise CannotSend(str(error)) from error
         try:

@@ -9,7 +9,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs
@@ -91,7 +90,7 @@ class Bench:
 
 def has_more_to_do(part: QWidget) -> bool:
     """Tell whether something has put something off for a moment, or is looking something up."""
-    timers, jobs = part.findChildren(QTimer), [*part.findChildren(BackgroundJob), *part.findChildren(Task)]
+    timers, jobs = part.findChildren(QTimer), part.findChildren(Task)
     soon = (timer for timer in timers if timer.isSingleShot() and timer.interval() <= _SOON_MS)
     return any(timer.isActive() for timer in soon) or any(job.is_running for job in jobs)
 

@@ -22,7 +22,6 @@ from wordpiece_studio.session.recovery_store import About, RecoveryStore
 from wordpiece_studio.storage.project import records
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,8 +82,14 @@ def touches(monkeypatch: pytest.MonkeyPatch) -> Touches:
         if hasattr(os, name):
             noting(os, name, f"os.{name}")
     noting(QFileSystemWatcher, "addPaths", "Qt addPaths")
-    noting(ChildProcess, "send", "child")
-    noting(ChildProcess, "__init__", "child")
+    sent = CorpusFile.__reduce__
+
+    def noted_once_sent(file: CorpusFile) -> Any:
+        found = sent(file)  # raises, unless it may be read
+        _touches.note("child", file.path)
+        return found
+
+    monkeypatch.setattr(CorpusFile, "__reduce__", noted_once_sent)
     return _touches
 
 

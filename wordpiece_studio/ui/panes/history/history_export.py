@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.background_job import Turn
 from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.task import Turn
 from wordpiece_studio.storage.merge_table import KINDS, merge_parts
 from wordpiece_studio.training.history import MERGE_COLUMNS
 from wordpiece_studio.ui.widgets.explained import explain
