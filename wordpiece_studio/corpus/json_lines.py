@@ -104,13 +104,11 @@ class JsonLines:
                     collector.add(decoder.text(line), number, byte)
                 except _FaultyRow as fault:
                     if self.errors != "skip-line":
-                        raise self._error_of(fault, number, byte, piece.encoding) from None
+                        byte += len(fault.before.encode(piece.encoding, "replace"))
+                        place = {"path": self.name, "line": number, "byte": byte}
+                        raise StudioError(fault.what, SKIP_ADVICE, **place, **fault.values) from None
                     collector.skipped += 1
         return collector.piece(piece.line, piece.byte, piece.end_byte)
-
-    def _error_of(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
-        byte += len(fault.before.encode(encoding, "replace"))
-        return StudioError(fault.what, SKIP_ADVICE, path=self.name, line=line, byte=byte, **fault.values)
 
 
 class _FaultyRow(Exception):
