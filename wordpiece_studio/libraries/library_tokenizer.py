@@ -22,7 +22,7 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import ContentMissing, Panicked, ask, library_of, no_token
-from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
+from wordpiece_studio.system.child import POLL_SECONDS, Child, ChildDied, Stopped
 from wordpiece_studio.system.memory import memory_of, memory_text
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, read_normalizer
@@ -301,8 +301,7 @@ class LibraryTokenizer(LibraryEncoder):
         except MemoryError:
             what = "{path}: the {library} library was ended, because it took more than {memory} of memory"
             raise self._ended(what, memory=memory_text(growth)) from None
-        except _Died as death:
-            error = death.error
+        except ChildDied as error:
             what, ending = "{path}: the {library} library crashed on it: {reason}", {"reason": error.what}
             if "signal" in error.values:
                 what = "{path}: the {library} library crashed on it: its process ended by signal {signal}"
@@ -320,11 +319,6 @@ class LibraryTokenizer(LibraryEncoder):
     def _ended(self, what: str, **values: object) -> StudioError:
         advice = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
         return StudioError(what, advice, path=self._name, library=library_of(self.path), **values)
-
-
-class _Died(Exception):
-    def __init__(self, error: StudioError) -> None:
-        self.error = error
 
 
 class _Libraries:
@@ -357,8 +351,6 @@ class _Libraries:
             except Panicked:
                 self._end()
                 raise
-            except StudioError as error:
-                raise _Died(error) if child.is_dead else error from None
 
     def end(self) -> None:
         with self._turn:

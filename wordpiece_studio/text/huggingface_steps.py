@@ -52,10 +52,13 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "digits": {"type": "Digits", "individual_digits": False},
     "digits-single": {"type": "Digits", "individual_digits": True},
     **{
-        each.name: {"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": True, "use_regex": has_regex}
-        for has_prefix in (True, False)
-        for has_regex in (True, False)
-        for each in [pre_tokenizers.ByteLevel(has_prefix, has_regex)]
+        step.name: {
+            "type": "ByteLevel",
+            "add_prefix_space": step.add_prefix_space,
+            "trim_offsets": True,
+            "use_regex": step.use_regex,
+        }
+        for step in map(pre_tokenizers.ByteLevel, (True, True, False, False), (True, False, True, False))
     },
 }
 _BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]  # as a decoder it ignores the options

@@ -9,6 +9,7 @@ and none prevents the caller from stopping. Importing this module does not load 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import functools
 import logging
@@ -18,7 +19,6 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass, replace
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
@@ -397,7 +397,7 @@ class Connection:
         self._address = printable(address)
         self.check_stop = stop_check(should_stop)
         self._is_over = threading.Event()
-        self._connected: SimpleQueue[Client | Exception] = SimpleQueue()
+        self._connected: concurrent.futures.Future[Client] = concurrent.futures.Future()
         self.threads = 1  # how many tasks the workers can run at the same time, as far as is known
         self._alone_since: float | None = None  # when the scheduler reported that no worker is left
         self._log = logging.getLogger("distributed.client")
@@ -477,13 +477,13 @@ class Connection:
             self.threads = max(1, sum(client.nthreads().values()))
             if self._is_over.is_set():
                 self._close(client)
-            self._connected.put(client)
+            self._connected.set_result(client)
         except StudioError as error:
-            self._connected.put(error)
+            self._connected.set_exception(error)
         except Exception as error:  # an address can be wrong in many ways
             no_workers = client is not None and isinstance(error, TimeoutError)
             without_workers = self._error("The scheduler {address} has no workers", "Start some: dask worker {address}")
-            self._connected.put(without_workers if no_workers else self._unreachable(error))
+            self._connected.set_exception(without_workers if no_workers else self._unreachable(error))
         else:
             return
         if client is not None:
@@ -493,11 +493,8 @@ class Connection:
         deadline = time.monotonic() + CONNECTING_SECONDS + WORKERS_SECONDS
         while time.monotonic() < deadline:
             self.check_stop()
-            with contextlib.suppress(Empty):
-                answer = self._connected.get(timeout=_POLL_SECONDS)
-                if isinstance(answer, Exception):
-                    raise answer
-                return answer
+            with contextlib.suppress(TimeoutError):
+                return self._connected.result(timeout=_POLL_SECONDS)
         raise self._unreachable(TimeoutError("it does not respond like a Dask scheduler"))
 
     def _check_versions(self, client: Client) -> None:
