@@ -46,7 +46,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.tokenizer.vocabulary",
     "wordpiece_studio.training.config",
     "wordpiece_studio.training.forecast",
-    "wordpiece_studio.training.formula",
+    "wordpiece_studio.training.engine",
     "wordpiece_studio.training.history",
     "wordpiece_studio.training.trainer",
 ]

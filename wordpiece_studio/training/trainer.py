@@ -35,16 +35,15 @@ from wordpiece_studio.training.plain_engine import PlainEngine
 from wordpiece_studio.training.segmentation import INSIDE, Symbol, minimum_vocab_size, prepare, stop_if_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.engine import Engine, Merge, MergeBatch
     from wordpiece_studio.training.segmentation import TrainingInput
 
-__all__ = ["Trainer", "TrainingRun", "bpe_tokenizer", "by_merges", "minimum_vocab_size", "train"]
+__all__ = ["Trainer", "TrainingRun", "bpe_tokenizer", "minimum_vocab_size", "train"]
 
 EngineName = Literal["auto", "plain", "compiled"]
 
@@ -398,48 +397,20 @@ def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longe
             "The symbols inside words have a prefix, which byte pair encoding does not use",
             'Train with continuing_subword_prefix="".',
         )
-    if not longest_first:
-        # A pair may occur again after it was merged; it keeps the priority of its first merge.
-        pairs = list(history.pair_steps().items())  # another thread may add to them meanwhile
-        merges = (pair for pair, first in pairs if first <= step)
-        return by_merges(vocabulary, merges, counts.normalizer, counts.pre_tokenizer, config)
-    vocab, unknown = _ids_of(vocabulary)
-    return LongestFirstTokenizer(
-        vocab,
-        history.tokens_in_use(step),
-        counts.normalizer,
-        counts.pre_tokenizer,
-        special_tokens=vocabulary.special_tokens,
-        unk_token=unknown,
-        end_of_word_suffix=config.end_of_word_suffix or "",
-        stored=partial(_stored_tokens, history, step),
-    )
-
-
-def by_merges(
-    vocabulary: Vocabulary,
-    merges: Iterable[tuple[str, str]],
-    normalizer: Normalizer,
-    pre_tokenizer: PreTokenizer,
-    config: TrainingConfig,
-) -> BpeTokenizer:
-    """Return the tokenizer that applies merges in their order, with a vocabulary trained with these settings."""
-    vocab, unknown = _ids_of(vocabulary)
-    return BpeTokenizer(
-        vocab,
-        list(merges),
-        normalizer,
-        pre_tokenizer,
-        special_tokens=vocabulary.special_tokens,
-        unk_token=unknown,
-        end_of_word_suffix=config.end_of_word_suffix or "",
-        end_of_word=config.end_of_word,
-    )
-
-
-def _ids_of(vocabulary: Vocabulary) -> tuple[dict[str, int], str | None]:
     vocab = {token: token_id for token_id, token in enumerate(vocabulary.tokens)}
-    return vocab, vocabulary.unk_token if vocabulary.unk_token in vocab else None
+    steps = counts.normalizer, counts.pre_tokenizer
+    rest: dict[str, Any] = {
+        "special_tokens": vocabulary.special_tokens,
+        "unk_token": vocabulary.unk_token if vocabulary.unk_token in vocab else None,
+        "end_of_word_suffix": config.end_of_word_suffix or "",
+    }
+    if longest_first:
+        stored = partial(_stored_tokens, history, step)
+        return LongestFirstTokenizer(vocab, history.tokens_in_use(step), *steps, stored=stored, **rest)
+    # A pair may occur again after it was merged; it keeps the priority of its first merge.
+    pairs = list(history.pair_steps().items())  # another thread may add to them meanwhile
+    merges = [pair for pair, first in pairs if first <= step]
+    return BpeTokenizer(vocab, merges, *steps, end_of_word=config.end_of_word, **rest)
 
 
 def _stored_tokens(history: MergeHistory, step: int, word: str) -> list[str] | None:

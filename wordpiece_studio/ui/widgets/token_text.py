@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.system.printable import visible_character
-from wordpiece_studio.training.formula import formula_of, fraction_text, number_text, value_text
+from wordpiece_studio.training.engine import formula_of, fraction_text, number_text, value_text
 from wordpiece_studio.ui.widgets.plain import shown
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
+from wordpiece_studio.training.engine import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
@@ -20,8 +20,7 @@ from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, nu
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.engine import Candidate, Merge
-    from wordpiece_studio.training.formula import Formula
+    from wordpiece_studio.training.engine import Candidate, Formula, Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
