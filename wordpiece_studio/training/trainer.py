@@ -32,7 +32,7 @@ from wordpiece_studio.training.engine import Candidate, PairList, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.plain_engine import PlainEngine
-from wordpiece_studio.training.segmentation import INSIDE, Symbol, minimum_vocab_size, prepare, stop_if_asked
+from wordpiece_studio.training.segmentation import INSIDE, Symbol, prepare, stop_if_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.engine import Engine, Merge, MergeBatch
     from wordpiece_studio.training.segmentation import TrainingInput
-
-__all__ = ["Trainer", "TrainingRun", "bpe_tokenizer", "minimum_vocab_size", "train"]
 
 EngineName = Literal["auto", "plain", "compiled"]
 
@@ -121,7 +119,9 @@ class Trainer:
         if engine not in get_args(EngineName):
             raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
         self.counts = counts = _checked_counts(counts)
-        self.config = _checked_config(config)
+        if not isinstance(config, TrainingConfig | None):
+            raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:100])
+        self.config = config or TrainingConfig()
         self.stop_reason: StopReason | None = None
         self._may_choose_engine = engine == "auto"
         self._seconds = 0.0  # spent on new merges
@@ -464,12 +464,6 @@ def _checked_counts(counts: object) -> WordCounts:
         "Use count_texts for texts and count_words for files, or pass a mapping of words to counts.",
         value=repr(counts)[:100],
     )
-
-
-def _checked_config(config: object) -> TrainingConfig:
-    if config is None or isinstance(config, TrainingConfig):
-        return config or TrainingConfig()
-    raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:100])
 
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:
