@@ -21,7 +21,7 @@ import wordpiece_studio as wps
 from wordpiece_studio.evaluation.metrics import tokens_in_use_at
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.session.run import tokenizer_at
-from wordpiece_studio.training.formula import ratio_of
+from wordpiece_studio.training.engine import ratio_of
 from wordpiece_studio.training.reference import (
     corpus_of,
     count_pairs,

@@ -79,7 +79,6 @@ if TYPE_CHECKING:
         Whitespace,
         WhitespaceSplit,
     )
-    from wordpiece_studio.tokenizer.added_tokens import AddedToken
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
@@ -90,7 +89,7 @@ if TYPE_CHECKING:
     )
     from wordpiece_studio.tokenizer.encoding import Encoding, EncodingStopped, UnknownReason, UnknownToken
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordTrace
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
@@ -248,7 +247,6 @@ _HOMES = {
         "Whitespace",
         "WhitespaceSplit",
     ),
-    "tokenizer.added_tokens": ("AddedToken",),
     "tokenizer.bpe_tokenizer": ("BpeTokenizer", "LongestFirstTokenizer"),
     "tokenizer.corpus_encoding": (
         "EncodedTexts",
@@ -259,7 +257,7 @@ _HOMES = {
     ),
     "tokenizer.encoding": ("Encoding", "EncodingStopped", "UnknownReason", "UnknownToken"),
     "tokenizer.tokenizer": ("Tokenizer", "WordTrace"),
-    "tokenizer.vocabulary": ("Vocabulary",),
+    "tokenizer.vocabulary": ("AddedToken", "Vocabulary"),
     "training.config": ("TrainingConfig",),
     "training.engine": ("Candidate", "Merge"),
     "training.history": ("MergeHistory",),

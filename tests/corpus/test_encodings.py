@@ -7,7 +7,7 @@ import pytest
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
 from wordpiece_studio.corpus import files
-from wordpiece_studio.corpus.encodings import guessed_encoding
+from wordpiece_studio.corpus.decoding import guessed_encoding
 from wordpiece_studio.corpus.files import found_encoding
 from wordpiece_studio.corpus.inspection import described
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from tokenizers import models, normalizers, pre_tokenizers
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.compiled_encoder import CompiledEncoder
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
 
 PIECES = ["[UNK]", *"abc.", "##a", "##b", "##c", "ab", "##bc", "é"]
 CONTENTS = st.text("abAé. _", min_size=1, max_size=4).filter(lambda content: content == content.strip())

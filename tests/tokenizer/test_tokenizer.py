@@ -16,10 +16,9 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers
 
 from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer, Normalizer
 from wordpiece_studio.tokenizer import tokenizer as tokenizer_module
-from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.encoding import Encoding, UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
 
 TOKENS = [
     "[PAD]",

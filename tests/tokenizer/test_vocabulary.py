@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.added_tokens import AddedToken
-from wordpiece_studio.tokenizer.vocabulary import TokenIndex, TokenList, Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, TokenIndex, TokenList, Vocabulary
 
 
 def test_ids_are_positions() -> None:

@@ -1,18 +1,26 @@
-"""Bytes to text, strictly and in pieces of bounded size that end at a line end.
+"""Bytes to text, strictly and in pieces of bounded size that end at a line end; texts that a program has; encodings.
 
 Nothing is guessed: bytes are UTF-8, unless a byte order mark or the caller says otherwise. Nothing is repaired
 silently: undecodable bytes are an error that says where they are, or they are replaced or left out and counted.
 Not here: where the bytes come from (`files`) and what happens to the text.
+
+Texts in memory come in lists, tuples and iterators, as columns of Arrow and pandas, and in NumPy arrays; none of these
+libraries is imported here. Encodings have names and byte order marks; UTF-8 and UTF-16 are determined strictly, others
+by what they look like, and such a guess is never acted on unless the user asks for it.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
+import unicodedata
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from wordpiece_studio.corpus.encodings import DETECT, marked_encoding
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -174,7 +182,7 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
             name=given,
         )
     if given == DETECT:
-        from wordpiece_studio.corpus.encodings import guessed_encoding
+        from wordpiece_studio.corpus.decoding import guessed_encoding
 
         guess = guessed_encoding(head)
         return (guess.name if guess else "utf-8"), 0
@@ -291,7 +299,7 @@ class _Decoder:
         """Return the encoding that seems to be used instead of UTF-8 around a fault, and whether several seem to be."""
         if self.encoding != "utf-8":
             return None, False
-        from wordpiece_studio.corpus.encodings import guessed_encoding
+        from wordpiece_studio.corpus.decoding import guessed_encoding
 
         if self.around is not None:
             sample = self.around(byte + fault)
@@ -341,3 +349,257 @@ def end_of_first(data: bytes, separator: bytes, start: int) -> int:
     while position >= 0 and (position - start) % width:
         position = data.find(separator, position + 1)
     return position + width if position >= 0 else 0
+
+
+_PIECE_CHARACTERS = 1 << 20
+_ARROW_ROWS = 4096  # that become Python objects at once
+_MISSING = {"None", "nan", "NaT", "<NA>"}  # also those of pandas, as text
+
+
+def checked_texts(texts: Any) -> Iterator[str]:
+    """Return an iterator over the texts of a list, an iterator, an Arrow or pandas column or a NumPy array.
+
+    >>> list(checked_texts(["hug", "pug"]))
+    ['hug', 'pug']
+    >>> list(checked_texts(["hug", b"pug"]))
+    Traceback (most recent call last):
+    wordpiece_studio.errors.StudioError: Text 2 is not a string: b'pug'. Decode it first.
+    """
+    if isinstance(texts, str):
+        raise StudioError("One text was given where several are expected", "Put it into a list.")
+    if isinstance(texts, bytes | bytearray):
+        raise StudioError("Bytes were given where texts are expected", "Decode them, and put the text into a list.")
+    if isinstance(texts, Mapping):
+        raise StudioError(
+            "A mapping was given where texts are expected", "For words with counts, use WordCounts.from_pairs."
+        )
+    if hasattr(type(texts), "columns"):
+        raise StudioError("A table was given where texts are expected", 'Pass one of its columns: table["text"].')
+    if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) == 0:
+        raise StudioError("Texts are expected, not {value}", "Pass a list of strings.", value=repr(texts)[:100])
+    return _checked(texts)
+
+
+def _checked(texts: Iterable[Any]) -> Iterator[str]:
+    for number, text in enumerate(_arrow_items(texts) if hasattr(type(texts), "to_pylist") else texts, start=1):
+        if not isinstance(text, str):
+            raise _not_a_text(text, number)
+        yield text if type(text) is str else str(text)  # NumPy has a type of its own
+
+
+def _arrow_items(column: Any) -> Iterator[Any]:
+    """Yield the items of an Arrow array as Python's own, which those that it yields itself are not."""
+    for start in range(0, len(column), _ARROW_ROWS):
+        yield from column.slice(start, _ARROW_ROWS).to_pylist()
+
+
+def _not_a_text(item: object, number: int) -> StudioError:
+    if str(item) in _MISSING:
+        advice = "Leave it out, or put an empty text in its place."
+    elif isinstance(item, bytes | bytearray):
+        advice = "Decode it first."
+    elif isinstance(item, Iterable):
+        advice = "Pass the texts themselves, one by one."
+    else:
+        advice = "Make it a text first."
+    return StudioError("Text {number} is not a string: {item}", advice, number=number, item=repr(item)[:100])
+
+
+def size_of_text(text: str, number: int) -> int:
+    """Return the size of a text in UTF-8; `number` is for the message."""
+    try:
+        return len(text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise StudioError(
+            "Text {number} contains an unpaired surrogate (U+{code:04X}) at position {position}",
+            "Read it again with the right encoding.",
+            number=number,
+            code=ord(text[error.start]),
+            position=error.start,
+        ) from None
+
+
+def text_pieces(text: str, source: str) -> Iterator[TextPiece]:
+    """Yield a text in pieces that end at a line end."""
+    start, line, byte = 0, 1, 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE_CHARACTERS) + 1 or len(text)
+        part = text[start:end]
+        end_byte = byte + len(part.encode("utf-8"))
+        yield TextPiece(part, source, line, byte, end_byte, "utf-8")
+        start, line, byte = end, line + part.count("\n"), end_byte
+
+
+DETECT = "detect"
+"""Stands for whatever encoding the bytes look like."""
+
+# The longer marks first: UTF-32's begins with UTF-16's.
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Python's codecs for things other than text files, and one that cannot be cut at line ends.
+_NO_TEXT_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
+
+
+def known_encoding(name: str) -> str:
+    """Return Python's name of a text encoding; `DETECT` stays as it is."""
+    if name == DETECT:
+        return name
+    try:
+        known = codecs.lookup(name).name
+        line_end = "\n".encode(known)  # which a bytes-to-bytes codec refuses
+        if line_end.endswith((b"\n", b"\n\0", b"\n\0\0\0")) and known not in _NO_TEXT_FILE_ENCODINGS:
+            return "utf-8" if known == "utf-8-sig" else known
+    except (LookupError, ValueError):
+        pass
+    raise StudioError(
+        'There is no text encoding called "{name}"', "Common ones are utf-8, utf-16, cp1252 and gb18030.", name=name
+    )
+
+
+def marked_encoding(head: bytes) -> tuple[str, int] | None:
+    """Return the encoding that a byte order mark indicates, and the length of the mark; None if there is none."""
+    return next(((encoding, len(mark)) for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from charset_normalizer import CharsetMatch, CharsetMatches
+
+    How = Literal["byte order mark", "valid", "guess", "mixed"]
+
+_SAMPLE_BYTES = 64 << 10
+"""How many bytes of non-ASCII words are examined."""
+
+# Encodings of text files outside Unicode; charset_normalizer knows many more, and would confuse them.
+_CANDIDATES = (
+    "cp1252", "cp1251", "koi8_r", "cp932", "euc_jp", "cp949", "gb18030", "cp950", "big5hkscs", "cp1250", "cp1253",
+    "cp1254", "cp1255", "cp1256", "cp1258", "cp874", "iso8859_2",
+)  # fmt: skip
+# They share most letters: cp1252, by far the most frequent, is chosen unless another fits clearly better.
+_LIKE_CP1252 = {"cp1250", "cp1254", "cp1258", "iso8859_2"}
+# In no candidate is a second or later byte of a character this low, so words can be split here.
+_BETWEEN_WORDS = re.compile(rb"[\x00-\x2f]+")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")  # in no text
+_MOST_NOISE = 0.9
+_MIXED_SHARE = 0.2
+_LONGEST_CUT_CHARACTER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingGuess:
+    """An encoding, and how it was determined.
+
+    Attributes
+    ----------
+    name
+        Python's name for it.
+    how
+        ``"byte order mark"``; ``"valid"``: everything examined is valid in it, as in hardly any other encoding;
+        ``"guess"``: it looks like it; ``"mixed"``: in part, but some stretches are in another.
+    telling
+        How many of the examined words are not plain ASCII; with a few of them a guess is worth something.
+    """
+
+    name: str
+    how: How
+    telling: int = 0
+
+
+def guessed_encoding(*samples: bytes) -> EncodingGuess | None:
+    """Return the encoding of stretches of a file, or None if none fits.
+
+    Each may begin and end in the middle of a character, at a multiple of four bytes from the file's beginning.
+    """
+    if all(map(_is_valid_utf_8, samples)):
+        return EncodingGuess("utf-8", "valid")
+    wide = {_utf_16(sample) for sample in samples}
+    if len(wide) == 1 and (encoding := wide.pop()):
+        return EncodingGuess(encoding, "valid")
+    if any(map(_CONTROLS.search, samples)):
+        return None
+    words = [word for sample in samples for word in _BETWEEN_WORDS.split(sample)[1:-1] if not word.isascii()]
+    words = words or list(samples)
+    if sum(_is_in("utf-8", word) for word in words) > _MIXED_SHARE * len(words):
+        return EncodingGuess("utf-8", "mixed", len(words))
+    guess = _best_match(words)
+    return EncodingGuess(guess, "guess", len(words)) if guess else None
+
+
+def _is_valid_utf_8(data: bytes) -> bool:
+    """Return whether `data` is UTF-8 without NUL, apart from a character cut at its beginning or end."""
+    if b"\0" in data:
+        return False
+    start = 0
+    while start < min(_LONGEST_CUT_CHARACTER, len(data)) and 0x80 <= data[start] < 0xC0:
+        start += 1
+    try:
+        data[start:].decode()
+    except UnicodeDecodeError as error:
+        is_cut = "end of data" in error.reason and error.start > 0
+        return is_cut and len(data) - start - error.start <= _LONGEST_CUT_CHARACTER
+    return True
+
+
+def _utf_16(sample: bytes) -> str | None:
+    """Return which byte order of UTF-16 a sample without a mark is in; None if it is in neither."""
+    if b"\0" not in sample:
+        return None
+    sample = sample[: len(sample) & ~1]
+    # In the wrong byte order, line ends and blanks are characters that hardly any text contains.
+    blanks = {"utf-16-le": 0, "utf-16-be": 0}
+    for blank in "\n ":
+        for encoding in blanks:
+            places = re.finditer(re.escape(blank.encode(encoding)), sample)
+            blanks[encoding] += sum(place.start() % 2 == 0 for place in places)
+    encoding = max(blanks, key=blanks.__getitem__)
+    if blanks[encoding] <= 4 * min(blanks.values()):
+        return None
+    for start, end in ((0, 0), (2, 0), (0, 2), (2, 2)):  # a pair of surrogates may be cut
+        try:
+            text = sample[start : len(sample) - end].decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        strange = sum(unicodedata.category(character) in ("Cc", "Cn", "Co") for character in text)
+        strange -= sum(map(text.count, "\t\n\r"))
+        return encoding if strange * 100 <= len(text) else None
+    return None
+
+
+def _best_match(words: Sequence[bytes]) -> str | None:
+    """Return the candidate that the words look most like."""
+    from charset_normalizer import from_bytes
+
+    sizes = accumulate(map(len, words))
+    data = b" ".join(
+        word for word, size in zip(words, sizes, strict=True) if size <= _SAMPLE_BYTES or size == len(word)
+    )
+    best = _preferred(from_bytes(data, steps=32, chunk_size=512, threshold=_MOST_NOISE, cp_isolation=list(_CANDIDATES)))
+    if best is not None:
+        # Both contain more than big5 does; most texts are in the first.
+        return "cp950" if best.encoding == "big5hkscs" and _is_in("cp950", data) else best.encoding
+    # Too few words to tell by: a curly quote or an accent here and there.
+    return "cp1252" if _is_in("cp1252", data) else None
+
+
+def _is_in(encoding: str, data: bytes) -> bool:
+    with suppress(UnicodeDecodeError):
+        data.decode(encoding)
+        return True
+    return False
+
+
+def _preferred(matches: CharsetMatches) -> CharsetMatch | None:
+    best = matches.best()
+    if best is None or best.encoding not in _LIKE_CP1252:
+        return best
+    wanted = "cp1258" if best.language == "Vietnamese" else "cp1252"
+    for match in matches:
+        if match.encoding == wanted and match.coherence > best.coherence - 0.05 and match.chaos < best.chaos + 0.01:
+            return match
+    return best

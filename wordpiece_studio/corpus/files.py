@@ -17,8 +17,17 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
-from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
-from wordpiece_studio.corpus.encodings import DETECT, EncodingGuess, guessed_encoding, known_encoding, marked_encoding
+from wordpiece_studio.corpus.decoding import (
+    AROUND_BYTES,
+    DETECT,
+    PIECE_BYTES,
+    EncodingGuess,
+    checked_error_handling,
+    decoded_pieces,
+    guessed_encoding,
+    known_encoding,
+    marked_encoding,
+)
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name, printable
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.compression import DecompressedStream
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
-from wordpiece_studio.corpus.decoding import end_of_first, end_of_last
+from wordpiece_studio.corpus.decoding import DETECT, end_of_first, end_of_last, known_encoding, marked_encoding
 from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
-from wordpiece_studio.corpus.encodings import DETECT, known_encoding, marked_encoding
 from wordpiece_studio.corpus.files import (
     MAY_BE_COUNTS,
     CorpusFile,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.compression import Compression
-    from wordpiece_studio.corpus.encodings import EncodingGuess, How
+    from wordpiece_studio.corpus.decoding import EncodingGuess, How
     from wordpiece_studio.corpus.files import FileKind
 
 _PARQUET_MAGIC = b"PAR1"

@@ -30,8 +30,8 @@ from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.tokenizer.added_tokens import TextReading
 from wordpiece_studio.tokenizer.encoding import Encoder
+from wordpiece_studio.tokenizer.vocabulary import TextReading
 from wordpiece_studio.training.trainer import TrainingRun
 
 if TYPE_CHECKING:

@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics, ProgressMeter
-from wordpiece_studio.corpus.decoding import TextPiece
+from wordpiece_studio.corpus.decoding import TextPiece, checked_texts, size_of_text, text_pieces
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
-from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import Usage, count_usage
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder
 from wordpiece_studio.training.config import Objective
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, is_mapping
+from wordpiece_studio.corpus.decoding import checked_texts, text_pieces
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
-from wordpiece_studio.corpus.texts import checked_texts, text_pieces
 from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import (
@@ -29,7 +29,7 @@ from wordpiece_studio.evaluation.held_out import (
 )
 from wordpiece_studio.system.arrays import SLICE, slices
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.tokenizer.added_tokens import AddedTokenFinder
+from wordpiece_studio.tokenizer.vocabulary import AddedTokenFinder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import Place, ReadingOptions
-    from wordpiece_studio.tokenizer.added_tokens import TextReading
     from wordpiece_studio.tokenizer.encoding import Encoder, LibraryEncoder
+    from wordpiece_studio.tokenizer.vocabulary import TextReading
 
     Text = Place | Iterable[Place] | Listing | WordCounts | HeldOutText
     Report = Callable[[str, int, int], None]

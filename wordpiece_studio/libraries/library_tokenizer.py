@@ -29,9 +29,8 @@ from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, rea
 from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
-from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, Template, checked_ids, checked_text
-from wordpiece_studio.tokenizer.vocabulary import roles_of
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

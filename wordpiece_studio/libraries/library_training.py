@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import Listing, listing
-from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
@@ -27,8 +27,7 @@ from wordpiece_studio.text.huggingface_steps import byte_level_decoder, normaliz
 from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
-from wordpiece_studio.tokenizer.added_tokens import TextReading
-from wordpiece_studio.tokenizer.vocabulary import ROLES
+from wordpiece_studio.tokenizer.vocabulary import ROLES, TextReading
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.corpus.decoding import size_of_text, text_pieces
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import opened
-from wordpiece_studio.corpus.texts import size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import decodable, printable

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.measured_texts import Report
     from wordpiece_studio.libraries.library_training import LibraryTrainer
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.added_tokens import TextReading
+    from wordpiece_studio.tokenizer.vocabulary import TextReading
     from wordpiece_studio.training.config import TrainingConfig
 
 _READING_PART, _TRAINING_PART = 0.1, 0.3

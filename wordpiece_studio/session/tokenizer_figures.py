@@ -28,8 +28,8 @@ from wordpiece_studio.storage.tokenizer_loading import files_read, load_tokenize
 from wordpiece_studio.system.child import Child
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.tokenizer.added_tokens import TextReading
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import TextReading
 from wordpiece_studio.training.trainer import bpe_tokenizer
 
 if TYPE_CHECKING:

@@ -36,9 +36,9 @@ from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text import normalizers
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
-from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading
 
 if TYPE_CHECKING:
     import os

@@ -28,9 +28,12 @@ from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file
 from wordpiece_studio.system.printable import decodable, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.tokenizer.added_tokens import AddedToken  # noqa: TC001  # msgspec reads the annotations
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import (
+    ROLES,
+    AddedToken,  # msgspec reads the annotations
+    Vocabulary,
+)
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:

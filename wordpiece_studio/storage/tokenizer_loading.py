@@ -43,9 +43,8 @@ from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.huggingface_steps import normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, Pipeline, PreTokenizer
-from wordpiece_studio.tokenizer.added_tokens import TextReading
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import TextReading, Vocabulary
 
 if TYPE_CHECKING:
     import os

@@ -18,7 +18,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder, TextReading
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
     Encoding,
@@ -28,7 +27,7 @@ from wordpiece_studio.tokenizer.encoding import (
     checked_text,
 )
 from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordMatch, WordTrace
-from wordpiece_studio.tokenizer.vocabulary import roles_of
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder, TextReading, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence

@@ -22,9 +22,9 @@ import numpy as np
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
 from wordpiece_studio.corpus.counting.segments import ReadingNotes
 from wordpiece_studio.corpus.counts import CorpusStatistics
+from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.files import TextStream
 from wordpiece_studio.corpus.listing import Listing, listing, opened
-from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, cast, get_args, overload
 
-from wordpiece_studio.corpus.texts import checked_texts
+from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.tokenizer.vocabulary import ROLES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from wordpiece_studio.tokenizer.added_tokens import TextReading
+    from wordpiece_studio.tokenizer.vocabulary import TextReading
 
     WordCut = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens of a word, their ids, and (start, end) in its characters."""

@@ -17,7 +17,6 @@ from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst, TextReading, found_token
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
     Encoding,
@@ -28,15 +27,22 @@ from wordpiece_studio.tokenizer.encoding import (
     checked_text,
     whole_number,
 )
-from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import (
+    FOUND,
+    AddedTokenFinder,
+    AddedTokensFirst,
+    TextReading,
+    Vocabulary,
+    found_token,
+)
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
     from wordpiece_studio.tokenizer.encoding import WordCut
+    from wordpiece_studio.tokenizer.vocabulary import AddedToken, Section
 
     _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens, ids, and (start, end) in the text."""

@@ -478,8 +478,10 @@ class MergePlaces:
         parts = [np.empty(0, dtype=np.int64)]
         while len(offsets) > 1:
             last = max(1, int(np.searchsorted(offsets, offsets[0] + at_once)) - 1)
-            places = self._places[offsets[0] : offsets[last]]
-            parts.append(self.count_words_by_merge(places, np.diff(offsets[: last + 1])))
+            starts = offsets[:last] - offsets[0]
+            is_first = np.diff(self._word_of_cell[self._places[offsets[0] : offsets[last]]], prepend=-1) != 0
+            is_first[starts] = True
+            parts.append(np.add.reduceat(is_first, starts, dtype=np.int64))
             offsets = offsets[last:]
         return np.concatenate(parts)
 
@@ -572,19 +574,6 @@ class MergePlaces:
 
     def count_words_at(self, places: NDArray[np.integer[Any]]) -> int:
         return int(np.count_nonzero(self.holding(places)))
-
-    def count_words_by_merge(self, places: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return for each of several merges the number of words that its places lie in: int64, shape (n_merges,).
-
-        `places` has the places of all, merge after merge, ascending for each; `counts` how many each merge has.
-        """
-        ends = np.cumsum(counts)
-        starts = ends - counts
-        is_first = np.diff(self._word_of_cell[places], prepend=-1) != 0
-        is_first[starts[counts > 0]] = True
-        before = np.concatenate(([0], np.cumsum(is_first)))
-        result: NDArray[np.int64] = before[ends] - before[starts]
-        return result
 
     def distinct_words_at(self, places: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return the indices of the words that the places, ascending, lie in: int64, ascending, each once."""

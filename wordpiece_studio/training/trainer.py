@@ -32,19 +32,16 @@ from wordpiece_studio.training.engine import Candidate, PairList, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.plain_engine import PlainEngine
-from wordpiece_studio.training.segmentation import INSIDE, Symbol, minimum_vocab_size, prepare, stop_if_asked
+from wordpiece_studio.training.segmentation import INSIDE, Symbol, prepare, stop_if_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.engine import Engine, Merge, MergeBatch
     from wordpiece_studio.training.segmentation import TrainingInput
-
-__all__ = ["Trainer", "TrainingRun", "bpe_tokenizer", "by_merges", "minimum_vocab_size", "train"]
 
 EngineName = Literal["auto", "plain", "compiled"]
 
@@ -122,7 +119,9 @@ class Trainer:
         if engine not in get_args(EngineName):
             raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
         self.counts = counts = _checked_counts(counts)
-        self.config = _checked_config(config)
+        if not isinstance(config, TrainingConfig | None):
+            raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:100])
+        self.config = config or TrainingConfig()
         self.stop_reason: StopReason | None = None
         self._may_choose_engine = engine == "auto"
         self._seconds = 0.0  # spent on new merges
@@ -398,48 +397,20 @@ def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longe
             "The symbols inside words have a prefix, which byte pair encoding does not use",
             'Train with continuing_subword_prefix="".',
         )
-    if not longest_first:
-        # A pair may occur again after it was merged; it keeps the priority of its first merge.
-        pairs = list(history.pair_steps().items())  # another thread may add to them meanwhile
-        merges = (pair for pair, first in pairs if first <= step)
-        return by_merges(vocabulary, merges, counts.normalizer, counts.pre_tokenizer, config)
-    vocab, unknown = _ids_of(vocabulary)
-    return LongestFirstTokenizer(
-        vocab,
-        history.tokens_in_use(step),
-        counts.normalizer,
-        counts.pre_tokenizer,
-        special_tokens=vocabulary.special_tokens,
-        unk_token=unknown,
-        end_of_word_suffix=config.end_of_word_suffix or "",
-        stored=partial(_stored_tokens, history, step),
-    )
-
-
-def by_merges(
-    vocabulary: Vocabulary,
-    merges: Iterable[tuple[str, str]],
-    normalizer: Normalizer,
-    pre_tokenizer: PreTokenizer,
-    config: TrainingConfig,
-) -> BpeTokenizer:
-    """Return the tokenizer that applies merges in their order, with a vocabulary trained with these settings."""
-    vocab, unknown = _ids_of(vocabulary)
-    return BpeTokenizer(
-        vocab,
-        list(merges),
-        normalizer,
-        pre_tokenizer,
-        special_tokens=vocabulary.special_tokens,
-        unk_token=unknown,
-        end_of_word_suffix=config.end_of_word_suffix or "",
-        end_of_word=config.end_of_word,
-    )
-
-
-def _ids_of(vocabulary: Vocabulary) -> tuple[dict[str, int], str | None]:
     vocab = {token: token_id for token_id, token in enumerate(vocabulary.tokens)}
-    return vocab, vocabulary.unk_token if vocabulary.unk_token in vocab else None
+    steps = counts.normalizer, counts.pre_tokenizer
+    rest: dict[str, Any] = {
+        "special_tokens": vocabulary.special_tokens,
+        "unk_token": vocabulary.unk_token if vocabulary.unk_token in vocab else None,
+        "end_of_word_suffix": config.end_of_word_suffix or "",
+    }
+    if longest_first:
+        stored = partial(_stored_tokens, history, step)
+        return LongestFirstTokenizer(vocab, history.tokens_in_use(step), *steps, stored=stored, **rest)
+    # A pair may occur again after it was merged; it keeps the priority of its first merge.
+    pairs = list(history.pair_steps().items())  # another thread may add to them meanwhile
+    merges = [pair for pair, first in pairs if first <= step]
+    return BpeTokenizer(vocab, merges, *steps, end_of_word=config.end_of_word, **rest)
 
 
 def _stored_tokens(history: MergeHistory, step: int, word: str) -> list[str] | None:
@@ -493,12 +464,6 @@ def _checked_counts(counts: object) -> WordCounts:
         "Use count_texts for texts and count_words for files, or pass a mapping of words to counts.",
         value=repr(counts)[:100],
     )
-
-
-def _checked_config(config: object) -> TrainingConfig:
-    if config is None or isinstance(config, TrainingConfig):
-        return config or TrainingConfig()
-    raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:100])
 
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:

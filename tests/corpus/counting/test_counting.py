@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.sampling import one_example_in
-from wordpiece_studio.corpus import texts
+from wordpiece_studio.corpus import decoding
 from wordpiece_studio.corpus.counting.counting import count_stream, count_texts, count_words
 from wordpiece_studio.corpus.counts import CountingStopped, SkippedWord
 from wordpiece_studio.corpus.files import TextOnDisk
@@ -109,7 +109,7 @@ def test_files_and_pieces_count_like_one_text(tmp_path_factory: pytest.TempPathF
     for piece_bytes in (1, 3, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(TextOnDisk.pieces, "__defaults__", (piece_bytes,))
-            patch.setattr(texts, "_PIECE_CHARACTERS", piece_bytes)
+            patch.setattr(decoding, "_PIECE_CHARACTERS", piece_bytes)
             streamed = count_stream(io.BytesIO(text.encode()), "x")
             for counts in (count_words([path]), count_texts([text]), streamed):
                 assert counts == expected

@@ -15,7 +15,7 @@ from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.training_job import Pacer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
+from wordpiece_studio.training.engine import ratio_of, ratio_over_neighbours
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import NUMBERS, PAIR, REDUCED
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane

@@ -32,9 +32,9 @@ from wordpiece_studio.corpus.counts import (
     WordCounts,
     stop_check,
 )
+from wordpiece_studio.corpus.decoding import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.corpus.files import FileOnDisk, checked_file
 from wordpiece_studio.corpus.listing import listing, opened_stream
-from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline

@@ -18,8 +18,7 @@ from wordpiece_studio.corpus.counting.segments import (
 )
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped
-from wordpiece_studio.corpus.decoding import TextPiece
-from wordpiece_studio.corpus.encodings import DETECT
+from wordpiece_studio.corpus.decoding import DETECT, TextPiece
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError

@@ -15,8 +15,7 @@ import numpy as np
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
 from wordpiece_studio.corpus.counts import FileStatistics
-from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces
-from wordpiece_studio.corpus.encodings import marked_encoding
+from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces, marked_encoding
 from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, bytes_around, reading
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.system.printable import display_name

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.linter import text_checks, word_checks
 from wordpiece_studio.corpus.linter.evidence import (
     CorpusSample,
@@ -24,7 +25,6 @@ from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.corpus.linter.text_checks import decoded_again
 from wordpiece_studio.corpus.linter.word_checks import LONG_RUN, without_stray_characters
 from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
-from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer

@@ -23,10 +23,9 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
-from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.encoding import Side  # noqa: TC001  # msgspec reads the annotations
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import ROLES, AddedToken, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -29,10 +29,9 @@ from wordpiece_studio.text.huggingface_steps import (
     steps_of,
 )
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.encoding import Template
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
 
 if TYPE_CHECKING:
     import os

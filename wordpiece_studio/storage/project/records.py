@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import msgspec
 import platformdirs
 
-from wordpiece_studio.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
-from wordpiece_studio.corpus.encodings import known_encoding
+from wordpiece_studio.corpus.decoding import (
+    ErrorHandling,
+    known_encoding,
+)
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_relative, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import SourceRow

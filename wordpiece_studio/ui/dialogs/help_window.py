@@ -20,7 +20,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.formula import ratio_of
+from wordpiece_studio.training.engine import ratio_of
 from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
 from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.dialogs.palette import folded, keys_of

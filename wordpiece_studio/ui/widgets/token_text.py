@@ -13,10 +13,10 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.system.printable import visible_character
-from wordpiece_studio.training.formula import formula_of as formula_of
-from wordpiece_studio.training.formula import fraction_text as fraction_text
-from wordpiece_studio.training.formula import number_text as number_text
-from wordpiece_studio.training.formula import value_text as value_text
+from wordpiece_studio.training.engine import formula_of as formula_of
+from wordpiece_studio.training.engine import fraction_text as fraction_text
+from wordpiece_studio.training.engine import number_text as number_text
+from wordpiece_studio.training.engine import value_text as value_text
 from wordpiece_studio.ui.widgets.plain import shown
 
 if TYPE_CHECKING:

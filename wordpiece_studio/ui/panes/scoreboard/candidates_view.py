@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
-from wordpiece_studio.training.formula import RULES
+from wordpiece_studio.training.engine import RULES
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.painting import icon, saved
 from wordpiece_studio.ui.widgets.plain import tool_button, tooltip_text
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStyleOptionViewItem, QTableView, QWidget
 
     from wordpiece_studio.session.table_model import Index
-    from wordpiece_studio.training.engine import Candidate
-    from wordpiece_studio.training.formula import Formula
+    from wordpiece_studio.training.engine import Candidate, Formula
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "scoreboard")
