@@ -199,10 +199,13 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
             place, exported.history, exported.step, manifest=manifest, tokenizer=exported.tokenizer
         )  # fmt: skip
     else:
-        files = with_manifest(
-            manifest, {place.name: vocabulary_bytes(exported.vocabulary.tokens)}, side_manifest(place).name
-        )
-        atomic_write_all({place.with_name(name): data for name, data in files.items()})
+        _write_beside(place, vocabulary_bytes(exported.vocabulary.tokens), manifest)
+
+
+def _write_beside(place: Path, content: bytes, manifest: Manifest) -> None:
+    """Write a file and its manifest."""
+    files = with_manifest(manifest, {place.name: content}, side_manifest(place).name)
+    atomic_write_all({place.with_name(name): data for name, data in files.items()})
 
 
 def export(
@@ -255,8 +258,7 @@ def export_library(project: Project, place: Path, *, should_stop: Callable[[], b
     record = record_of_project(project, should_stop)
     if not should_stop():
         manifest = make_library_manifest(run.library_run, run.counts, record, place)
-        files = with_manifest(manifest, {place.name: run.library_run.content}, side_manifest(place).name)
-        atomic_write_all({place.with_name(name): data for name, data in files.items()})
+        _write_beside(place, run.library_run.content, manifest)
 
 
 def check_tokenizer_stays_whole(place: Path, bpe: Sequence[str] = ()) -> None:
