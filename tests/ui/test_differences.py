@@ -92,9 +92,9 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     window.actions_.compare_step.trigger()  # a bookmark is compared like a run
     window.model.seek(5)
     two.wait(lambda: face.choice.count() == 3 and face.choice.itemText(2) == "Split differently by B@0", 30_000)
-    window.actions_.words_apart.trigger()
+    window.actions_.word_differences.trigger()
     two.wait(lambda: face.share.startswith("B at step 5 and B at step 0 split "), 30_000)
-    window.actions_.words_apart.trigger()
+    window.actions_.word_differences.trigger()
     two.wait(lambda: not face.table.is_apart and len(shown(two)) == 5, 30_000)
     for run in runs.all:
         runs.set_compared(run, False)
@@ -146,7 +146,7 @@ def test_where_runs_part(two: Studio) -> None:
 @pytest.mark.slow
 def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
     window = two.window
-    for action in (window.actions_.figures, window.actions_.words_apart, window.actions_.vocabulary_overlap):
+    for action in (window.actions_.figures, window.actions_.word_differences, window.actions_.vocabulary_overlap):
         action.trigger()
     overlap, figures = window.runs_controller.overlap, window.session.figures
     two.wait(lambda: overlap.said.text().startswith("A ") and window.corpus_pane.words_face.share != "", 30_000)
@@ -220,13 +220,13 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         window.model.seek(7)
         at = step_of_size(library_run.history, own.history.vocabulary_size(7))[0]
         found = wps.compare(own.tokenizer_at(7), library_run.tokenizer_at(at), own.counts)
-        window.actions_.words_apart.trigger()
+        window.actions_.word_differences.trigger()
         wait_for(two, found.differences.words)
         window.tokenization_pane.set_text(" ".join(own.counts.words))
         apart = {own.counts.words.index(each.word) for each in found.differences.words}
         compared = window.tokenization_pane._compared
         two.wait(lambda apart=apart, line=compared: line.differing == {(0, place) for place in apart}, 30_000)
-        window.actions_.words_apart.trigger()
+        window.actions_.word_differences.trigger()
         runs.set_compared(library_run, False)
     runs.set_compared(library_run, True)
     two.wait(lambda: window.timeline_pane._parting.text() == f"Merges of {library_run.letter} not available", 30_000)
@@ -237,5 +237,5 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
 
     monkeypatch.setattr(library_run.library, "cut", fail)
     window.model.seek(8)
-    window.actions_.words_apart.trigger()
+    window.actions_.word_differences.trigger()
     two.wait(lambda: window.corpus_pane.words_face.emptiness.startswith("The library crashed"), 30_000)

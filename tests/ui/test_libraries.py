@@ -121,7 +121,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
 
     library, face = again.library, window.corpus_pane.words_face
     again.set_library(None)  # as before it is loaded
-    window.actions_.words_apart.trigger()
+    window.actions_.word_differences.trigger()
     studio.wait(lambda: "is not available" in face.emptiness)
     again.set_library(library)
     model.look_again()

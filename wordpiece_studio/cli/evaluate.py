@@ -254,8 +254,8 @@ def compare_command(
         if not all(are_tables) or on:
             what = "A table of merges can only be compared with another, and without --on"
             raise StudioError(what, "Specify two tables of merges or two tokenizers.")
-        parting = divergence(_pairs_in(first), _pairs_in(second))
-        print_result({"divergence": _plain(parting)}, _merges_line(parting), as_json=as_json)
+        diverging = divergence(_pairs_in(first), _pairs_in(second))
+        print_result({"divergence": _plain(diverging)}, _merges_line(diverging), as_json=as_json)
         return
     one, other = _loaded([first, second]).values()
     with progress() as report:
@@ -302,11 +302,11 @@ def _compared(found: TokenizerComparison, top: int) -> str:
     return "\n".join(lines + ([] if found.differences is None else _word_lines(found.differences, top)))
 
 
-def _merges_line(parting: Divergence | None) -> str:
-    if parting is None:
+def _merges_line(diverging: Divergence | None) -> str:
+    if diverging is None:
         return "All merges are the same"
-    pairs = ["nothing" if pair is None else printable(" + ".join(pair)) for pair in (parting.first, parting.second)]
-    return f"A and B diverge at step {parting.step:,}: A merges {pairs[0]}, B merges {pairs[1]}"
+    pairs = ["nothing" if pair is None else printable(" + ".join(pair)) for pair in (diverging.first, diverging.second)]
+    return f"A and B diverge at step {diverging.step:,}: A merges {pairs[0]}, B merges {pairs[1]}"
 
 
 def _word_lines(words: WordDifferences, top: int) -> list[str]:

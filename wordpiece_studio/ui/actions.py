@@ -216,7 +216,7 @@ class Actions(QObject):
         self.figures = add(tr("Run metr&ics"), tip)
         self._open.addSeparator()
         tip = tr("List the words that a compared run splits differently; repeat for the next run, then for all words")
-        self.words_apart = add(tr("&Words split differently"), tip, "Ctrl+Shift+W")
+        self.word_differences = add(tr("&Words split differently"), tip, "Ctrl+Shift+W")
         tip = tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on")
         self.vocabulary_overlap = add(tr("Vocabulary &overlap"), tip)
         self._open.addSeparator()

@@ -50,7 +50,7 @@ class RunsController(QObject):
             (actions.bring_text_back, self._bring_text_back),
         ):
             action.triggered.connect(partial(self._act, act))
-        actions.words_apart.triggered.connect(self._show_words_apart)
+        actions.word_differences.triggered.connect(self._show_word_differences)
         actions.go_to_parting.triggered.connect(self._go_to_parting)
         actions.vocabulary_overlap.triggered.connect(self._show_overlap)
         actions.figures.triggered.connect(self._show_figures)
@@ -79,7 +79,7 @@ class RunsController(QObject):
         dialog.text_chosen.connect(partial(self._runs.rename, run))
         dialog.open()
 
-    def _show_words_apart(self) -> None:
+    def _show_word_differences(self) -> None:
         self._window.docks.bring("corpus")
         self._window.corpus_pane.show_face(Face.WORDS)
         self._window.corpus_pane.words_face.choose_next()
@@ -150,7 +150,7 @@ class RunsController(QObject):
         for action in (self._actions.compare_run, self._actions.rename_run, self._actions.close_run):
             action.setEnabled(current is not None)
         self._actions.go_to_parting.setEnabled(bool(self._comparison.others))
-        for action in (self._actions.words_apart, self._actions.vocabulary_overlap):
+        for action in (self._actions.word_differences, self._actions.vocabulary_overlap):
             action.setEnabled(bool(self._comparison.beside()))
         self._actions.compare_run.setChecked(current is not None and current.is_compared)
         self._actions.keep_run.setEnabled(current is not None and not current.is_kept)

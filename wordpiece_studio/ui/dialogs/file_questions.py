@@ -18,7 +18,7 @@ from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -179,13 +179,12 @@ class RecoveryDialog(ScreenDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Restore unsaved work"))
         self._is_answered = False
-        layout = QVBoxLayout(self)
         is_one = len(found) == 1
         question = (
             self.tr("WordPiece Studio closed before this work was saved. Restore it?") if is_one
             else self.tr("WordPiece Studio closed before this work was saved. Choose what to restore.")
         )  # fmt: skip
-        layout.addWidget(plain_label(question, self, role="heading", wrap=True))
+        title = plain_label(question, self, role="heading", wrap=True)
         self.list = QListWidget(self)
         self.list.setAccessibleName(self.tr("Unsaved work"))
         for about in found:
@@ -195,13 +194,12 @@ class RecoveryDialog(ScreenDialog):
         row = self.list.sizeHintForRow(0) + 2 * _SPACING
         self.list.setFixedHeight(row * min(len(found), _MOST_ROWS) + 2 * (self.list.frameWidth() + _SPACING))
         self.list.itemDoubleClicked.connect(lambda: self._answer(self.restore_wanted))
-        layout.addWidget(self.list)
         hint = self.tr("“Delete” discards this work permanently. “Later” keeps it and asks again at the next start.")
         if not is_one:
             hint = self.tr("“Delete” discards the selected work permanently. Everything else is kept, and you are "
                            "asked again at the next start.")  # fmt: skip
-        layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
-        layout.addWidget(self._buttons())
+        note = plain_label(hint, self, role="hint", wrap=True)
+        arranged(QVBoxLayout(self), title, self.list, note, self._buttons())
         self.setMinimumWidth(max(460, min(self.list.sizeHintForColumn(0) + 60, 760)))
 
     def reject(self) -> None:

@@ -236,12 +236,11 @@ class DockArea(QWidget):
         """Arrange the panels as `layout` says, with the changes saved for it, unless those are for another version."""
         self.layout_taken = layout
         self._columns = ()
-        self._saved = saved = saved if saved is not None and saved.version == layout.version else None
+        self._saved = saved if saved is not None and saved.version == layout.version else None
+        changes = self._saved or SavedLayout(version=layout.version, closed=tuple(layout.closed))
         self.filling = ""
-        self._closed = set(saved.closed if saved is not None else layout.closed) & set(self._panels)
-        self._raised = set(saved.front) & set(self._panels) if saved is not None else set()
-        self._widths = dict(saved.widths) if saved is not None else {}
-        self._heights = dict(saved.heights) if saved is not None else {}
+        self._closed, self._raised = set(changes.closed) & set(self._panels), set(changes.front) & set(self._panels)
+        self._widths, self._heights = dict(changes.widths), dict(changes.heights)
         self._arrange()
 
     def changed_by_hand(self) -> SavedLayout | None:
