@@ -419,7 +419,8 @@ class TimelinePane(Pane):
         model, marks = self._model, self._marks
         notes = np.array(marks.bookmarks.steps(), dtype=np.int64)
         birth = self._selection_step.find(model.selection, model.history, model.merge_count)
-        self.plot.set_marks(PlotMarks(self._changes.steps, marks.watch.steps, notes, birth))
+        self.plot.marks = PlotMarks(self._changes.steps, marks.watch.steps, notes, birth)
+        self.plot.update()
         self._show_legend()
 
     def _show_step(self) -> None:

@@ -76,7 +76,6 @@ class TimelinePlot(QAbstractSlider):
         self.marks = PlotMarks()
         self.callout = ""  # the text beside the handle, or in the middle if there are no merges
         self._background: QPixmap | None = None
-        self._layer: QPixmap | None = None  # the numerous marks
         self.hovered: int | None = None  # the step under the pointer
         self._wheel = 0
         self.setOrientation(Qt.Orientation.Horizontal)
@@ -127,13 +126,6 @@ class TimelinePlot(QAbstractSlider):
         self.blockSignals(True)
         self.setValue(step)
         self.blockSignals(False)
-        self.update()
-
-    def set_marks(self, marks: PlotMarks) -> None:
-        old, self.marks = self.marks, marks
-        pairs = ((old.changes, marks.changes), (old.breakpoints, marks.breakpoints), (old.notes, marks.notes))
-        if not all(before is now or np.array_equal(before, now) for before, now in pairs):
-            self._layer = None
         self.update()
 
     # -- geometry
@@ -287,11 +279,8 @@ class TimelinePlot(QAbstractSlider):
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             if self._background is None:
-                self._background = self._painted(QColor(self._theme.surface), self._paint_background)
-            if self._layer is None:
-                self._layer = self._painted(QColor(Qt.GlobalColor.transparent), self._paint_layer)
+                self._background = self._painted_background()
             painter.drawPixmap(0, 0, self._background)
-            painter.drawPixmap(0, 0, self._layer)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if self.lanes:
                 self._paint_cursor(painter)
@@ -326,17 +315,18 @@ class TimelinePlot(QAbstractSlider):
             self.hovered = None
 
     def _redraw(self) -> None:
-        self._background = self._layer = self._beside = self._token_line = None
+        self._background = self._beside = self._token_line = None
         self.update()
 
-    def _painted(self, ground: QColor, paint: Callable[[QPainter], None]) -> QPixmap:
+    def _painted_background(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
         pixmap = QPixmap(self.size() * ratio)
         pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(ground)
+        pixmap.fill(self._theme.surface)
         with QPainter(pixmap) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint(painter)
+            self._paint_background(painter)
+            self._paint_marks(painter)
         return pixmap
 
     def _paint_background(self, painter: QPainter) -> None:
@@ -423,7 +413,7 @@ class TimelinePlot(QAbstractSlider):
         is_full = self._is_crowded or self._names_tokens(self.lanes[self._own])
         return self._groove_y + (0 if is_full else in_lane)
 
-    def _paint_layer(self, painter: QPainter) -> None:
+    def _paint_marks(self, painter: QPainter) -> None:
         marks, groove, theme = self.marks, self._groove_y, self._theme
         below = self._below_axis(_CHANGES_BELOW, _CHANGES_BELOW_LANE)
         paint_marks(painter, "change", self._places(marks.changes), below, theme)
