@@ -281,7 +281,7 @@ class ViewController(QObject):
 
     def _on_find_token_triggered(self) -> None:
         self._docks.bring("vocabulary")
-        self._window.vocabulary_pane.controls.focus_search()
+        self._window.vocabulary_pane.focus_search()
 
     def _on_go_to_step_triggered(self) -> None:
         self._docks.bring("history")
