@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.training.formula import number_text
+from wordpiece_studio.training.engine import number_text
 
 CONTEXT = "plural"
 """Under what a translation has the forms of a sentence: as many as its language has."""

@@ -91,7 +91,7 @@ def growth_of_word(history: MergeHistory, word: str, end: int) -> WordGrowth:
     return WordGrowth(index, int(history.input.weights[index]), tuple(steps), bool((inner <= end).all()))
 
 
-_REST_MS = 150
+_DEBOUNCE_MS = 150
 _FEW_WORDS = 2000
 """This many are counted within a frame, so there is no need to wait for the step to settle."""
 _KEPT = 8
@@ -112,17 +112,17 @@ _NO_FIGURES = _Figures(None, Usage(_NO_NUMBERS, _NO_NUMBERS, 0, 0, 0, 0, 0), np.
 class _RunUsage:
     """How the tokens of one run are used, at one step after another."""
 
-    def __init__(self, history: MergeHistory, counts: WordCounts) -> None:
-        self._history, self._counts = history, counts
+    def __init__(self, history: MergeHistory) -> None:
+        self._history = history
         self._texts = WordTexts(history)
         self.in_use = _NO_NUMBERS
 
-    def at(self, step: int, can_explain: bool, should_stop: Callable[[], bool]) -> _Figures | None:
+    def at(self, step: int, counts: WordCounts, can_explain: bool, should_stop: Callable[[], bool]) -> _Figures | None:
         """Return the figures of a step; None if canceled.
 
         `can_explain`: whether the tokens are those of its tokenizer, not those of the words as they were trained.
         """
-        history, counts = self._history, self._counts
+        history = self._history
         special = len(history.config.reserved_tokens)
         if not can_explain:
             as_trained = usage_as_trained(history, step)
@@ -159,7 +159,7 @@ class TokenUsage(QObject):
     Signals
     -------
     changed()
-        The figures have changed or are gone.
+        The figures have changed or are gone, or counting began.
     """
 
     changed = Signal()
@@ -172,7 +172,7 @@ class TokenUsage(QObject):
         self._kept: OrderedDict[int, _Figures] = OrderedDict()
         self.in_use = _NO_NUMBERS
         self._wanting: set[QObject] = set()
-        self._task = Task(_RunUsage.at, "The tokens in the corpus cannot be counted", self, debounce_ms=_REST_MS)
+        self._task = Task(_RunUsage.at, "The tokens in the corpus cannot be counted", self, debounce_ms=_DEBOUNCE_MS)
         self._task.finished.connect(self._on_task_finished)
         self._task.failed.connect(self._on_task_failed)
         model.step_changed.connect(self._find)
@@ -219,10 +219,12 @@ class TokenUsage(QObject):
             self._show(step, self._kept[step])
         elif self._wanting and model.history is not None and model.counts is not None:
             if self._run is None:
-                self._run = _RunUsage(model.history, model.counts)
-            tokenizer = model.tokenizer_at(model.merge_count)
+                self._run = _RunUsage(model.history)
+            tokenizer, was_counting = model.tokenizer_at(model.merge_count), self.is_counting
             find = self._task.run if len(model.counts) <= _FEW_WORDS else self._task.ask
-            find(self._run, step, tokenizer is not None and tokenizer.can_explain)
+            find(self._run, step, model.counts, tokenizer is not None and tokenizer.can_explain)
+            if not was_counting:
+                self.changed.emit()
 
     def _show(self, step: int, figures: _Figures) -> None:
         self._kept[step] = figures
@@ -240,7 +242,7 @@ class TokenUsage(QObject):
 
     def _on_task_finished(self, figures: _Figures) -> None:
         assert self._task.answered is not None
-        run, step, _can_explain = self._task.answered
+        run, step, *_others = self._task.answered
         self.in_use = run.in_use
         self._show(step, figures)
 

@@ -184,7 +184,6 @@ class CandidatesView(ChoosingTable):
         super().__init__(parent)
         self._theme = theme
         self._tie_text = ""
-        self._may_have_more = False
         self._needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
         self.candidates = CandidatesModel(self)
         self._delegate = _CandidatesDelegate(self.candidates, theme, self)
@@ -260,7 +259,7 @@ class CandidatesView(ChoosingTable):
 
     def _fit_button(self, left: int) -> int:
         """Return the width of the button; it drops its text where that does not fit into `left`."""
-        if not self._may_have_more:
+        if self.more_button.isHidden():
             return 0
         self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         if self.more_button.sizeHint().width() > left:
@@ -285,11 +284,10 @@ class CandidatesView(ChoosingTable):
         needed = max(map(metrics.horizontalAdvance, texts), default=0)
         if not needed:
             return 0
-        return needed + _CELL_ROOM if column == NUMBERS else max(needed + _CELL_ROOM, self._title_width(column))
-
-    def _title_width(self, column: int) -> int:
-        title = str(self.candidates.headerData(column, Qt.Orientation.Horizontal))
-        return self.fontMetrics().horizontalAdvance(title) + _CELL_ROOM
+        if column != NUMBERS:
+            title = str(self.candidates.headerData(column, Qt.Orientation.Horizontal))
+            needed = max(needed, self.fontMetrics().horizontalAdvance(title))
+        return needed + _CELL_ROOM
 
     def _needed_pair_width(self) -> int:
         candidates = (self.candidates.records[row] for row in self._sampled_rows())
@@ -348,11 +346,10 @@ class CandidatesView(ChoosingTable):
         return QRectF(1, top + 1, self.viewport().width() - 2, height - 2)
 
     def _on_scroll_bar_value_changed(self, value: int) -> None:
-        if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:
+        if not self.more_button.isHidden() and 0 < self.verticalScrollBar().maximum() <= value:
             self.more_wanted.emit()
 
     def _set_more(self, may_have_more: bool) -> None:
-        self._may_have_more = may_have_more
         self._needs = {}
         self.more_button.setVisible(may_have_more)
         self._spread_columns()

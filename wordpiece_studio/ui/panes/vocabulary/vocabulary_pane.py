@@ -450,6 +450,9 @@ class VocabularyPane(Pane):
             signal.connect(self.refresh_soon)
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
+    def focus_search(self) -> None:
+        self.controls.focus_search()
+
     def close_jobs(self) -> None:
         self.table.close()
 
