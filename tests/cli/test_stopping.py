@@ -91,7 +91,7 @@ elif moment == "while writing":
 elif moment == "putting in place":
     before(os, "replace", send, call=2)
 elif moment == "in place":
-    before(train, "print_line", send)
+    before(train, "print_result", send)
 elif moment == "verifying":
     before(verification, "_write_again", send)
 main()

@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QPushButton,
     QRadioButton,
     QScrollArea,
+    QSizePolicy,
+    QSpacerItem,
     QStackedLayout,
     QToolButton,
     QVBoxLayout,
@@ -206,6 +208,10 @@ class KindChoice(QWidget):
         }
 
 
+def _space(height: int) -> QSpacerItem:
+    return QSpacerItem(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+
+
 class _Pairs(QGridLayout):
     """Labels in two columns: names, and beside each what it stands for."""
 
@@ -257,7 +263,7 @@ class ManifestView(QWidget):
         summary = QWidget(self)
         summary.setObjectName("scroll_contents")
         self._pairs = _Pairs(3)
-        arranged(QVBoxLayout(summary), self._pairs, None, margins=(0, 2, 0, 0))
+        arranged(QVBoxLayout(summary), self._pairs, 1, margins=(0, 2, 0, 0))
         scroll = QScrollArea(self)
         scroll.setWidget(summary)
         scroll.setWidgetResizable(True)
@@ -336,7 +342,7 @@ class FilePreview(QWidget):
         title = plain_label(self.tr("These files will be written"), self, role="heading")
         hint = self.tr("With the manifest, the command “wordpiece-studio verify” trains again and compares every byte.")
         note = plain_label(hint, self, role="hint", wrap=True)
-        parts = (title, self._pairs, 6, self.usage, 6, (self.manifest, 1), note)
+        parts = title, self._pairs, _space(6), self.usage, _space(6), (self.manifest, 1), note
         arranged(QVBoxLayout(self), *parts, margins=(0, 0, 0, 0))
 
     def show_files(self, names: list[str]) -> None:
@@ -495,8 +501,8 @@ class ExportDialog(ScreenDialog):
             self._steps.addButton(button, step)
             buttons.append(button)
         titles = [plain_label(text, left, role="heading") for text in (self.tr("Format"), self.tr("Step"))]
-        column = (titles[0], self.kinds, titles[1], *buttons, 8, self._counts_box, None)
-        arranged(QVBoxLayout(left), *column, margins=(0, 0, 10, 0))
+        below = _space(8), self._counts_box, 1
+        arranged(QVBoxLayout(left), titles[0], self.kinds, titles[1], *buttons, *below, margins=(0, 0, 10, 0))
         scrolled = QScrollArea(self)
         scrolled.setWidget(left)
         scrolled.setWidgetResizable(True)

@@ -5,7 +5,7 @@ A small screen, or text enlarged by the system, leaves less room than some of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QMainWindow,
     QScrollArea,
+    QSpacerItem,
     QVBoxLayout,
     QWidget,
 )
@@ -30,30 +31,29 @@ _LEAST = QSize(200, 80)
 
 
 _Layout = TypeVar("_Layout", bound=QBoxLayout)
-Part = QWidget | QLayout | int | None
 
 
 def arranged(
     layout: _Layout,
-    *parts: Part | tuple[QWidget | QLayout, int],
+    *parts: QWidget | QLayout | QSpacerItem | int | tuple[Any, ...],
     margins: tuple[int, int, int, int] | None = None,
     spacing: int | None = None,
 ) -> _Layout:
-    """Fill a row or a column: a pair has a stretch; a number is a distance in pixels, None takes what is left."""
+    """Fill a row or a column: with stretch and alignment in a tuple; a number is empty space that stretches."""
     if margins is not None:
         layout.setContentsMargins(*margins)
     if spacing is not None:
         layout.setSpacing(spacing)
-    for each in parts:
-        part, stretch = each if isinstance(each, tuple) else (each, 0)
-        if part is None:
-            layout.addStretch(1)
-        elif isinstance(part, int):
-            layout.addSpacing(part)
-        elif isinstance(part, QWidget):
-            layout.addWidget(part, stretch)
+    for part in parts:
+        item, *place = part if isinstance(part, tuple) else (part,)
+        if isinstance(item, int):
+            layout.addStretch(item)
+        elif isinstance(item, QSpacerItem):
+            layout.addSpacerItem(item)
+        elif isinstance(item, QLayout):
+            layout.addLayout(item, *place)
         else:
-            layout.addLayout(part, stretch)
+            layout.addWidget(item, *place)
     return layout
 
 
