@@ -36,10 +36,7 @@ def encoding_html(
     offsets: Sequence[tuple[int, int]],
     places: Sequence[tuple[int | None, int | None]],
 ) -> str:
-    """Return the tokens as chips, word by word, with their offsets below and their ids as tooltips.
-
-    `places` are the text and the word of each token.
-    """
+    """Return the tokens as chips, with offsets below and ids as tooltips; `places`: the text and word of each token."""
     words, notes = [], []
     shown = min(len(tokens), _MOST_TOKENS)
     for _, group in groupby(range(shown), key=places.__getitem__):

@@ -123,11 +123,6 @@ def test_an_editor_that_made_the_edit_is_not_notified(qtbot: QtBot, document: Do
         document.undo_stack.undo()
 
 
-def test_an_edit_beyond_the_end_is_refused(document: Document) -> None:
-    with pytest.raises(StudioError, match="only 0 characters"):
-        document.edit(1, 0, "a")
-
-
 def test_a_long_line_is_folded_until_it_is_undone(qtbot: QtBot, document: Document) -> None:
     document.edit(0, 0, "short")
     with qtbot.waitSignal(document.reset):

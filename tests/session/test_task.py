@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,17 @@ def received(qtbot: QtBot, task: Task, *request: object) -> list[object]:
     with qtbot.waitSignal(task.finished, timeout=20_000):
         task.run(*request)
     return found
+
+
+def test_only_what_is_long_is_done_in_a_child(qtbot: QtBot, make: Callable[..., Task]) -> None:
+    task = make(process_of, in_child=lambda text: len(text) > 3)
+    assert received(qtbot, task, "hug") == [os.getpid()]
+    (other,) = received(qtbot, task, "hugs")
+    assert other != os.getpid()
+
+
+def process_of(_text: str) -> int:
+    return os.getpid()
 
 
 @pytest.mark.usefixtures("slow_reports")

@@ -231,10 +231,10 @@ class TextOnDisk(FileOnDisk):
         decompresses: bool = False,
         texts_of: TextsOf = iter,
     ) -> None:
-        self._errors = checked_error_handling(errors)
+        checked_error_handling(errors)
         super().__init__(path)
-        self._given_encoding = None if encoding is None else known_encoding(encoding)
-        self._splits_at_blanks = splits_at_blanks
+        self._encoding = None if encoding is None else known_encoding(encoding)
+        self._decode = partial(decoded_pieces, name=self.name, errors=errors, splits_at_blanks=splits_at_blanks)
         self._decompresses = decompresses
         self._is_compressed = False
         self._texts_of = texts_of
@@ -244,21 +244,12 @@ class TextOnDisk(FileOnDisk):
         return self._texts_of(self._decoded(piece_bytes))
 
     def _decoded(self, piece_bytes: int) -> Iterator[TextPiece]:
-        encoding = self._given_encoding
-        if encoding == DETECT:
-            encoding = found_encoding(self.path)
+        encoding = found_encoding(self.path) if self._encoding == DETECT else self._encoding
         with reading(self.path) as file:
             read = self._reader_of(file)
-            yield from decoded_pieces(
-                read,
-                read(max(piece_bytes, 4)),
-                self.name,
-                encoding=encoding,
-                errors=self._errors,
-                splits_at_blanks=self._splits_at_blanks,
-                piece_bytes=piece_bytes,
-                around=None if self._is_compressed else partial(bytes_around, self.path),
-            )
+            head = read(max(piece_bytes, 4))
+            around = None if self._is_compressed else partial(bytes_around, self.path)
+            yield from self._decode(read, head, encoding=encoding, piece_bytes=piece_bytes, around=around)
 
     def _reader_of(self, file: BinaryIO) -> Callable[[int], bytes]:
         """Return a function that reads the text's bytes and counts those of the file."""
@@ -404,9 +395,9 @@ class TextStream:
         self._texts_of = texts_of
         self._stream = stream
         self._head = b""
-        self._given_encoding = None if encoding is None else known_encoding(encoding)
-        self._errors = checked_error_handling(errors)
-        self._splits_at_blanks = splits_at_blanks
+        self._encoding = None if encoding is None else known_encoding(encoding)
+        errors = checked_error_handling(errors)
+        self._decode = partial(decoded_pieces, name=name, errors=errors, splits_at_blanks=splits_at_blanks)
 
     def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
         """Yield the text in pieces of about `piece_bytes`, or with `by_line` line by line, unless UTF-16."""
@@ -422,17 +413,9 @@ class TextStream:
             self._head = head
             read = DecompressedStream(self._read, compression, self.name).read
             head = read(piece_bytes)
-        elif self._given_encoding == DETECT:  # one line is too little to detect it
+        elif self._encoding == DETECT:  # one line is too little to detect it
             head += self._read(piece_bytes)
-        yield from decoded_pieces(
-            read,
-            head,
-            self.name,
-            encoding=self._given_encoding,
-            errors=self._errors,
-            splits_at_blanks=self._splits_at_blanks,
-            piece_bytes=piece_bytes,
-        )
+        yield from self._decode(read, head, encoding=self._encoding, piece_bytes=piece_bytes)
 
     def has_changed(self) -> bool:
         """Return False: a stream cannot be read again."""

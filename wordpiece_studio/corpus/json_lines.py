@@ -32,10 +32,14 @@ if TYPE_CHECKING:
 _MOST_PARSED_BYTES = 16 << 20
 _FIRST_ROWS, _FIRST_BYTES = 20, 256 << 10  # which show where the text is
 _DEEPEST_FIELD = 3
-# msgspec's messages about a row of the wrong type, and JSON's names of the types that it names.
+# msgspec's messages about a row of the wrong type.
 _WRONG_KIND = re.compile(r"Expected `(str|object)`, got `(\w+)`(?: - at `\$\.(.+)`)?")
 _MISSING = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.(.+)`)?")
-_JSON_TYPES = {"str": "string", "bool": "boolean", "int": "number", "float": "number"}  # others have the same name
+# JSON's names of Python's types, and of those that msgspec calls otherwise.
+_JSON_TYPES = {
+    "str": "string", "bool": "boolean", "int": "number", "float": "number", "dict": "object", "list": "array",
+    "NoneType": "null",
+}  # fmt: skip
 _TOO_DEEP = "{path}, line {line}, byte {byte}: the JSON is nested too deeply"
 
 
@@ -100,13 +104,11 @@ class JsonLines:
                     collector.add(decoder.text(line), number, byte)
                 except _FaultyRow as fault:
                     if self.errors != "skip-line":
-                        raise self._error_of(fault, number, byte, piece.encoding) from None
+                        byte += len(fault.before.encode(piece.encoding, "replace"))
+                        place = {"path": self.name, "line": number, "byte": byte}
+                        raise StudioError(fault.what, SKIP_ADVICE, **place, **fault.values) from None
                     collector.skipped += 1
         return collector.piece(piece.line, piece.byte, piece.end_byte)
-
-    def _error_of(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
-        byte += len(fault.before.encode(encoding, "replace"))
-        return StudioError(fault.what, SKIP_ADVICE, path=self.name, line=line, byte=byte, **fault.values)
 
 
 class _FaultyRow(Exception):
@@ -154,12 +156,12 @@ class _TextDecoder:
         value = parsed(line)
         for depth, name in enumerate(self._path):
             if not isinstance(value, dict):
-                raise _wrong_type("object", self._path[:depth], _type_of(value))
+                raise _wrong_type("object", self._path[:depth], _JSON_TYPES[type(value).__name__])
             if name not in value:
                 raise _missing(name, self._path[:depth], list(value))
             value = value[name]
         if not isinstance(value, str):
-            raise _wrong_type("str", self._path, _type_of(value))
+            raise _wrong_type("str", self._path, _JSON_TYPES[type(value).__name__])
         return value
 
 
@@ -260,8 +262,3 @@ def _missing(name: str, path: Sequence[str], others: Sequence[str] = ()) -> _Fau
         if others:
             what = '{path}, line {line}, byte {byte}: the row has no field "{name}"; it has: {names}'
     return _FaultyRow(what, field=".".join(path), name=name, names=listed_names(others))
-
-
-def _type_of(value: object) -> str:
-    types = {dict: "object", list: "array", bool: "boolean", type(None): "null"}
-    return types.get(type(value), "string" if isinstance(value, str) else "number")

@@ -108,14 +108,8 @@ class _Loaded(ABC):
 def ask(path: str, sha256: str, content: bytes | bool | None, job: str, *arguments: object) -> bytes:
     """Return the answer of the library that runs a file, as MessagePack, which is made faster than a pickle.
 
-    Parameters
-    ----------
-    path, sha256
-        The file, and the hash that it must have; empty: any.
-    content
-        None for a file; what it would hold; False for a tokenizer in no file that may be loaded already.
-    job, arguments
-        The method of `_Loaded` to call; ``"load"`` reads the file again.
+    `content` is None for a file; or what it would hold; or False for a tokenizer in no file that may be loaded already.
+    `job` is the method of `_Loaded` to call; ``"load"`` reads the file again.
     """
     shelf, library = _shelf(), library_of(path)
     try:
@@ -152,10 +146,8 @@ def merges_beside(path: Path) -> Path:
 
 @cache
 def _shelf() -> OrderedDict[tuple[str, str], _Loaded]:
-    """Return the most recently used files, by path and hash; prepare the process when it is first asked for.
-
-    Output is suppressed: the parent reports what a library says when it crashes.
-    """
+    """Return the most recently used files, by path and hash; prepare the process when it is first asked for."""
+    # No output: the parent reports what a library says when it crashes.
     with contextlib.suppress(OSError):
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 1)

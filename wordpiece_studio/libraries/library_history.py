@@ -81,10 +81,7 @@ def _places(library_run: LibraryRun, counts: WordCounts, library: LibraryTokeniz
 def _input(
     library_run: LibraryRun, counts: WordCounts, library: LibraryTokenizer
 ) -> tuple[TrainingInput, NDArray[np.bool_]]:
-    """Return the words as the library cuts them, and which cells are inside tokens.
-
-    Each token has as many cells as characters.
-    """
+    """Return the words as the library cuts them, a cell for each character, and which cells are inside tokens."""
     cuts = [ids for ids, _ in library.cut(counts.words)]
     number = np.fromiter(map(len, cuts), dtype=np.int64, count=len(cuts))
     ids = np.fromiter((each for cut in cuts for each in cut), dtype=np.int64, count=int(number.sum()))

@@ -22,7 +22,7 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import ContentMissing, Panicked, ask, library_of, no_token
-from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
+from wordpiece_studio.system.child import POLL_SECONDS, Child, ChildDied, Stopped
 from wordpiece_studio.system.memory import memory_of, memory_text
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, read_normalizer
@@ -135,7 +135,7 @@ class LibraryTokenizer(LibraryEncoder):
         found = self._ask("load", size=0, content=content)
         self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
-        self._roles = roles_of(special, given)
+        self.roles = roles_of(special, given)
         self._template = Template.of(processor)
 
     @property
@@ -145,13 +145,13 @@ class LibraryTokenizer(LibraryEncoder):
 
     def set_roles(self, roles: Mapping[str, str], model_max_length: int) -> None:
         """Set what a file beside it says: the tokens that have roles, if any, and the most tokens of the model."""
-        self._roles = dict(roles) or self._roles
+        self.roles = dict(roles) or self.roles
         self.model_max_length = model_max_length
 
     def __reduce__(self) -> tuple[type[LibraryTokenizer], tuple[object, ...], dict[str, Any]]:
         settings = {
             name: getattr(self, name)
-            for name in ("_roles", "words_of", "model_max_length", "padding_side", "truncation_side")
+            for name in ("roles", "words_of", "model_max_length", "padding_side", "truncation_side")
         }
         return LibraryTokenizer, (str(self.path), self._sha256, self._content, self.reading), settings
 
@@ -300,8 +300,7 @@ class LibraryTokenizer(LibraryEncoder):
         except MemoryError:
             what = "{path}: the {library} library was ended, because it took more than {memory} of memory"
             raise self._ended(what, memory=memory_text(growth)) from None
-        except _Died as death:
-            error = death.error
+        except ChildDied as error:
             what, ending = "{path}: the {library} library crashed on it: {reason}", {"reason": error.what}
             if "signal" in error.values:
                 what = "{path}: the {library} library crashed on it: its process ended by signal {signal}"
@@ -319,11 +318,6 @@ class LibraryTokenizer(LibraryEncoder):
     def _ended(self, what: str, **values: object) -> StudioError:
         advice = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
         return StudioError(what, advice, path=self._name, library=library_of(self.path), **values)
-
-
-class _Died(Exception):
-    def __init__(self, error: StudioError) -> None:
-        self.error = error
 
 
 class _Libraries:
@@ -356,8 +350,6 @@ class _Libraries:
             except Panicked:
                 self._end()
                 raise
-            except StudioError as error:
-                raise _Died(error) if child.is_dead else error from None
 
     def end(self) -> None:
         with self._turn:

@@ -315,7 +315,8 @@ def train_library(
     True
     """
     check_library_settings(trainer, config)
-    config = _with_usual_prefix(trainer, config)
+    if trainer == "tokenizers-bpe" and config.continuing_subword_prefix == TrainingConfig().continuing_subword_prefix:
+        config = dataclasses.replace(config, continuing_subword_prefix="")  # which is usual for it
     settings, given = _order(trainer, corpus, config, is_rest=is_rest)
     settings |= checked_coverage(trainer, character_coverage, byte_fallback)
     report = progress or (lambda _: None)
@@ -355,14 +356,6 @@ def train_peer(
 ) -> LibraryRun:
     """Call `train_library`, whose name this was: it remains for a version."""
     return train_library(corpus, config, trainer, **others)
-
-
-def _with_usual_prefix(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:
-    """Return the settings with the prefix that is usual for byte pair encoding, none, where it is WordPiece's."""
-    is_usual = config.continuing_subword_prefix == TrainingConfig().continuing_subword_prefix
-    if trainer == "tokenizers-bpe" and is_usual:
-        return dataclasses.replace(config, continuing_subword_prefix="")
-    return config
 
 
 def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:

@@ -71,9 +71,9 @@ def train_in_child(
     library, kind = trainer.split("-")
     try:
         if isinstance(corpus, WordCounts) and library == "tokenizers":
-            _Printed(progress, _TokenizersProgress(settings, corpus)).start()
+            _report_printed(progress, _TokenizersProgress(settings, corpus))
             return _by_tokenizers(_TOKENIZERS_KINDS[kind], settings, corpus)
-        _Printed(progress, _SentencePieceProgress(settings)).start()
+        _report_printed(progress, _SentencePieceProgress(settings))
         return _by_sentencepiece(kind, settings, corpus if isinstance(corpus, WordCounts) else _texts(corpus, is_rest))
     except (StudioError, MemoryError):
         raise
@@ -146,25 +146,23 @@ def _pieces(given: str | CorpusFile, number: int) -> Iterator[TextPiece]:
     return text_pieces(given, "")
 
 
-class _Printed(threading.Thread):
-    """Receives all that this process prints, from whatever code, and reports how far the library says it is."""
+def _report_printed(progress: Callable[[int, int], None], hears: Heard) -> None:
+    """Receive, in a thread, all that this process will print, and report how far the library says it is."""
+    reader, writer = os.pipe()
+    for number in (1, 2):
+        os.dup2(writer, number)
+    os.close(writer)
 
-    def __init__(self, progress: Callable[[int, int], None], hears: Heard) -> None:
-        super().__init__(daemon=True, name="what the library prints")
-        self._progress, self._hears = progress, hears
-        self._reader, writer = os.pipe()
-        for number in (1, 2):
-            os.dup2(writer, number)
-        os.close(writer)
-
-    def run(self) -> None:
+    def listen() -> None:
         rest = b""
-        while printed := os.read(self._reader, 1 << 16):
+        while printed := os.read(reader, 1 << 16):
             lines, end, rest = (rest + printed).rpartition(b"\n")
             rest = rest[-_CHARACTERS_AT_ONCE:]  # whatever prints no line ends does not tell how far it is
-            far = self._hears((lines + end).decode("utf-8", "replace"))
+            far = hears((lines + end).decode("utf-8", "replace"))
             if far is not None:
-                self._progress(*far)
+                progress(*far)
+
+    threading.Thread(target=listen, daemon=True, name="what the library prints").start()
 
 
 _MERGES = re.compile(r'"Compute merges","current":(\d+),"total":(\d+)')

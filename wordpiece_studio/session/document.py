@@ -141,6 +141,9 @@ class Document(QObject):
     text, file, path
         The whole text with the line breaks of its file, empty for files; the content of its file, and how the text is
         written to it; the file that it was opened from or saved to.
+    unread_origin
+        The text's file according to its project, if that is behind a URL or the user has not agreed to reading it:
+        nothing there is touched; the text has no path meanwhile.
     is_files, files
         Whether the corpus is a list of files, and the list.
     is_folded, page
@@ -175,7 +178,7 @@ class Document(QObject):
         self._clean_text: str | None = ""  # what was last opened or saved; None: something else
         self._was_modified = False
         self.path: Path | None = None
-        self._unread_origin: CorpusReference | None = None
+        self.unread_origin: CorpusReference | None = None
         self._newline = "\n"
         self._index = ViewIndex("")
         self.is_folded = False
@@ -189,14 +192,6 @@ class Document(QObject):
         self.files.changed.connect(self.text_changed)
 
     # State.
-
-    @property
-    def unread_origin(self) -> CorpusReference | None:
-        """The text's file according to its project, if that is behind a URL or the user has not agreed to reading it.
-
-        Nothing there is touched; the text has no `path` meanwhile.
-        """
-        return None if self.path is not None else self._unread_origin
 
     @property
     def is_modified(self) -> bool:
@@ -243,6 +238,8 @@ class Document(QObject):
 
     def move_to(self, path: Path | None) -> None:
         """Set the path of the text's file, which is there now."""
+        if path is not None:
+            self.unread_origin = None
         if path != self.path:
             self.path = path
             self.path_changed.emit(path)
@@ -266,8 +263,6 @@ class Document(QObject):
 
     def edit(self, position: int, removed: int, inserted: str) -> None:
         """Replace `removed` code points at `position` by `inserted`."""
-        if position < 0 or removed < 0 or position + removed > len(self.text):
-            raise StudioError("The text has only {length:,} characters", length=len(self.text))
         self._push(Edit(position, self.text[position : position + removed], inserted))
 
     def set_text(self, text: str) -> None:
@@ -368,7 +363,7 @@ class Document(QObject):
     ) -> None:
         self.is_files = is_files
         self.files.table.set_rows([])
-        self.file, self.text, self._unread_origin = file, file.text, unread_origin
+        self.file, self.text, self.unread_origin = file, file.text, unread_origin
         self._clean_text = self.text
         self._newline = main_line_break(self.text)
         self.undo_stack.clear()

@@ -28,7 +28,8 @@ from wordpiece_studio.storage.manifest import with_side_manifest
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS, arrow_schema, merge_columns
+from wordpiece_studio.training.history import MERGE_COLUMNS as MERGE_COLUMNS
+from wordpiece_studio.training.history import MERGE_TOKENS, arrow_schema, merge_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

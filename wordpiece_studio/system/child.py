@@ -60,6 +60,10 @@ class Stopped(Exception):
     """The caller's `should_stop` returned True, and the function that was called has no such parameter."""
 
 
+class ChildDied(StudioError):
+    """The child ended before it answered."""
+
+
 class CannotSend(Exception):
     """A function or its arguments cannot be pickled: they are the user's own."""
 
@@ -254,10 +258,10 @@ class Child:
             code = self._process.wait(_END_SECONDS)
         _log.info("process %s ended with exit code %s", self.pid, code)
         if self._is_nonsense:
-            return StudioError(self._failure, "The background process sent invalid data. Try again.", **self._values)
+            return ChildDied(self._failure, "The background process sent invalid data. Try again.", **self._values)
         if code is not None and code < 0:
-            return StudioError(self._failure, _KILLED, **self._values, signal=_signal_name(-code))
-        return StudioError(self._failure, _EXITED, **self._values, code=code)
+            return ChildDied(self._failure, _KILLED, **self._values, signal=_signal_name(-code))
+        return ChildDied(self._failure, _EXITED, **self._values, code=code)
 
     def _listen(self) -> None:
         """Receive messages from the child, in a thread of its own."""

@@ -52,10 +52,13 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "digits": {"type": "Digits", "individual_digits": False},
     "digits-single": {"type": "Digits", "individual_digits": True},
     **{
-        each.name: {"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": True, "use_regex": has_regex}
-        for has_prefix in (True, False)
-        for has_regex in (True, False)
-        for each in [pre_tokenizers.ByteLevel(has_prefix, has_regex)]
+        step.name: {
+            "type": "ByteLevel",
+            "add_prefix_space": step.add_prefix_space,
+            "trim_offsets": True,
+            "use_regex": step.use_regex,
+        }
+        for step in map(pre_tokenizers.ByteLevel, (True, True, False, False), (True, False, True, False))
     },
 }
 _BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]  # as a decoder it ignores the options
@@ -120,7 +123,7 @@ def read_normalizer(value: Any) -> Normalizer | None:
     for step in steps_of(value, "normalizers"):
         match step:
             case {"type": "Replace", "pattern": {"String": str(removed), **others}, "content": ""} if (
-                len(step) == 3 and not others and len(removed) == 1 and not _is_half(removed)
+                len(step) == 3 and not others and len(removed) == 1 and not 0xD800 <= ord(removed) < 0xE000
             ):
                 last = steps[-1] if steps else None
                 if isinstance(last, normalizers.RemoveCharacters):
@@ -217,10 +220,6 @@ def steps_of(value: Any, list_key: str) -> list[Any]:
         else:
             steps.append(step)
     return steps
-
-
-def _is_half(character: str) -> bool:
-    return 0xD800 <= ord(character) < 0xE000
 
 
 def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

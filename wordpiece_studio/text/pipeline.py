@@ -92,12 +92,7 @@ def checked_steps(steps: object, kind: type[_T]) -> tuple[_T, ...]:
     return found
 
 
-class Normalizer(ABC):
-    """Changes a text before it is split into words: lower-cases it, strips accents, removes control characters.
-
-    A custom normalizer need only define `name` and `align`.
-    """
-
+class _Step(ABC):
     __slots__ = ()
 
     def __post_init__(self) -> None:
@@ -111,19 +106,29 @@ class Normalizer(ABC):
 
     @property
     def is_local(self) -> bool:
-        """Whether each stretch between blanks and line ends can be normalized on its own.
+        """Whether each stretch between blanks and line ends can be normalized, or split, on its own.
 
-        If so, equal stretches of a corpus need be normalized only once. Leave it False when in doubt.
+        If so, equal stretches of a corpus need be processed only once. Leave it False when in doubt.
         """
         return False
 
     @property
     def is_by_character(self) -> bool:
-        """Whether each character is normalized on its own, except those for which `regards_neighbours` is true.
+        """Whether what becomes of each character is the same everywhere, unless a normalizer `regards_neighbours`.
 
-        If so, the result for each character need be found out only once. Leave it False when in doubt.
+        A pre-tokenizer then drops it, or makes it part of a word, a word, or what separates words. If so, the result
+        for each character need be found out only once. Leave it False when in doubt.
         """
         return False
+
+
+class Normalizer(_Step):
+    """Changes a text before it is split into words: lower-cases it, strips accents, removes control characters.
+
+    A custom normalizer need only define `name` and `align`.
+    """
+
+    __slots__ = ()
 
     @property
     def growth(self) -> int:
@@ -180,38 +185,13 @@ class Span(NamedTuple):
         return [places[position] for position in self.positions]
 
 
-class PreTokenizer(ABC):
+class PreTokenizer(_Step):
     """Splits a normalized text into words.
 
     A custom pre-tokenizer need only define `name` and `spans`.
     """
 
     __slots__ = ()
-
-    def __post_init__(self) -> None:
-        """Check the fields, if it is a dataclass."""
-        check_fields(self)
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Its name in messages and on the command line."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether each stretch between blanks and line ends can be split on its own.
-
-        If so, equal stretches of a corpus need be split only once. Leave it False when in doubt.
-        """
-        return False
-
-    @property
-    def is_by_character(self) -> bool:
-        """Whether each character separates words, is a word, belongs to one or is dropped regardless of context.
-
-        If so, the role of each character need be found out only once. Leave it False when in doubt.
-        """
-        return False
 
     @property
     def growth(self) -> int:

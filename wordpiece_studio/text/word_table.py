@@ -215,10 +215,7 @@ class WordTable(ABC):
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]: ...
 
     def cut(self, chunks: ChunkTable, check_stop: Callable[[], None] | None = None) -> Iterator[int]:
-        """Split the chunks, which must be UTF-8, that are not split yet; yield the row of each word that is left out.
-
-        `check_stop` is called now and then.
-        """
+        """Split the chunks of UTF-8 that are not split yet; yield the row of each word that is left out."""
         self._chunk_ends = with_room(self._chunk_ends, len(chunks) + 1)
         while self.rows < len(chunks):
             if check_stop is not None:

@@ -114,7 +114,7 @@ class BpeTokenizer(Encoder):
         self._check_known([*named, *map("".join, self._ranks)])
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
         self._known: dict[str, list[_Symbol]] = {}
-        self._roles = roles_of(self.vocab, {}) if roles is None else dict(roles)
+        self.roles = roles_of(self.vocab, {}) if roles is None else dict(roles)
         added = [AddedToken(token, special=True) for token in self.special_tokens]
         self.reading = TextReading(self.pipeline, (*added, *map(AddedToken, self.user_tokens)))
         self._finder = AddedTokenFinder.of(self.reading.added_tokens)

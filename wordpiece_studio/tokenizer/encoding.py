@@ -297,6 +297,8 @@ class Encoder(ABC):
         How it finds words, line by line; None if only its library knows: `words_of` then is what to count per.
     unk_token
         Stands for what the model does not know; None if it has no such token.
+    roles
+        The special token that has each role, by the name of the role, such as ``"pad_token"``.
     model_max_length
         The most tokens that the model takes, and the length to use where none is given; None if it is unknown.
     padding_side, truncation_side
@@ -311,13 +313,8 @@ class Encoder(ABC):
     padding_side: Side = "right"
     truncation_side: Side = "right"
     _template: Template | None = None  # None: that of BERT
-    _roles: Mapping[str, str]
+    roles: Mapping[str, str]
     _id_by_token: Mapping[str, int]
-
-    @property
-    def roles(self) -> Mapping[str, str]:
-        """The special token that has each role, by the name of the role, such as ``"pad_token"``."""
-        return self._roles
 
     @property
     def tokens(self) -> Sequence[str]:

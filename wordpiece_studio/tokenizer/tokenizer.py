@@ -220,6 +220,7 @@ class Tokenizer(Encoder):
         found_first = (token for token in vocabulary.added_tokens if not token.normalized)
         self.reading = TextReading(self.pipeline, tuple(found_first))
         self.unk_token = vocabulary.unk_token
+        self.roles = vocabulary.roles
         self._matches: _Kept[WordMatch] = _Kept()
         self._encoded: _Kept[_Encoded | _OneToken] = _Kept()
         self._ids: _Kept[tuple[int, ...]] = _Kept()
@@ -250,10 +251,6 @@ class Tokenizer(Encoder):
 
     def id_of(self, token: str) -> int | None:
         return self.vocabulary.id_of(token)
-
-    @property
-    def roles(self) -> Mapping[str, str]:
-        return self.vocabulary.roles
 
     def _encoding_of(self, text: str) -> Encoding:
         tokens: list[str] = []

@@ -152,6 +152,11 @@ class Vocabulary:
         What is found in a text before it is split into words: special tokens and user tokens.
     roles : dict[str, str]
         The special token that has each role, by the name of the role.
+    unk_token : str
+        Stands for a word that no tokens make up; it need not be in the vocabulary.
+    pad_token, cls_token, sep_token, mask_token, bos_token, eos_token : str or None
+        Makes texts equally long; stands before a text, for its class, or after each text of a pair; hides a token that
+        a model is to guess; begins and ends a text.
 
     Raises
     ------
@@ -205,6 +210,10 @@ class Vocabulary:
         others = {"pad_token": pad_token, "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token}
         others |= {"bos_token": bos_token, "eos_token": eos_token}
         self.roles = roles_of(special, {"unk_token": unk_token, **others})
+        self.unk_token = self.roles.get("unk_token", UNKNOWN_TOKEN)
+        self.pad_token, self.cls_token = self.roles.get("pad_token"), self.roles.get("cls_token")
+        self.sep_token, self.mask_token = self.roles.get("sep_token"), self.roles.get("mask_token")
+        self.bos_token, self.eos_token = self.roles.get("bos_token"), self.roles.get("eos_token")
         special += (token for token in others.values() if token)
         self.special_tokens = tuple(dict.fromkeys(special))
         self.added_tokens = tuple(
@@ -225,41 +234,6 @@ class Vocabulary:
         view = object.__new__(Vocabulary)
         vars(view).update(vars(self), _size=operator.index(size), longest=self._table.longest)
         return view
-
-    @property
-    def unk_token(self) -> str:
-        """Stands for a word that no tokens make up; it need not be in the vocabulary."""
-        return self.roles.get("unk_token", UNKNOWN_TOKEN)
-
-    @property
-    def pad_token(self) -> str | None:
-        """Makes texts equally long."""
-        return self.roles.get("pad_token")
-
-    @property
-    def cls_token(self) -> str | None:
-        """Stands before a text, for its class."""
-        return self.roles.get("cls_token")
-
-    @property
-    def sep_token(self) -> str | None:
-        """Stands after each text of a pair."""
-        return self.roles.get("sep_token")
-
-    @property
-    def mask_token(self) -> str | None:
-        """Hides a token that a model is to guess."""
-        return self.roles.get("mask_token")
-
-    @property
-    def bos_token(self) -> str | None:
-        """Begins a text."""
-        return self.roles.get("bos_token")
-
-    @property
-    def eos_token(self) -> str | None:
-        """Ends a text."""
-        return self.roles.get("eos_token")
 
     @property
     def pieces(self) -> list[str]:

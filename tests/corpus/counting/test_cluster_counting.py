@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.corpus.counting.clusters import LocalCluster
-from wordpiece_studio.corpus.counting import cluster_connection, cluster_counting, segments
+from wordpiece_studio.corpus.counting import cluster_counting, segments
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.files import CorpusFile
@@ -283,16 +283,16 @@ def test_a_large_corpus_with_compiled_kernels(cluster: LocalCluster, tmp_path: P
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1", "", "tls://127.0.0.1:1"])
 def test_a_scheduler_that_cannot_be_reached(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_connection, "CONNECTING_SECONDS", 0.3)
-    monkeypatch.setattr(cluster_connection, "WORKERS_SECONDS", 0.3)
+    monkeypatch.setattr(cluster_counting, "CONNECTING_SECONDS", 0.3)
+    monkeypatch.setattr(cluster_counting, "WORKERS_SECONDS", 0.3)
     (tmp_path / "a.txt").write_text("one")
     with pytest.raises(StudioError, match=rf"The scheduler {address} cannot be reached: .*\. Check the address"):
         count_words(tmp_path / "a.txt", cluster=address)
 
 
 def test_an_address_without_a_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_connection, "CONNECTING_SECONDS", 0.3)
-    monkeypatch.setattr(cluster_connection, "WORKERS_SECONDS", 0.3)
+    monkeypatch.setattr(cluster_counting, "CONNECTING_SECONDS", 0.3)
+    monkeypatch.setattr(cluster_counting, "WORKERS_SECONDS", 0.3)
     (tmp_path / "a.txt").write_text("one")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -305,7 +305,7 @@ def test_an_address_without_a_scheduler(tmp_path: Path, monkeypatch: pytest.Monk
 def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.txt").write_text("one")
     with monkeypatch.context() as patch:
-        patch.setattr(cluster_connection, "WORKERS_SECONDS", 0.3)
+        patch.setattr(cluster_counting, "WORKERS_SECONDS", 0.3)
         with pytest.raises(StudioError, match=r"has no workers\. Start some: dask worker tcp://"):
             count_words(tmp_path / "a.txt", cluster=spare.address)
     for program, message in (
@@ -338,7 +338,7 @@ def test_the_last_worker_goes_away(cluster: LocalCluster, tmp_path: Path) -> Non
             count_words(path, *SLOW, cluster=cluster.address, progress=kill)
     finally:
         cluster.start_workers(2 - len(cluster.workers))
-    assert cluster_connection.REPLACEMENT_SECONDS + cluster_connection._WATCH_SECONDS < 10
+    assert cluster_counting.REPLACEMENT_SECONDS + cluster_counting._WATCH_SECONDS < 10
 
 
 def test_a_scheduler_that_goes_away(spare: LocalCluster, tmp_path: Path) -> None:

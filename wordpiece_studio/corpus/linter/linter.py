@@ -13,7 +13,7 @@ import regex
 
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.decoding import checked_texts
-from wordpiece_studio.corpus.linter import letters, text_checks, word_checks
+from wordpiece_studio.corpus.linter import text_checks, word_checks
 from wordpiece_studio.corpus.linter.evidence import (
     CorpusSample,
     Evidence,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str] | CorpusFile
 
 _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
-    text_checks.mojibake, letters.jamo, letters.lost_marks, letters.characters_alone, word_checks.twins,
+    text_checks.mojibake, word_checks.jamo, word_checks.lost_marks, word_checks.characters_alone, word_checks.twins,
     word_checks.invisible, word_checks.long_words, text_checks.long_line,
 )  # fmt: skip
 

@@ -171,10 +171,6 @@ class CorpusPane(QWidget):
         edited = self.tr("edited") if self._document.is_modified else ""
         return " · ".join(filter(None, (self._session.corpus_name, reading_words(self._document), edited)))
 
-    @property
-    def note(self) -> str:
-        return self._note_label.text()
-
     def header_widget(self) -> QWidget:
         return self._header
 
@@ -283,14 +279,6 @@ class CorpusPane(QWidget):
 
     def _on_session_corpus_taken(self) -> None:
         self.editor.select(0)
-        self.heading_changed.emit()
-
-    def _on_document_text_changed(self) -> None:
-        self._line_timer.start()
-        self._forget_places()
-
-    def _on_document_files_changed(self) -> None:
-        self._fit()
         self.heading_changed.emit()
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
@@ -497,13 +485,15 @@ class CorpusPane(QWidget):
         self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
         for noticed in (self._session.watch.changed, self._session.watch.gone, self._session.watch.back):
             noticed.connect(self.files_view.preview.read_again)
-        self._document.files.changed.connect(self._on_document_files_changed)
+        self._document.files.changed.connect(self._fit)
+        self._document.files.changed.connect(self.heading_changed)
         self._counting.partial_changed.connect(self.heading_changed)
         self.figures.longest_word_chosen.connect(self._on_figures_longest_word_chosen)
         self.figures.pipeline_changed.connect(self._on_figures_pipeline_changed)
         document = self._document
         document.reset.connect(self._on_document_reset)
-        document.text_changed.connect(self._on_document_text_changed)
+        document.text_changed.connect(self._line_timer.start)
+        document.text_changed.connect(self._forget_places)
         document.modified_changed.connect(self.heading_changed)
         document.path_changed.connect(self.heading_changed)
         self._counting.counts_changed.connect(self._on_counting_counts_changed)

@@ -233,12 +233,12 @@ class LintView(QWidget):
 
 
 def title_words(finding: Finding) -> str:
-    return _translated(finding.title_template).format(**_values(finding, _LONGEST_WORD))
+    return _translated(finding.title_template).format(**_values(finding))
 
 
 def detail_words(finding: Finding) -> str:
     """Return the numbers of a finding, where they come from, and its examples, one per line."""
-    values = _values(finding, _LONGEST_WORD)
+    values = _values(finding)
     sentences = [_translated(template).format(**values) for template in finding.detail_templates]
     if finding.is_sample:
         sentences.append(_tr("Only part of the corpus was checked for this."))
@@ -256,9 +256,10 @@ def _example_words(example: Example) -> str:
     )
 
 
-def _values(finding: Finding, limit: int) -> dict[str, int | str]:
+def _values(finding: Finding) -> dict[str, int | str]:
     return {
-        name: token_text(value, limit) if isinstance(value, str) else value for name, value in finding.values.items()
+        name: token_text(value, _LONGEST_WORD) if isinstance(value, str) else value
+        for name, value in finding.values.items()
     }
 
 
