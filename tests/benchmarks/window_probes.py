@@ -224,11 +224,11 @@ def _dragging(window: WatchedWindow, probe: Any) -> dict[str, Any]:
 def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     """Jump to steps anywhere, and wait each time for the panes, and then for candidates and touched words."""
     from tests.benchmarks.window_watch import milliseconds_to, rest
-    from wordpiece_studio.session.background_job import BackgroundJob
+    from wordpiece_studio.session.task import Task
 
     notes, chance, model = _notes(window), random.Random(5), window.model
     scoreboard = window.scoreboard_pane
-    jobs = scoreboard.findChildren(BackgroundJob)  # they look for the words
+    jobs = scoreboard.findChildren(Task)  # they look for the words
     rest(1.0)
     probe.restart()
     at_once, with_candidates = [], []

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QDialog, QMenu, Q
 
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.ui.main_window import MainWindow
-    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 _LEFT = Qt.MouseButton.LeftButton
 _PLAIN = Qt.KeyboardModifier.NoModifier
@@ -199,7 +200,7 @@ class Driver:
 
 def _waits(part: QObject) -> bool:
     """Tell whether something has put something off for a moment, or is looking something up."""
-    timers, jobs = part.findChildren(QTimer), part.findChildren(BackgroundJob)
+    timers, jobs = part.findChildren(QTimer), [*part.findChildren(BackgroundJob), *part.findChildren(Task)]
     return any(timer.isActive() and timer.isSingleShot() for timer in timers) or any(job.is_running for job in jobs)
 
 

@@ -123,7 +123,7 @@ class Looker:
         from PySide6.QtCore import Qt
 
         from wordpiece_studio.session.run import Selection
-        from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+        from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
         window, model = self.window, self.window.model
         history, tokens = model.history, model.vocabulary_at(model.merge_count)
@@ -140,7 +140,7 @@ class Looker:
             model.previous_merge,
             lambda: model.set_selection(selections[0]),
             model.last,
-            lambda: window.tokenization_pane._chips.chosen.emit(ChipPlace(0, 0, 0)),
+            lambda: window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 0, 0), False)),
         ]
         for table in (window.vocabulary_pane.table, window.history_pane.rows):
             acts += [lambda t=table, c=column: t.sort(c, Qt.SortOrder.DescendingOrder)

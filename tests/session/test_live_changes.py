@@ -16,7 +16,7 @@ from tests.session.test_live_text import COURSE, tokenizer_at
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import run as runs
-from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
+from wordpiece_studio.session.live_changes import ChangesFinder, ComparedChanges, LiveChanges
 from wordpiece_studio.session.live_timeline import TextChange, TextSummary, TextTimeline, word_timeline
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
@@ -206,7 +206,7 @@ def model(qtbot: QtBot) -> Iterator[TrainerModel]:
 
 def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel, run: TrainingRun) -> None:
     changes = LiveChanges()
-    finder = ChangesFinder(model, changes)
+    finder = ChangesFinder(model, changes, ComparedChanges())
     finder.set_lines(["This is the Hugging Face Course."])
     assert not changes.is_known
     expected = [row[0] for row in expected_rows(run, "This is the Hugging Face Course.")]
@@ -225,7 +225,7 @@ def test_what_is_found_again_to_be_so_is_known_again(
     qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = LiveChanges()
-    finder = ChangesFinder(model, changes)
+    finder = ChangesFinder(model, changes, ComparedChanges())
     model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.is_known)
     monkeypatch.setattr("wordpiece_studio.session.live_changes._FIRST_SLICE", 0.0)
@@ -239,13 +239,13 @@ def test_what_is_found_again_to_be_so_is_known_again(
 
 def test_the_finder_takes_a_long_text_in_turns(qtbot: QtBot, model: TrainerModel) -> None:
     changes = LiveChanges()
-    finder = ChangesFinder(model, changes)
+    finder = ChangesFinder(model, changes, ComparedChanges())
     model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
     finder.set_lines([MANY_WORDS])
     assert not changes.is_known
     qtbot.waitUntil(lambda: changes.is_known)
-    assert changes.words == 3000
+    assert changes.summary_at(0).words == 3000
     assert len(finder.unknown_words) == 3
     tokenizer = model.tokenizer_at(0)
     assert isinstance(tokenizer, Tokenizer)

@@ -13,7 +13,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.session import token_usage
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth, grown
+from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth, growth_of_word, words_of_token
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -122,7 +122,6 @@ def test_it_waits_until_the_step_rests(
     for step in range(30, 38):
         model.seek(step)
         qtbot.wait(15)
-        assert not usage._job.is_running
     qtbot.waitUntil(lambda: usage.step == 37, timeout=5000)
     assert list(usage._kept) == [37]
 
@@ -144,48 +143,32 @@ def test_another_run_has_other_figures(qtbot: QtBot, model: TrainerModel, usage:
     assert (usage.step, len(usage.frequencies)) == (None, 0)
 
 
-def test_words_of_a_token(qtbot: QtBot, model: TrainerModel, usage: TokenUsage) -> None:
+def test_words_of_a_token(qtbot: QtBot, model: TrainerModel) -> None:
     train(qtbot, model, WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]), 3)
     vocabulary = model.vocabulary_at(3)
     assert vocabulary is not None
     token_id = vocabulary.id_of("##u")
     assert token_id is not None
-    model.seek(0)
-    with qtbot.waitSignal(usage.details.words_found) as found:
-        usage.details.find_words(token_id)
     words = (("pun", 12), ("hug", 10), ("pug", 5), ("hugs", 5), ("bun", 4))
-    assert found.args == [TokenWords(token_id, 0, words, 5, None)]
-
-
-def test_only_the_latest_question_is_answered(qtbot: QtBot, usage: TokenUsage) -> None:
-    answers: list[object] = []
-    usage.details.words_found.connect(answers.append)
-    usage.details.growth_found.connect(answers.append)
-    usage.details.find_growth("a")
-    for token_id in range(6, 10):
-        usage.details.find_words(token_id)
-    qtbot.waitUntil(lambda: bool(answers), timeout=5000)
-    qtbot.wait(20)
-    assert [answer.token_id for answer in answers] == [9]  # type: ignore[attr-defined]
+    assert words_of_token(model.history, token_id, 0) == TokenWords(words, 5, None)
 
 
 def test_how_a_word_grew(qtbot: QtBot, model: TrainerModel) -> None:
     train(qtbot, model, WordCounts.from_pairs([("hug", 10), ("pug", 5), ("hugs", 5), ("x", 1)]))
     history = model.history
-    growth = grown(history, "hugs", len(history))
+    growth = growth_of_word(history, "hugs", len(history))
     tokens = [history.segmentation("hugs", step) for step in range(len(history) + 1)]
     assert growth.steps == tuple(step for step in range(1, len(tokens)) if tokens[step] != tokens[step - 1])
     assert (growth.count, growth.is_whole) == (5, len(tokens[-1]) == 1)
-    early = grown(history, "hugs", 1)
+    early = growth_of_word(history, "hugs", 1)
     assert early.steps == tuple(step for step in growth.steps if step <= 1)
     assert not early.is_whole
-    assert grown(history, "x", 1) == WordGrowth("x", 3, 1, (), True)
-    assert grown(history, "not there", 1) == WordGrowth("not there")
+    assert growth_of_word(history, "x", 1) == WordGrowth(3, 1, (), True)
+    assert growth_of_word(history, "not there", 1) == WordGrowth()
 
 
 def test_closing_waits_and_ends_it(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
     usage.set_wanted(widget, True)
-    usage.details.find_words(7)
     qtbot.wait(5)
     usage.close()
     usage.set_wanted(widget, True)

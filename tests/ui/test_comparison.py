@@ -351,7 +351,7 @@ def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> 
             expected.append(f"{name} · at step {at} · {rate}")
         assert lines.texts[1:] == expected
         cuts = [[[p.token for p in word.pieces] for word in each.live.lines[0].words] for each in lines._lines]
-        cuts.append([[p.token for p in word.pieces] for word in pane._live.lines[0].words])
+        cuts.append([[p.token for p in word.pieces] for word in pane.live.lines[0].words])
         different = {
             (0, place) for place, words in enumerate(zip(*cuts, strict=True)) if len(set(map(tuple, words))) > 1
         }

@@ -15,7 +15,7 @@ from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.manifest import read_manifest
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     )
     window.tokenization_pane.set_text("hugs pun")
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
-    window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
+    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 0, 0), False))
     assert "the best ones in Token details" in window.tokenization_pane._why.title
     assert window.timeline_pane.hint == "Final vocabulary"
     runs.set_compared(wordpiece, True)

@@ -16,7 +16,7 @@ from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 
 if TYPE_CHECKING:
@@ -426,7 +426,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
     assert window.corpus_pane.figures.value_of("symbols") == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
-    longest_first = window.tokenization_pane._options._longest_first
+    longest_first = window.tokenization_pane._options.longest_first
     longest_first.trigger()
     assert cuts() == ["newe ##st [UNK]"]
     window.project.restore(open_project(tmp_path / "a.wpstudio"))
@@ -467,7 +467,7 @@ def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio)
     window = studio.window
     window.corpus_controller.open_sample("english-notebook")
     studio.wait(lambda: not window.project.is_reading and not window.tokenization_pane.is_stale)
-    window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
+    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 0, 0), False))
     assert window.tokenization_pane._why.isVisible()
     window.corpus_controller.open_sample("simplified-chinese-notebook")
     assert not window.tokenization_pane._why.isVisible()

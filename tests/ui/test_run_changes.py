@@ -19,7 +19,7 @@ from tests.sampling import some_pairs
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def engineer(studio: Studio) -> Studio:
     window.resize(1920, 1080)
     window.actions_.layout_engineer.trigger()
     window.model.last()
-    window.tokenization_pane._chips.chosen.emit(ChipPlace(0, 3, 1))
+    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 3, 1), False))
     window.model.set_selection(Selection("token", text=window.model.history[24].token))
     plot = window.timeline_pane.plot
     studio.wait(lambda: plot.isVisible() and plot.maximum() == 25)

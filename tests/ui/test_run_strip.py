@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def test_words_of_a_run_whose_places_were_dropped_come_back(three: Studio, monke
     runs.show(first)
     window.model.seek(3)
     words = window.scoreboard_pane._words
-    three.wait(lambda: first.history.is_whole and words.wish is not None and words._found.total > 0)
-    assert words.wish.history is first.history
+    three.wait(lambda: first.history.is_whole and words.request is not None and words._found.total > 0)
+    assert words.request.history is first.history
     assert [run.history.is_whole for run in runs.all] == [True, False, False]
 
 

@@ -119,7 +119,7 @@ def test_a_second_press_upon_the_button_that_took_the_place_is_not_taken(studio:
     buttons._show(is_training=True)
     QTest.mouseClick(buttons.stop, Qt.MouseButton.LeftButton)
     assert studio.window.model.state is TrainerState.PAUSED
-    studio.wait(lambda: not buttons._is_fresh)
+    studio.wait(lambda: not buttons._fresh_timer.isActive())
     QTest.mouseClick(buttons.stop, Qt.MouseButton.LeftButton)
     studio.wait_finished()
     assert actions.train.isEnabled()

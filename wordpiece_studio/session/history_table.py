@@ -218,7 +218,7 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         self._live_steps = steps
         if self._source is not None:
             self._source.live_steps = steps
-        if self._filter.only_live:
+        if self.filter.only_live:
             self._refilter()
 
     def _on_model_run_reset(self) -> None:

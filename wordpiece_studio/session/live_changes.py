@@ -32,6 +32,15 @@ _NOTHING = TextSummary(0, 0, 0)
 class LiveChanges(QObject):
     """The rows of the list of changes, shared by all panes; `ChangesFinder` finds them.
 
+    Attributes
+    ----------
+    rows
+        The steps that changed the text, each with its token and the number of tokens after it.
+    steps
+        Those steps, from 1, ascending; int64, shape (n,).
+    is_known
+        Whether they are complete; False during the search.
+
     Signals
     -------
     changed()
@@ -42,30 +51,10 @@ class LiveChanges(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: Sequence[TextChange] = ()
-        self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._is_known = False
+        self.rows: Sequence[TextChange] = ()
+        self.steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.is_known = False
         self._start = _NOTHING
-
-    @property
-    def rows(self) -> Sequence[TextChange]:
-        """The steps that changed the text, each with its token and the number of tokens after it."""
-        return self._rows
-
-    @property
-    def steps(self) -> NDArray[np.int64]:
-        """The steps that changed the text, from 1, ascending; int64, shape (n,)."""
-        return self._steps
-
-    @property
-    def is_known(self) -> bool:
-        """Whether `steps` is complete; False during the search."""
-        return self._is_known
-
-    @property
-    def words(self) -> int:
-        """How many words the text has."""
-        return self._start.words
 
     def set_rows(
         self,
@@ -76,31 +65,29 @@ class LiveChanges(QObject):
         start: TextSummary = _NOTHING,
     ) -> None:
         """Set the result; `steps`: those of the rows, if available; `start`: the text at step 0."""
-        self._rows, self._is_known, self._start = rows, is_known, start
-        self._steps = np.array([row.step for row in rows], dtype=np.int64) if steps is None else steps
+        self.rows, self.is_known, self._start = rows, is_known, start
+        self.steps = np.array([row.step for row in rows], dtype=np.int64) if steps is None else steps
         self.changed.emit()
 
     def set_unknown(self) -> None:
         """Mark the rows as possibly incomplete."""
-        if self._is_known:
-            self._is_known = False
+        if self.is_known:
+            self.is_known = False
             self.changed.emit()
 
     def summary_at(self, step: int) -> TextSummary:
         """Return how many words, tokens and unknown words the text has at a step; reliable if `is_known`."""
-        past = int(np.searchsorted(self._steps, step, side="right"))
-        tokens = self._rows[past - 1].tokens if past else self._start.tokens
+        past = int(np.searchsorted(self.steps, step, side="right"))
+        tokens = self.rows[past - 1].tokens if past else self._start.tokens
         return TextSummary(self._start.words, tokens, self._start.unknown)
 
     def next_after(self, step: int) -> int | None:
-        """Return the first step after `step` that changes the text, or None."""
-        index = int(np.searchsorted(self._steps, step, side="right"))
-        return int(self._steps[index]) if index < len(self._steps) else None
+        index = int(np.searchsorted(self.steps, step, side="right"))
+        return int(self.steps[index]) if index < len(self.steps) else None
 
     def previous_before(self, step: int) -> int | None:
-        """Return the last step before `step` that changes the text, or None."""
-        index = int(np.searchsorted(self._steps, step, side="left")) - 1
-        return int(self._steps[index]) if index >= 0 else None
+        index = int(np.searchsorted(self.steps, step, side="left")) - 1
+        return int(self.steps[index]) if index >= 0 else None
 
 
 _FIRST_SLICE, _SLICE = 0.002, 0.004
@@ -118,9 +105,8 @@ class ChangesFinder(QObject):
     """
 
     def __init__(
-        self, model: TrainerModel, changes: LiveChanges, compared: ComparedChanges | None = None,
-        parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+        self, model: TrainerModel, changes: LiveChanges, compared: ComparedChanges, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
         self._changes = changes
@@ -131,12 +117,12 @@ class ChangesFinder(QObject):
         self._timeline: TextTimeline | None = None
         self._waits_since: float | None = None
         self._published: object = None
-        self._is_late = False
-        self._timer = single_shot(self, self._on_timer_timeout, _PAUSE_MS)
-        self._growth_timer = single_shot(self, self._on_growth_timer_timeout, _GROWTH_MS)
+        self.is_late = False
+        self._timer = single_shot(self, self._work, _PAUSE_MS)
+        self._growth_timer = single_shot(self, self._catch_up, _GROWTH_MS)
         for timer in (self._timer, self._growth_timer):
             timer.setTimerType(Qt.TimerType.PreciseTimer)
-        model.run_reset.connect(self._on_model_run_reset)
+        model.run_reset.connect(self._begin)
         model.merges_appended.connect(self._on_model_merges_appended)
         self._begin()
 
@@ -144,11 +130,6 @@ class ChangesFinder(QObject):
     def unknown_words(self) -> list[str]:
         """A few of the distinct unknown words of the text, as far as it has been searched."""
         return self._timeline.unknown_words(3) if self._timeline is not None else []
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the result is incomplete and the rest will take a while."""
-        return self._is_late
 
     def set_lines(self, lines: Sequence[str]) -> None:
         """Set the text, given as lines or segments of lines that may be tokenized separately."""
@@ -165,6 +146,7 @@ class ChangesFinder(QObject):
         tokenizer = model.tokenizer_at(0)
         self._library = None if model.run is None else model.run.library
         self._timer.stop()
+        self._growth_timer.stop()
         self._published = self._waits_since = None
         found = self._swap()
         if found is not None or model.history is None or tokenizer is None:
@@ -178,13 +160,13 @@ class ChangesFinder(QObject):
     def _swap(self) -> TextTimeline | None:
         """Hand over what was found for the run that was shown, and take what is there for the one that is."""
         run, self._run = self._run, self._model.run
-        if self._compared is None or run is self._run:
+        if run is self._run:
             return None
         if run is not None and self._timeline is not None:
             self._compared.give(run, self._timeline, self._lines)
         return self._compared.take(self._run)
 
-    def _work(self, seconds: float) -> None:
+    def _work(self, seconds: float = _SLICE) -> None:
         timeline = self._timeline
         if timeline is None:
             return
@@ -194,7 +176,7 @@ class ChangesFinder(QObject):
         self._waits_since = None if is_done else since
         if is_done or now - since > _LONGEST_WAIT:
             self._waits_since = None if is_done else now
-            self._is_late = not is_done
+            self.is_late = not is_done
             self._publish(timeline.rows(), is_done, timeline.start)
         elif self._changes.is_known:  # the old result stays until there is a better one
             self._published = None
@@ -221,17 +203,7 @@ class ChangesFinder(QObject):
         if not (timeline.is_done and self._changes.is_known):
             self._work(_FIRST_SLICE)
 
-    def _on_timer_timeout(self) -> None:
-        self._work(_SLICE)
-
-    def _on_growth_timer_timeout(self) -> None:
-        self._catch_up()
-
-    def _on_model_run_reset(self) -> None:
-        self._growth_timer.stop()
-        self._begin()
-
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+    def _on_model_merges_appended(self) -> None:
         if not self._growth_timer.isActive():
             self._growth_timer.start()
 
@@ -252,7 +224,7 @@ class ComparedChanges(QObject):
         self._timelines: dict[Run, TextTimeline] = {}
         self._lines: dict[Run, Sequence[str]] = {}
         self.rows: dict[Run, TextChanges] = {}
-        self._timer = single_shot(self, self._on_timer_timeout, _PAUSE_MS)
+        self._timer = single_shot(self, self._work, _PAUSE_MS)
 
     def set_texts(self, texts: Mapping[Run, LiveText]) -> None:
         """Set the text as each of the runs reads it; the changes of other runs are dropped."""
@@ -283,7 +255,7 @@ class ComparedChanges(QObject):
         self.rows = {each: rows for each, rows in self.rows.items() if each is not run}
         return None if run is None else self._timelines.pop(run, None)
 
-    def _work(self, seconds: float) -> None:
+    def _work(self, seconds: float = _SLICE) -> None:
         waiting = [timeline for timeline in self._timelines.values() if not timeline.is_done]
         for timeline in waiting:
             timeline.advance(seconds / len(waiting))
@@ -292,9 +264,6 @@ class ComparedChanges(QObject):
             self.changed.emit()
         else:
             self._timer.start()
-
-    def _on_timer_timeout(self) -> None:
-        self._work(_SLICE)
 
 
 class ChangesOfRuns(Sequence[TextChange]):
@@ -334,5 +303,4 @@ class ChangesOfRuns(Sequence[TextChange]):
         return self._changes[int(self.places[index])][int(self._numbers[index])]
 
     def run_of(self, row: int) -> Run:
-        """Return the run that a row is about."""
         return self.runs[int(self.places[row])]

@@ -32,28 +32,6 @@ _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
 _ONE_IDEOGRAPH = "汉"
 
 
-class LineCutter:
-    """Cuts texts for one tokenizer after another; caches what it learned about the pipeline."""
-
-    def __init__(self) -> None:
-        self._steps: _Steps | None = None
-        self._segment_pattern: re.Pattern[str] | None = None
-
-    def set_tokenizer(self, tokenizer: Tokenizer) -> bool:
-        """Cut for this tokenizer; return whether texts may be cut differently from now on."""
-        added = frozenset(token.content for token in tokenizer.vocabulary.added_tokens)
-        steps = tokenizer.normalizer, tokenizer.pre_tokenizer, added
-        if steps == self._steps:
-            return False
-        self._steps = steps
-        self._segment_pattern = segment_pattern(Pipeline(*steps[:2]), steps[2])
-        return True
-
-    def cut(self, text: str) -> list[str]:
-        """Return the lines of a text with their line ends; lines of more than 1,000 characters in segments."""
-        return cut_lines(text, self._segment_pattern)
-
-
 def cut_lines(text: str, segment: re.Pattern[str] | None) -> list[str]:
     """Return the lines of a text with their line ends; long ones in segments, unless `segment` is None.
 
@@ -93,7 +71,6 @@ def _cut_characters(pipeline: Pipeline, special_tokens: frozenset[str]) -> str:
 
 
 def _is_a_word(character: str, pipeline: Pipeline) -> bool:
-    """Return whether a character is a word by itself, whatever surrounds it."""
     is_alone = not pipeline.normalizer.regards_neighbours(character)
     return is_alone and len(pipeline.words(f"a{character}a")) == 3
 
@@ -101,10 +78,12 @@ def _is_a_word(character: str, pipeline: Pipeline) -> bool:
 _MOST_KEPT = 5000
 """How many lines beyond those of the text stay cached: what was undone or deleted may come back."""
 
-_SEEN = 2
-"""Tokenizers, beside the one used, whose words stay cached: those of two runs that are shown in turn."""
+_EARLIER = 2
+"""Tokenizers whose words stay cached, beside the one used: that of another step, and of a run shown in turn."""
 
 _Words = tuple["TokenizedWord", ...]
+_Known = dict[str, _Words]
+"""Words by the text of their line."""
 
 
 class LiveLine:
@@ -118,12 +97,12 @@ class LiveLine:
         Code points before it.
     """
 
-    __slots__ = ("_source", "start", "text")
+    __slots__ = ("_lines", "start", "text")
 
-    def __init__(self, text: str, start: int, source: LiveLines) -> None:
+    def __init__(self, text: str, start: int, lines: LiveLines) -> None:
         self.text = text
         self.start = start
-        self._source = source
+        self._lines = lines
 
     @property
     def words(self) -> _Words:
@@ -131,7 +110,7 @@ class LiveLine:
 
         Unchanged lines keep the very same tuple.
         """
-        return self._source.words_of(self.text)
+        return self._lines.words_of(self.text)
 
 
 class LiveLines(Sequence[LiveLine]):
@@ -141,26 +120,24 @@ class LiveLines(Sequence[LiveLine]):
     ----------
     texts, starts
         The text of each line, and the number of code points before it.
-    tokenizer
-        Finds the words of a line.
     known
-        A cache of words by the text of the line; the words of further lines are added to it.
-    before
-        The same for other tokenizers that find the same words, which need not be found again, each with its tokenizer.
+        The words of lines; those of further lines are added.
+    earlier
+        Other tokenizers that find the same words, which need not be found again, with what is known of them.
     """
 
     def __init__(
-        self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: dict[str, _Words],
-        before: dict[str, tuple[Tokenizer, _Words]] | None = None,
+        self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: _Known,
+        earlier: Sequence[tuple[Tokenizer, _Known]] = (),
     ) -> None:  # fmt: skip
-        self._texts = texts
+        self.texts = texts
         self._starts = starts
         self._tokenizer = tokenizer
         self._known = known
-        self._before = before if before is not None else {}
+        self._earlier = earlier
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self.texts)
 
     @overload
     def __getitem__(self, index: int) -> LiveLine: ...
@@ -169,77 +146,57 @@ class LiveLines(Sequence[LiveLine]):
     def __getitem__(self, index: int | slice) -> LiveLine | list[LiveLine]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        return LiveLine(self._texts[index], self._starts[index], self)
+        return LiveLine(self.texts[index], self._starts[index], self)
 
-    @property
-    def texts(self) -> Sequence[str]:
-        return self._texts
+    def word_at(self, line: int, word: int) -> TokenizedWord | None:
+        words = self[line].words if line < len(self) else ()
+        return words[word] if word < len(words) else None
 
     def words_of(self, line: str) -> _Words:
         words = self._known.get(line)
         if words is None:
             words = self._words_of(line, self._tokenizer) if self._tokenizer is not None else ()
-            if len(self._known) > _MOST_KEPT + len(self._texts):
+            if len(self._known) > _MOST_KEPT + len(self.texts):
                 self._known.clear()
             self._known[line] = words
         return words
 
     def _words_of(self, line: str, tokenizer: Tokenizer) -> _Words:
-        earlier, words = self._before.get(line, (None, ()))
-        return tuple(tokenizer.tokenize_words(line)) if earlier is None else tokenizer.retokenized(words, earlier)
+        for earlier, known in self._earlier:
+            if (words := known.get(line)) is not None:
+                return tokenizer.retokenized(words, earlier)
+        return tuple(tokenizer.tokenize_words(line))
 
 
 class LiveText:
-    """A text and its tokens under one tokenizer at a time."""
+    """A text and its tokens under one tokenizer at a time; without one (None), there are no lines."""
 
     def __init__(self, text: str = "") -> None:
-        self._text = text
-        self._tokenizer: Tokenizer | None = None
-        self._known: dict[str, _Words] = {}
-        self._before: dict[str, tuple[Tokenizer, _Words]] = {}  # the words under earlier tokenizers
-        self._seen: dict[Tokenizer, dict[str, _Words]] = {}  # all words under the last few tokenizers
+        self.text = text
+        self.tokenizer: Tokenizer | None = None
+        self._known: dict[Tokenizer, _Known] = {}  # the latest tokenizer last
         self._lines: LiveLines | None = None
         self._texts: list[str] = []
         self._starts: list[int] = []
-        self._cutter = LineCutter()
         self._cut_text: str | None = None
+        self._steps: _Steps | None = None  # for which it was cut
+        self._segment: re.Pattern[str] | None = None
         self._unit_starts: tuple[TextUnit, list[int]] | None = None
 
-    @property
-    def text(self) -> str:
-        """The text."""
-        return self._text
-
-    @property
-    def tokenizer(self) -> Tokenizer | None:
-        """The tokenizer; without one (None) there are no lines."""
-        return self._tokenizer
-
     def set_text(self, text: str) -> None:
-        """Replace the text."""
-        if text != self._text:
-            self._text = text
+        if text != self.text:
+            self.text = text
             self._lines = None
 
     def set_tokenizer(self, tokenizer: Tokenizer | None) -> None:
-        """Replace the tokenizer."""
-        if tokenizer is not self._tokenizer:
-            if self._tokenizer is not None:
-                kept = self._before if len(self._before) + len(self._known) <= _MOST_KEPT else {}
-                known = {line: (self._tokenizer, words) for line, words in self._known.items()}
-                self._before = {**kept, **known}
-                self._seen = {**self._seen, self._tokenizer: self._known}
-                for old in list(self._seen)[:-_SEEN]:
-                    del self._seen[old]
-            known_before = self._seen.pop(tokenizer, {}) if tokenizer is not None else {}
-            self._tokenizer, self._known, self._lines = tokenizer, known_before, None
+        if tokenizer is not self.tokenizer:
+            self.tokenizer, self._lines = tokenizer, None
 
     @property
     def lines(self) -> LiveLines:
         """The lines; the same object until the text or the tokenizer changes."""
         if self._lines is None:
-            self._split()
-            self._lines = LiveLines(self._texts, self._starts, self._tokenizer, self._known, self._before)
+            self._lines = self._cut_for(self.tokenizer)
         return self._lines
 
     @property
@@ -264,19 +221,20 @@ class LiveText:
         """Return all tokens in text order; slow for a long text."""
         return [piece.token for line in self.lines for word in line.words for piece in word.pieces]
 
-    def ids(self) -> list[int]:
-        """Return the ids of all tokens in text order; slow for a long text."""
-        return [piece.id for line in self.lines for word in line.words for piece in word.pieces]
-
-    def _split(self) -> None:
-        if self._tokenizer is None:
+    def _cut_for(self, tokenizer: Tokenizer | None) -> LiveLines:
+        if tokenizer is None:
             self._texts, self._starts, self._cut_text = [], [], None
-            return
-        may_differ = self._cutter.set_tokenizer(self._tokenizer)
-        if may_differ:
-            self._before = {}
-        if self._text == self._cut_text and not may_differ:
-            return
-        self._texts = self._cutter.cut(self._text)
-        self._starts = list(accumulate(map(len, self._texts), initial=0))[:-1]
-        self._cut_text, self._unit_starts = self._text, None
+            return LiveLines((), (), None, {})
+        special_tokens = frozenset(token.content for token in tokenizer.vocabulary.added_tokens)
+        steps = tokenizer.normalizer, tokenizer.pre_tokenizer, special_tokens
+        if steps != self._steps:
+            self._steps, self._segment = steps, segment_pattern(Pipeline(*steps[:2]), special_tokens)
+            self._known, self._cut_text = {}, None  # earlier tokenizers found other words
+        if self.text != self._cut_text:
+            self._texts = cut_lines(self.text, self._segment)
+            self._starts = list(accumulate(map(len, self._texts), initial=0))[:-1]
+            self._cut_text, self._unit_starts = self.text, None
+        known = self._known.pop(tokenizer, {})
+        earlier = list(self._known.items())[-_EARLIER:]
+        self._known = {**dict(earlier), tokenizer: known}
+        return LiveLines(self._texts, self._starts, tokenizer, known, earlier[::-1])

@@ -22,13 +22,20 @@ def text_of_token(selection: Selection, vocabulary: Vocabulary) -> str:
 
 
 def made_by(pair: Selection, prefix: str) -> str:
-    """Return the token that a pair makes; `prefix` is the continuing subword prefix."""
     return pair.left + pair.right.removeprefix(prefix)
 
 
 def id_of_token(selection: Selection, vocabulary: Vocabulary) -> int | None:
-    """Return the id of the selected token; None for a word, and if there is no such token."""
     return None if selection.kind == "word" else vocabulary.id_of(text_of_token(selection, vocabulary))
+
+
+def step_of_pair(pair: Selection, history: MergeHistory, merges: int) -> int | None:
+    """Return the first of so many steps that merged a pair; None if none did."""
+    left, right = map(history.vocabulary(merges).id_of, (pair.left, pair.right))
+    if left is None or right is None:
+        return None
+    is_merge = (history.column("left_id")[:merges] == left) & (history.column("right_id")[:merges] == right)
+    return int(np.argmax(is_merge)) + 1 if is_merge.any() else None
 
 
 class SelectionStep:
@@ -60,11 +67,7 @@ class SelectionStep:
         if selection.kind == "token":
             token_id = vocabulary.id_of(selection.text)
             return None if token_id is None else history.birth_step(token_id)
-        left, right = vocabulary.id_of(selection.left), vocabulary.id_of(selection.right)
-        if left is None or right is None:
-            return None
-        is_merge = (history.column("left_id")[:merges] == left) & (history.column("right_id")[:merges] == right)
-        return int(np.argmax(is_merge)) + 1 if is_merge.any() else None
+        return step_of_pair(selection, history, merges)
 
     def _whole(self, word: str, history: MergeHistory, merges: int) -> int | None:
         if self._word is None:

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
-    import threading
-
     from numpy.typing import NDArray
 
     from wordpiece_studio.errors import StudioError
@@ -92,15 +90,12 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
 
     @property
     def columns(self) -> tuple[TableColumn[SourceT], ...]:
-        """The columns, from left to right."""
         return self._columns
 
     def item_of_row(self, row: int) -> int:
-        """Return the number of the item in `row`."""
         return row
 
     def value(self, item: int, column: int) -> Any:
-        """Return the value of a column for an item; None if it is unknown."""
         return self._columns[column].value(self._source, item)  # type: ignore[arg-type]  # no item without a source
 
     def text(self, item: int, column: int) -> str:
@@ -120,14 +115,12 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return "…" if value is None else str(value)
 
     def tooltip(self, item: int) -> str | None:
-        """Return the tooltip of an item's row; None if there is none."""
         return None
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self._columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
         if role not in _ANSWERED or not index.isValid() or self._source is None:
             return None
         column = self._columns[index.column()]
@@ -145,7 +138,6 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the title, the tooltip or the alignment of a column."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
             return None
         column = self._columns[section]
@@ -168,29 +160,25 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
     """One row per record of a sequence."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        self._records: Sequence[RecordT] = ()
-        super().__init__(self._records, parent)
-
-    @property
-    def records(self) -> Sequence[RecordT]:
-        return self._records
+        self.records: Sequence[RecordT] = ()
+        super().__init__(self.records, parent)
 
     def set_records(self, records: Sequence[RecordT]) -> None:
         self.beginResetModel()
-        self._source = self._records = records
+        self._source = self.records = records
         self.endResetModel()
 
     def extend_records(self, records: Sequence[RecordT]) -> None:
         """Show these records, which begin with those shown; rows are only added."""
-        has_more = len(records) > len(self._records)
+        has_more = len(records) > len(self.records)
         if has_more:
-            self.beginInsertRows(QModelIndex(), len(self._records), len(records) - 1)
-        self._source = self._records = records
+            self.beginInsertRows(QModelIndex(), len(self.records), len(records) - 1)
+        self._source = self.records = records
         if has_more:
             self.endInsertRows()
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(self._records)
+        return 0 if parent.isValid() else len(self.records)
 
 
 class OrderingCanceled(Exception):
@@ -218,7 +206,6 @@ class RowsWanted:
 
     @property
     def is_plain(self) -> bool:
-        """Whether these are all items in order of their numbers."""
         return self.column.keys is None and not self.descending and not self.filter
 
 
@@ -278,15 +265,6 @@ def stable_order(values: NDArray[Any]) -> NDArray[np.int64]:
     return np.argsort(values, kind="stable")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RowsFound:
-    """The request, the items in order (int64; None: all, in order of their numbers), and the time taken."""
-
-    wanted: RowsWanted
-    order: NDArray[np.int64] | None = None
-    seconds: float = 0.0
-
-
 _AT_ONCE = 40_000
 """Items; takes a few milliseconds."""
 _HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
@@ -325,7 +303,7 @@ class SortedTableModel(TableModel[ItemsT]):
 
     def __init__(self, filter_: object, parent: QObject | None = None) -> None:
         super().__init__(None, parent)
-        self._filter: Any = filter_
+        self.filter: Any = filter_
         self._column, self._descending = -1, False  # -1: in order of the items' numbers
         self._is_refiltered = False  # since the rows were found
         self._count = self._limit = 0
@@ -335,16 +313,15 @@ class SortedTableModel(TableModel[ItemsT]):
         self._order: NDArray[np.int64] | None = None  # those below the limit, by row
         self._row_count = 0
         self._row_of_item: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
-        self._job = BackgroundJob(_work, "The table cannot be sorted and filtered", self)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
-        self._job.running_changed.connect(self.busy_changed)
+        self._task = Task(_found_rows, "The table cannot be sorted and filtered", self)
+        self._task.finished.connect(self._on_task_finished)
+        self._task.failed.connect(self._on_task_failed)
+        self._task.changed.connect(self._on_task_changed)
         self._timer = single_shot(self, self._on_timer_timeout, self.least_interval_ms)
 
     # Rows and items.
 
     def item_of_row(self, row: int) -> int:
-        """Return the number of the item in `row`."""
         return row if self._order is None else int(self._order[row])
 
     def row_of_item(self, item: int) -> int:
@@ -364,7 +341,6 @@ class SortedTableModel(TableModel[ItemsT]):
 
     @property
     def is_plain(self) -> bool:
-        """Whether all items are shown in order of their numbers."""
         return self._order is None
 
     @property
@@ -374,23 +350,16 @@ class SortedTableModel(TableModel[ItemsT]):
 
     @property
     def is_busy(self) -> bool:
-        """Whether rows are being sorted or filtered in the background."""
-        return self._job.is_running
+        return self._task.is_running
 
     @property
     def is_behind(self) -> bool:
         """Whether the newest items are still to be sorted or filtered."""
         return self._known != self._count
 
-    @property
-    def filter(self) -> Any:
-        """Which items are shown."""
-        return self._filter
-
     def set_filter(self, wanted: object) -> None:
-        """Show only the items that match `wanted`."""
-        if wanted != self._filter:
-            self._filter = wanted
+        if wanted != self.filter:
+            self.filter = wanted
             self._refilter()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -400,9 +369,8 @@ class SortedTableModel(TableModel[ItemsT]):
         self._ask()
 
     def close(self) -> None:
-        """Wait for the thread, if any, to end."""
         self._timer.stop()
-        self._job.close()
+        self._task.close()
 
     # What subclasses call.
 
@@ -410,7 +378,8 @@ class SortedTableModel(TableModel[ItemsT]):
         """Show the items of another source, none so far."""
         self.beginResetModel()
         self._timer.stop()
-        self._job.stop()
+        self._task.stop()
+        self._task.answer = self._task.answered = None
         self._source = source
         self._count = self._limit = self._known = 0
         self._found = None if self._wanted().is_plain else np.empty(0, dtype=np.int64)
@@ -440,7 +409,7 @@ class SortedTableModel(TableModel[ItemsT]):
 
     def _wanted(self) -> RowsWanted:
         column = self._columns[self._column] if self._column >= 0 else _BY_NUMBER
-        return RowsWanted(self._count, column, self._descending, self._filter)
+        return RowsWanted(self._count, column, self._descending, self.filter)
 
     def _ask(self) -> None:
         """Request the rows for the present filter and order."""
@@ -448,14 +417,14 @@ class SortedTableModel(TableModel[ItemsT]):
         if source is None:
             return
         if not wanted.is_plain and (wanted.count > _AT_ONCE or not source.is_quick(wanted)):
-            self._job.begin((source, wanted))
+            self._task.run(source, wanted)
         else:
-            self._job.stop()
-            self._on_job_finished(_found_rows(source, wanted))
+            self._task.stop()
+            self._on_task_finished(_found_rows(source, wanted))
 
-    def _on_job_finished(self, found: _RowsFound) -> None:
+    def _on_task_finished(self, found: tuple[int, NDArray[np.int64] | None, float]) -> None:
         is_refiltered, self._is_refiltered = self._is_refiltered, False
-        self._found, self._known = found.order, found.wanted.count
+        self._known, self._found, seconds = found
         if is_refiltered and self.resets_when_filtered:
             self.beginResetModel()
             self._set_rows(*self._below_limit())
@@ -463,12 +432,15 @@ class SortedTableModel(TableModel[ItemsT]):
         else:
             self._show_found()
         # Sorting many items takes longer: never spend more than a twentieth of the time on it.
-        self._timer.setInterval(max(self.least_interval_ms, round(20_000 * found.seconds)))
+        self._timer.setInterval(max(self.least_interval_ms, round(20_000 * seconds)))
         if self.is_behind:
             self._timer.start()
         self.rows_found.emit(is_refiltered)
 
-    def _on_job_failed(self, error: StudioError) -> None:
+    def _on_task_changed(self) -> None:
+        self.busy_changed.emit(self.is_busy)
+
+    def _on_task_failed(self, error: StudioError) -> None:
         self._timer.stop()
         self.filter_failed.emit(error)
 
@@ -543,20 +515,13 @@ class SortedTableModel(TableModel[ItemsT]):
 _BY_NUMBER: TableColumn[Any] = TableColumn("", lambda _source, item: item)
 
 
-def _work(order: Any, stop: threading.Event, _report: Report) -> _RowsFound | None:
-    source, wanted = order
-    try:
-        return _found_rows(source, wanted, stop.is_set)
-    except OrderingCanceled:
-        return None
-
-
-def _found_rows(source: SortedItems, wanted: RowsWanted, should_stop: ShouldStop = lambda: False) -> _RowsFound:
+def _found_rows(
+    source: SortedItems, wanted: RowsWanted, should_stop: ShouldStop = lambda: False
+) -> tuple[int, NDArray[np.int64] | None, float]:
+    """Return how many items were looked at, those found in order (None: all, by their numbers), and the time taken."""
     began = time.thread_time()  # what it takes, not how long the machine did something else
-    if wanted.is_plain:
-        return _RowsFound(wanted)
-    order = source.ordered(wanted, should_stop)
-    return _RowsFound(wanted, order, time.thread_time() - began)
+    order = None if wanted.is_plain else source.ordered(wanted, should_stop)
+    return wanted.count, order, time.thread_time() - began
 
 
 def _is_among(items: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -72,16 +73,13 @@ class ViewIndex:
         self._shifts = np.concatenate((self._shifts[:first], shifts, self._shifts[last:] + further))
 
     def _shift_after(self, count: int) -> int:
-        """Return the shift of what follows the first `count` irregular characters."""
         return int(self._shifts[count - 1]) if count else 0
 
     def _view_end(self, index: int) -> int:
-        """Return where in the view an irregular character ends."""
         return int(self._places[index]) + 1 + int(self._shifts[index])
 
 
 def utf16_length(text: str) -> int:
-    """Return the number of UTF-16 units of `text`."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -125,16 +123,8 @@ def length_in_text(text: str, view: str, view_length: int) -> int:
     """Return how many characters of `text` the first `view_length` characters of its view correspond to."""
     if len(text) == len(view):
         return view_length
-    position, left = 0, view_length
-    while left:
-        step = text.find("\r\n", position)
-        plain = left if step < 0 else min(left, step - position)
-        position += plain
-        left -= plain
-        if left:
-            position += 2
-            left -= 1
-    return position
+    pairs = (found.start() - before for before, found in enumerate(re.finditer("\r\n", text)))  # places in the view
+    return view_length + sum(1 for _ in takewhile(lambda place: place < view_length, pairs))
 
 
 def has_long_line(text: str) -> bool:

@@ -85,7 +85,6 @@ class TokenNumbers:
 
     @property
     def all(self) -> int:
-        """The total number of tokens."""
         return self.special + self.alphabet + self.learned
 
 
@@ -108,7 +107,6 @@ class VocabularyItems(SortedItems):
         self._lengths = np.empty(0, dtype=np.int64)
 
     def numbers(self, size: int) -> TokenNumbers:
-        """Return how many of the first `size` tokens are of each kind."""
         dead = int(np.count_nonzero(self.usage.dead)) if self.usage.is_current else None
         only = int(np.count_nonzero(self.only_here(size))) if self.others and size <= _MOST_COUNTED else None
         return TokenNumbers(self.special, self.initial - self.special, size - self.initial, dead, only)
@@ -120,8 +118,7 @@ class VocabularyItems(SortedItems):
         size, chosen = wanted.count, wanted.filter
         mask = np.zeros(size, dtype=np.bool_)
         if chosen.kind == "dead":
-            dead = self.usage.dead[:size]
-            mask[: len(dead)] = dead
+            mask = _padded(self.usage.dead, size) > 0
         elif chosen.kind == "only":
             mask = self.only_here(size)
         else:
@@ -143,16 +140,11 @@ class VocabularyItems(SortedItems):
         return SPECIAL_BIRTH if token_id < self.special else self.history.birth_step(token_id)
 
     def length(self, token_id: int) -> int:
-        """Return the number of characters of a token, without prefix and end-of-word suffix."""
         return len(self._bare_tokens([self.history.token(token_id)], int(token_id < self.special))[0])
 
     def score(self, token_id: int) -> float | None:
         """Return the score that another library has given to a token, for Unigram a logarithm of its probability."""
         return None if self.scores is None else self.scores[token_id]
-
-    def scores_first(self, size: int, _stop: ShouldStop) -> NDArray[np.float64]:
-        """Return the scores of the first `size` tokens."""
-        return np.array(self.scores or np.zeros(size))[:size]
 
     # The other runs.
 
@@ -203,11 +195,9 @@ class VocabularyItems(SortedItems):
     # Keys to sort by, for the first `size` tokens.
 
     def token_ranks(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return the places of the tokens in code point order."""
         return self._tokens.ranks(self._all_tokens(size))
 
     def lengths(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return the lengths of the tokens without prefix and suffix."""
         if len(self._lengths) != size:
             self._lengths = lengths_of(self._bare_tokens(self._all_tokens(size), self.special))
         return self._lengths
@@ -290,7 +280,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         self._usage = usage
         self._explain = explain
         self._comparison = comparison
-        self._history: MergeHistory | None = None
         self._columns = (
             TableColumn(
                 self.tr("Token"),
@@ -317,8 +306,8 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
             TableColumn(
                 self.tr("Score"),
                 VocabularyItems.score,
-                text=self._score_text,
-                keys=VocabularyItems.scores_first,
+                text=lambda items, token_id: "" if items.scores is None else score_text(items.scores[token_id]),
+                keys=lambda items, size, _stop: np.array(items.scores or np.zeros(size))[:size],
                 explanation=self.tr("Given by the library; for Unigram, the logarithm of its probability"),
             ),
             _figures(self.tr("Frequency"), lambda usage: usage.frequencies),
@@ -333,13 +322,12 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 entry="unused-token",
             ),
         )
-        self.filter_failed.connect(self._on_self_filter_failed)
+        self.filter_failed.connect(self._show_no_token)
         model.run_reset.connect(self.show_step)
         self.show_step()
 
     @property
     def items(self) -> VocabularyItems | None:
-        """The tokens; None before a training."""
         return self._source
 
     @property
@@ -350,8 +338,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
     def show_step(self) -> None:
         """Show the vocabulary of the step: remove tokens not born yet, add those born."""
         history = self._model.history
-        if history is not self._history:
-            self._history = history
+        if history is not (self.items.history if self.items is not None else None):
             self._set_source(VocabularyItems(history, self._usage) if history is not None else None)
         if history is not None:
             self._show_others()
@@ -364,7 +351,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if items is None or others == items.others:
             return
         are_new = items.set_others(others)
-        if self._filter.kind == "only" or (are_new and self._column == VocabularyColumn.RUNS):
+        if self.filter.kind == "only" or (are_new and self._column == VocabularyColumn.RUNS):
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.RUNS, VocabularyColumn.RUNS)
 
@@ -372,7 +359,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         """Show the current figures."""
         if self._source is not None:
             self._source.forget_order()
-        if self._filter.kind == "dead" or self._column in BY_USAGE:
+        if self.filter.kind == "dead" or self._column in BY_USAGE:
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
 
@@ -392,10 +379,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
             return self.tr("Special")
         return self.tr("Alphabet") if items.history.has_steps else ""
 
-    def _score_text(self, items: VocabularyItems, token_id: int) -> str:
-        score = items.score(token_id)
-        return "" if score is None else score_text(score)
-
     def _runs_text(self, items: VocabularyItems, token_id: int) -> str:
         said = []
         for other, born in zip(items.others, items.births_of(token_id), strict=True):
@@ -410,7 +393,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         reason = items.usage.reason(token_id)
         return self._explain(reason) if reason is not None else ""
 
-    def _on_self_filter_failed(self, _error: object) -> None:
-        """Show no token."""
+    def _show_no_token(self) -> None:
         self._found, self._known = np.empty(0, dtype=np.int64), self._count
         self._show_found()

@@ -93,7 +93,6 @@ class ListedWords(SortedItems):
 
     @property
     def word_count(self) -> int:
-        """The number of words."""
         return len(self.words)
 
     def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
@@ -121,27 +120,14 @@ class ListedWords(SortedItems):
         return ""
 
     def largest_count(self) -> int:
-        """Return how often the most frequent word occurs."""
         return int(self.weights.max(initial=0))
 
-    # Values of a word.
-
-    def word(self, index: int) -> str:
-        return self.words[index]
-
-    def count(self, index: int) -> int:
-        """Return how often a word occurs."""
-        return int(self.weights[index])
-
     def split(self, index: int) -> tuple[str, ...]:
-        """Return the tokens of a word."""
         raise NotImplementedError
 
     def other_split(self, index: int) -> tuple[str, ...]:
         """Return the tokens of a word as the other one cuts it."""
         return ()
-
-    # Keys to sort by.
 
     def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         """Return the places of the words in code point order."""
@@ -150,40 +136,28 @@ class ListedWords(SortedItems):
         return self._ranks
 
     def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how often the words occur."""
         return self.weights
 
     def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how many tokens the words have."""
         raise NotImplementedError
 
 
 class WordsApart(ListedWords):
-    """The words that two tokenizers cut differently, the most frequent first.
-
-    Parameters
-    ----------
-    found
-        These words.
-    labels
-        What the two are called.
-    """
+    """The words that two tokenizers cut differently, the most frequent first; `labels`: what the two are called."""
 
     def __init__(self, found: WordDifferences, labels: tuple[str, str]) -> None:
         super().__init__()
         self.found = found
         self.labels = labels
-        self._words = [each.word for each in found.words]
-        self._weights = np.array([each.count for each in found.words], dtype=np.int64)
-        self._index = {word: index for index, word in enumerate(self._words)}
+        self._index = {each.word: index for index, each in enumerate(found.words)}
 
-    @property
+    @cached_property
     def words(self) -> Sequence[str]:
-        return self._words
+        return list(self._index)
 
-    @property
+    @cached_property
     def weights(self) -> NDArray[np.int64]:
-        return self._weights
+        return np.array([each.count for each in self.found.words], dtype=np.int64)
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         return True
@@ -219,8 +193,7 @@ class RunWords(ListedWords):
         self._trained = history
 
     def is_of(self, history: MergeHistory | None, counted: Counted | None) -> bool:
-        same_counts = (self.counted and self.counted[0]) is (counted and counted[0])
-        return self._trained is history and same_counts
+        return self._trained is history and (self.counted and self.counted[0]) is (counted and counted[0])
 
     @cached_property
     def history(self) -> MergeHistory:
@@ -241,7 +214,6 @@ class RunWords(ListedWords):
 
     @property
     def word_count(self) -> int:
-        """The number of words; before a training, those that are beyond an alphabet limit too."""
         return len(self.counted[0]) if self.counted is not None else self.history.word_count
 
     def is_quick(self, wanted: RowsWanted) -> bool:
@@ -288,6 +260,11 @@ class RunWordsModel(SortedTableModel[ListedWords]):
     """One row per word; the columns are those of `WordColumn`.
 
     It changes only by `show_step`, `show_apart`, `forget`, `set_filter` and `sort`.
+
+    Attributes
+    ----------
+    changed_rows
+        How many words this step changed; they are in the first rows.
     """
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
@@ -295,18 +272,18 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         self._model = model
         self._places: tuple[object, NDArray[np.int64]] = (None, _NONE)  # an order, and the place of each word in it
         self._changed: NDArray[np.int64] | None = None  # None: not looked up at this step
-        self._first = 0
+        self.changed_rows = 0
         self._columns = (
             TableColumn(
                 self.tr("Word"),
-                lambda words, item: words.word(item),
-                keys=lambda words, count, stop: words.word_ranks(count, stop),
+                lambda words, item: words.words[item],
+                keys=ListedWords.word_ranks,
                 align=LEFT,
                 spoken=self._spoken_word,
             ),
             TableColumn(
                 self.tr("Count"),
-                lambda words, item: words.count(item),
+                lambda words, item: int(words.weights[item]),
                 keys=lambda words, count, stop: words.counts(count, stop),
                 explanation=self.tr("How often the word occurs; a double click or Enter changes it"),
             ),
@@ -332,18 +309,12 @@ class RunWordsModel(SortedTableModel[ListedWords]):
 
     @property
     def words(self) -> ListedWords | None:
-        """The words; None before a training."""
         return self._source
 
     @property
     def is_apart(self) -> bool:
         """Whether these are words that two tokenizers cut differently."""
         return isinstance(self._source, WordsApart)
-
-    @property
-    def changed_rows(self) -> int:
-        """How many words this step changed; they are in the first rows."""
-        return self._first
 
     def forget(self) -> None:
         if self._source is not None:
@@ -369,10 +340,10 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         words.step, self._changed = self._model.step, None
         if self._column == WordColumn.SPLIT:
             words.forget_order()
-        if self._filter.token and not self._known:  # the words are new, and searched as soon as their number is set
-            self._filter = replace(self._filter, step=words.step)
-        elif self._filter.token:
-            self.set_filter(replace(self._filter, step=words.step))
+        if self.filter.token and not self._known:  # the words are new, and searched as soon as their number is set
+            self.filter = replace(self.filter, step=words.step)
+        elif self.filter.token:
+            self.set_filter(replace(self.filter, step=words.step))
         elif self._column == WordColumn.SPLIT and self._known:
             self._ask()
         self._set_count(words.word_count)
@@ -386,8 +357,7 @@ class RunWordsModel(SortedTableModel[ListedWords]):
             counted = None
         if history.is_damaged if history is not None else counted is None or not len(counted[0]):
             return None
-        is_same = isinstance(shown, RunWords) and shown.is_of(history, counted)
-        return shown if isinstance(shown, RunWords) and is_same else RunWords(history, counted)
+        return shown if isinstance(shown, RunWords) and shown.is_of(history, counted) else RunWords(history, counted)
 
     def row_of_word(self, word: str) -> int:
         if self._source is None or not self._known:
@@ -395,7 +365,6 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         return self.row_of_item(self._source.index_of(word))
 
     def tooltip(self, item: int) -> str:
-        """Return a word, how often it occurs, and its tokens."""
         head = f"{self.text(item, WordColumn.WORD)} ×{self.text(item, WordColumn.COUNT)}"
         return "\n".join((head, *self._splits(item)))
 
@@ -422,18 +391,19 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         changed = self._changed if self._changed is not None else _NONE
         at = int(changed.searchsorted(item))
         is_changed = at < len(changed) and changed[at] == item
-        return self.tr("{word}, changed by this step").format(word=words.word(item)) if is_changed else words.word(item)
+        word = words.words[item]
+        return self.tr("{word}, changed by this step").format(word=word) if is_changed else word
 
     def _below_limit(self) -> tuple[NDArray[np.int64] | None, int]:
         order, count = super()._below_limit()
-        self._first = 0
+        self.changed_rows = 0
         if self._source is None or not count:
             return order, count
         if self._changed is None:
             self._changed = self._source.changed()
         places = self._places_in(order, count)[self._changed]
         places = np.sort(places[places >= 0])
-        self._first = len(places)
+        self.changed_rows = len(places)
         if not len(places) or places[-1] == len(places) - 1:
             return order, count
         rows = np.arange(count) if order is None else order

@@ -145,9 +145,7 @@ class Workspace(QMainWindow):
         session, themes, model = self.session, self.pane_themes, self.model
         usage, changes = session.usage, session.changes
         self.corpus_pane = CorpusPane(session, self.actions_, themes["corpus"], self)
-        self.tokenization_pane = TokenizationPane(
-            model, themes["tokenization"], self, changes=changes, comparison=session.comparison
-        )
+        self.tokenization_pane = TokenizationPane(model, changes, session.comparison, themes["tokenization"], self)
         self.scoreboard_pane = ScoreboardPane(model, themes["scoreboard"], self)
         self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
         self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self, comparison=session.comparison)

@@ -13,7 +13,7 @@ from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_from_every_candidate(driver: Driver) -> None:
 
 
 def test_from_a_word_of_the_scoreboard(driver: Driver) -> None:
-    view = driver.window.scoreboard_pane._words._view
+    view = driver.window.scoreboard_pane._words.view
     driver.click_row(view, 0)
     assert_all_panes_look_at(driver, Selection("word", text="chapter"))
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.end_to_end.agreement import assert_all_panes_agree
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

@@ -34,7 +34,7 @@ from wordpiece_studio.ui.layouts import LAYOUTS
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
 from wordpiece_studio.ui.widgets.chip_area import ChipArea
 from wordpiece_studio.ui.widgets.pane import PaneArea

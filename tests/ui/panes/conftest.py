@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.runs import Comparison, Runs
+from wordpiece_studio.session.step_marks import Bookmarks
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -55,6 +61,14 @@ class Bench:
         self.settle()
         return pane
 
+    def show_tokenization(self) -> TokenizationPane:
+        runs, bookmarks = Runs(self.model, QUndoStack(), self.model), Bookmarks(self.model, self.model)
+        comparison = Comparison(self.model, runs, bookmarks, self.model)
+        changes = LiveChanges(self.model)
+        pane = self.show(lambda model, theme: TokenizationPane(model, changes, comparison, theme), 430, 660)
+        assert isinstance(pane, TokenizationPane)
+        return pane
+
     def wait(self, condition: Callable[[], bool]) -> None:
         self.qtbot.waitUntil(condition, timeout=20_000)
 
@@ -77,7 +91,7 @@ class Bench:
 
 def has_more_to_do(part: QWidget) -> bool:
     """Tell whether something has put something off for a moment, or is looking something up."""
-    timers, jobs = part.findChildren(QTimer), part.findChildren(BackgroundJob)
+    timers, jobs = part.findChildren(QTimer), [*part.findChildren(BackgroundJob), *part.findChildren(Task)]
     soon = (timer for timer in timers if timer.isSingleShot() and timer.interval() <= _SOON_MS)
     return any(timer.isActive() for timer in soon) or any(job.is_running for job in jobs)
 

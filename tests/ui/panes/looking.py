@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import TokenUsage
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Looking:
     def _is_at_rest(self) -> bool:
         is_known = self.bench.model.history is None or self.usage.is_current
         is_refreshed = not any(pane._refresh_timer.isActive() for pane in self.bench.panes)
-        return is_known and is_refreshed and not self.usage.details._job.is_running
+        are_searching = any(task.is_running for pane in self.bench.panes for task in pane.findChildren(Task))
+        return is_known and is_refreshed and not are_searching
 
     def close(self) -> None:
         """Stop running jobs."""

@@ -15,8 +15,7 @@ from wordpiece_studio.text.pipeline import Word
 from wordpiece_studio.tokenizer.encoding import UnknownReason
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.panes.tokenization import live_chips
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted
-from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips, kept_place
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, Inserted, LiveChips, kept_place
 from wordpiece_studio.ui.widgets.chip_area import FlowSpacing, lay_out
 from wordpiece_studio.ui.widgets.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
 

@@ -11,11 +11,10 @@ from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex,
 
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import PAIR, CandidatesModel
-from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, PairWords, WordsModel
+from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesModel
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
-from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.panes.tokenization.why_here import LadderModel, Rung
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -35,7 +34,7 @@ def candidate(value: float, *, is_tied: bool = False) -> Candidate:
 def test_candidates(qtmodeltester: ModelTester) -> None:
     model = CandidatesModel()
     candidates = [candidate(0.5, is_tied=True), candidate(0.5, is_tied=True), candidate(0.25)]
-    model.set_candidates(candidates, "score", 9, "score")
+    model.show_candidates(candidates, "score", 9)
     qtmodeltester.check(model)
     assert model.tied_rows == 2
     assert [model.share(row) for row in range(3)] == [1, 1, 0.5]
@@ -46,21 +45,21 @@ def test_candidates(qtmodeltester: ModelTester) -> None:
 def test_more_candidates_are_appended_and_others_are_not(qtmodeltester: ModelTester, qtbot: QtBot) -> None:
     model = CandidatesModel()
     candidates = [candidate(1 / n) for n in range(1, 8)]
-    model.set_candidates(candidates[:3], "score", 9, "score")
+    model.show_candidates(candidates[:3], "score", 9)
     qtmodeltester.check(model)
     with qtbot.waitSignal(model.rowsInserted, timeout=0) as caught, qtbot.assertNotEmitted(model.modelReset):
-        assert model.add_candidates(candidates, "score", 9)
+        assert model.show_candidates(candidates, "score", 9)
     assert caught.args[1:] == [3, 6]
     assert model.records == tuple(candidates)
-    assert not model.add_candidates(candidates[1:], "score", 9)
-    assert not model.add_candidates(candidates, "likelihood", 9)
+    assert not model.show_candidates(candidates[1:], "score", 9)
+    assert not model.show_candidates(candidates, "likelihood", 9)
 
 
 @pytest.mark.parametrize("model_class", [ChangesModel, TokenModel])
 def test_the_tables_of_the_tokenization(
     bench: Bench, qtmodeltester: ModelTester, model_class: type[QAbstractItemModel]
 ) -> None:
-    pane = bench.show(TokenizationPane, 430, 660)
+    pane = bench.show_tokenization()
     pane._options._table.click()
     bench.settle()
     model = pane.findChild(model_class)
@@ -74,20 +73,20 @@ def test_the_tables_of_the_tokenization(
 
 def test_bars_of_values_that_are_not_positive() -> None:
     model = CandidatesModel()
-    model.set_candidates([candidate(-1.0), candidate(-2.0)], "likelihood", 9, "gain")
+    model.show_candidates([candidate(-1.0), candidate(-2.0)], "likelihood", 9)
     assert model.share(1) == 0
 
 
 def test_words(qtmodeltester: ModelTester) -> None:
     model = WordsModel()
-    model.set_words(PairWords((PairWord("<b>", 3, ("<", "##b", "##>"), ("<b", "##>")),), 1))
+    model.set_records([PairWord("<b>", 3, ("<", "##b", "##>"), ("<b", "##>"))])
     qtmodeltester.check(model)
     assert [model.index(0, column).data() for column in range(3)] == ["<b>", "×3", "< ##b ##> → <b ##>"]
 
 
 def test_the_rungs_of_a_ladder(qtmodeltester: ModelTester, theme: Theme) -> None:
     model = LadderModel(theme)
-    model.set_records([Rung(("<b>", "✓", "2"), "said <b>")])
+    model.set_records([Rung("<b>", True, "2", "said <b>")])
     qtmodeltester.check(model)
     assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("said <b>")
 
@@ -134,7 +133,7 @@ def test_typing_letters_does_not_search_the_rows(qtbot: QtBot, theme: Theme) -> 
     table = QuietTable()
     qtbot.addWidget(table)
     model = LadderModel(theme, table)
-    model.set_records([Rung(("x", "", "")), Rung(("y", "", ""))])
+    model.set_records([Rung("x", False, "", ""), Rung("y", False, "", "")])
     table.setModel(model)
     qtbot.keyClicks(table, "y")
     assert not table.currentIndex().isValid()

@@ -14,20 +14,20 @@ from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
-from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
 
     from tests.ui.panes.conftest import Bench
+    from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 
 COURSE_TEXT = "This is the Hugging Face course!"
 
 
 @pytest.fixture
 def pane(bench: Bench) -> TokenizationPane:
-    pane = bench.show(TokenizationPane, 430, 660)
+    pane = bench.show_tokenization()
     bench.seek(12)
     return pane
 
@@ -254,7 +254,7 @@ def test_special_tokens_are_found_first(bench: Bench, pane: TokenizationPane) ->
 
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
-    pane = empty_bench.show(TokenizationPane, 430, 660)
+    pane = empty_bench.show_tokenization()
     assert pane.tokens == []
     assert "Train" in pane._summary.text()
     empty_bench.train()
@@ -292,7 +292,7 @@ def test_the_text_is_known_at_once(pane: TokenizationPane) -> None:
 
 
 def test_before_a_training_the_field_is_no_higher_than_its_two_rows(empty_bench: Bench) -> None:
-    pane = empty_bench.show(TokenizationPane, 430, 660)
+    pane = empty_bench.show_tokenization()
     assert pane._field.height() == pane._edit.height() + pane._options.height() + 8 + 2
 
 
@@ -341,7 +341,7 @@ def test_no_text_is_cut_off_at_any_font_size(
     pane.resize(*size)
     bench.settle()
     if is_asked:
-        pane._choose(ChipPlace(0, 1, 0), is_boundary=False)
+        pane._chips.chosen.emit((ChipPlace(0, 1, 0), False))
     for points in (7, 9, 10, 11, 12, 14, 16, 13, 10, 8):
         pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
         bench.theme.set_scale(points / 10)
@@ -569,7 +569,7 @@ def test_the_token_table_is_a_model_that_grows_as_it_is_read(
 
 def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester: ModelTester) -> None:
     bench = empty_bench
-    pane = bench.show(TokenizationPane, 430, 660)
+    pane = bench.show_tokenization()
     pane.set_text("This chapter shows tokens")
     bench.model.start(count_texts(COURSE), TrainingConfig(objective="score", vocab_size=70), paused=True)
     bench.wait(lambda: bench.model.state is TrainerState.PAUSED)
@@ -598,13 +598,14 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
 def test_typing_in_a_long_text_tokenizes_what_is_visible(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("This chapter is about tokenization and how tokenizers are trained.\n" * 1400)
     bench.wait(lambda: pane._changes.is_known)
-    pane._live._known.clear()
+    pane.live._known.clear()
+    pane.live._lines = None
     cursor = pane._edit.textCursor()
     cursor.setPosition(70)
     pane._edit.setTextCursor(cursor)
     bench.qtbot.keyClick(pane._edit, "x")
     bench.wait(lambda: "x" in pane.live.text)
-    assert len(pane._live._known) < 5
+    assert sum(map(len, pane.live._known.values())) < 5
     assert pane._changes.summary_at(25).words == 1400 * 11
 
 
@@ -623,7 +624,7 @@ def test_what_is_beyond_the_limit_is_reported(bench: Bench, pane: TokenizationPa
     pane.set_text("a\n" * 2_000_000)
     assert len(pane.text) == 100_000
     bench.wait(lambda: len("".join(pane.live.line_texts)) == 100_000)
-    assert pane._field.limit_note == "Live tokenization takes up to 100,000 characters; 3,900,000 left out."
+    assert pane._field._limit.text() == "Live tokenization takes up to 100,000 characters; 3,900,000 left out."
     assert pane._field._limit.isVisible()
     pane.set_text("a")
     bench.settle()

@@ -47,7 +47,7 @@ class OverlapModel(RecordTableModel["Line"]):
             TableColumn("", lambda lines, row: lines[row][0], align=LEFT),
             *(_column(where_text(other), place) for place, other in enumerate(others, start=1)),
         )
-        self._source = self._records = [*self._set_lines(shown, found), *self._rank_lines(found)]
+        self._source = self.records = [*self._set_lines(shown, found), *self._rank_lines(found)]
         self.endResetModel()
 
     def _set_lines(self, shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[Line]:

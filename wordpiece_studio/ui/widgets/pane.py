@@ -25,13 +25,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
 
+    from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
@@ -45,14 +47,16 @@ class Pane(QWidget):
     """A widget with a heading that is refreshed at most once per turn of the event loop, and only while visible.
 
     Subclasses implement :meth:`refresh`, and :meth:`forget` if they remember anything about the run they show.
+    `usage` is counted while it is visible.
     """
 
     heading_changed = Signal()
     """:attr:`title` or :attr:`hint` has changed."""
 
-    def __init__(self, model: TrainerModel, parent: QWidget | None = None) -> None:
+    def __init__(self, model: TrainerModel, parent: QWidget | None = None, *, usage: TokenUsage | None = None) -> None:
         super().__init__(parent)
         self._model = model
+        self._shown_usage = usage
         self._history: MergeHistory | None = model.history  # of the run that is shown
         self._title = ""
         self._hint = ""
@@ -127,10 +131,21 @@ class Pane(QWidget):
         if self.isVisible() and not (delay_ms and self._refresh_timer.isActive()):
             self._refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
 
+    def refresh_soon(self) -> None:
+        """Schedule a refresh; during training, for the next frame: no one can read faster."""
+        self.refresh_later(_FRAME_MS if self._model.state is TrainerState.TRAINING else 0)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._is_stale:
             self._refresh_timer.start(0)
+        if self._shown_usage is not None:
+            self._shown_usage.set_wanted(self, True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if self._shown_usage is not None:
+            self._shown_usage.set_wanted(self, False)
 
     def _on_refresh_timer_timeout(self) -> None:
         if self.isVisible():

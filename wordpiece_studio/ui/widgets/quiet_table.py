@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QStyledItemDelegate, QTableView, QWidget
 
 from wordpiece_studio.ui.widgets.input_events import is_alone, keep
 
@@ -78,6 +78,18 @@ class QuietTable(QTableView):
         if model is not None:
             header = self.horizontalHeader()
             header.setSelectionModel(QItemSelectionModel(model, header))
+
+    def set_up(
+        self, model: QAbstractItemModel, theme: Theme, delegate: QStyledItemDelegate | None, *, stretched: int
+    ) -> None:
+        """Show a model in columns of fixed widths, but for one, and look as the theme says."""
+        self.setModel(model)
+        if delegate is not None:
+            self.setItemDelegate(delegate)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+        self.restyle()
+        theme.changed.connect(self.on_theme_changed)
 
     @property
     def selected_row(self) -> int:

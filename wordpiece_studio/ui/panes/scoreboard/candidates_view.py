@@ -5,11 +5,11 @@ It shows a :class:`CandidatesModel`, and reports which candidate was chosen and 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QStyleOptionViewItem, QTableView, QToolButton, QWidget
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.training.engine import RULES
@@ -22,10 +22,13 @@ from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, toke
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtWidgets import QStyleOptionViewItem, QTableView, QWidget
+
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.training.engine import Candidate, Formula
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 RANK, PAIR, NUMBERS, REDUCED, VALUE, BAR = range(6)
 _SHORTEST_BAR, _LONGEST_BAR = 20, 150
 _CELL_ROOM = 14
@@ -39,6 +42,10 @@ _SAMPLE = 40
 """The number of rows at either end that determine the column widths."""
 
 
+def value_name(objective: str) -> str:
+    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
+
+
 class CandidatesModel(RecordTableModel["Candidate"]):
     """One row per candidate, the best first.
 
@@ -48,76 +55,62 @@ class CandidatesModel(RecordTableModel["Candidate"]):
     ----------
     rule
         The rule behind the formulas; empty if it adds nothing to the value's heading.
+    tied_rows
+        How many of the first rows share the best value; 0 if the best has no equal.
+    tie_rule
+        The rule shown in their tooltips.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._objective, self._symbols = "score", 0
         self._formulas: dict[int, Formula] = {}  # three columns show parts of each
-        self._tied = 0
-        self._tie_rule = ""
+        self.tied_rows = 0
+        self.tie_rule = ""
         self._is_rule_named = False
-        self._describe("")
+        self._describe()
 
-    def _describe(self, value_name: str) -> None:
-        self._value_name = value_name
-        self.rule = "" if self._objective == "count" else RULES[self._objective]
+    def _describe(self) -> None:
+        objective = self._objective
+        self.rule = "" if objective == "count" else RULES[objective]
         rule_title = self.tr("Formula") if self._is_rule_named else self.rule
         self._columns = (
             TableColumn(self.tr("Rank"), lambda _pairs, row: number_text(row + 1)),
             TableColumn(self.tr("Pair"), self._pair_text, align=LEFT, spoken=self._spoken, entry="pair"),
             TableColumn(rule_title, lambda _pairs, row: self.formula(row).numbers, entry="pair"),
             TableColumn("", lambda _pairs, row: next(iter(self.formula(row).reduced[-1:]), "")),
-            TableColumn(value_name, lambda _pairs, row: self.formula(row).value, entry=self._objective),
+            TableColumn(
+                value_name(self._objective), lambda _pairs, row: self.formula(row).value, entry=self._objective
+            ),
             TableColumn("", lambda _pairs, _row: "", align=LEFT),
         )
 
-    def set_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str) -> None:
-        """Show these candidates.
+    def show_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
+        """Show these candidates; return whether they only continue those shown, so that rows were only added.
 
-        Parameters
-        ----------
-        objective, symbols
-            What the formulas are computed with; see `formula_of`.
-        value_name
-            The heading of the value column.
+        `objective`, `symbols`: what the formulas are computed with; see `formula_of`.
         """
-        self._objective, self._symbols, self._formulas = objective, symbols, {}
-        self._tied = sum(candidate.is_tied for candidate in candidates)
-        self._describe(value_name)
-        self.set_records(tuple(candidates))
-
-    def add_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
-        """Append what follows the candidates shown, if `candidates` begins with them; otherwise change nothing."""
         count, is_same = len(self.records), (objective, symbols) == (self._objective, self._symbols)
-        if not count or not is_same or tuple(candidates[:count]) != self.records:
-            return False
-        self._tied = sum(candidate.is_tied for candidate in candidates)
-        self.extend_records(tuple(candidates))
-        return True
+        continues = bool(count) and is_same and tuple(candidates[:count]) == self.records
+        self.tied_rows = sum(candidate.is_tied for candidate in candidates)
+        if continues:
+            self.extend_records(tuple(candidates))
+        else:
+            self._objective, self._symbols, self._formulas = objective, symbols, {}
+            self._describe()
+            self.set_records(tuple(candidates))
+        return continues
 
     def set_rule_named(self, is_named: bool) -> None:
         """Use a word as the heading of the formulas, where there is no room for the rule itself."""
         if is_named != self._is_rule_named:
             self._is_rule_named = is_named
-            self._describe(self._value_name)
+            self._describe()
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
-    def set_tie_rule(self, rule: str) -> None:
-        """Set the rule shown in the tooltips of tied candidates."""
-        self._tie_rule = rule
-
-    @property
-    def tied_rows(self) -> int:
-        """How many of the first rows share the best value; 0 if the best has no equal."""
-        return self._tied
-
     def row_of(self, left: str, right: str) -> int:
-        """Return the row of a pair; -1 if it is not shown."""
-        for row, candidate in enumerate(self.records):
-            if candidate.left == left and candidate.right == right:
-                return row
-        return -1
+        pairs = ((candidate.left, candidate.right) for candidate in self.records)
+        return next((row for row, pair in enumerate(pairs) if pair == (left, right)), -1)
 
     def share(self, row: int) -> float:
         """Return the length of a row's bar: its value over the best one, between 0 and 1."""
@@ -125,7 +118,6 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         return min(max(self.records[row].value / best, 0.0), 1.0) if best > 0 else 0.0
 
     def formula(self, row: int) -> Formula:
-        """Return the formula of a row with its own numbers."""
         formula = self._formulas.get(row)
         if formula is None:
             formula = self._formulas[row] = formula_of(self._objective, self.records[row], self._symbols)
@@ -138,13 +130,12 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         return f"{number_text(row + 1)}: {self._pair_text(pairs, row)}, {self.formula(row).text}"
 
     def tooltip(self, item: int) -> str:
-        """Return the counts of a candidate and how its value comes about."""
         candidate = self.records[item]
         pair = f"{candidate.left} + {candidate.right} → {candidate.token}"
         counts = "n(ab) = {}, n(a) = {}, n(b) = {}".format(
             *map(number_text, (candidate.pair_frequency, candidate.left_frequency, candidate.right_frequency))
         )
-        rule = self._tie_rule if item < self._tied else ""
+        rule = self.tie_rule if item < self.tied_rows else ""
         return tooltip_text("\n".join(filter(None, (pair, self.formula(item).text, counts, rule))))
 
 
@@ -158,11 +149,7 @@ class _CandidatesDelegate(ChipDelegate):
     def __init__(self, model: CandidatesModel, theme: Theme, table: QTableView) -> None:
         super().__init__(theme, PAIR, lambda index: [_chips_of(model.records[index.row()])], table, points=0, gap=3)
         self._model = model
-        self._tie_width = 0
-
-    def leave_room_for(self, tie_width: int) -> None:
-        """Keep this many pixels free to the right of the bars, for the text of the tie box."""
-        self._tie_width = tie_width
+        self.tie_width = 0  # pixels to keep free to the right of the bars, for the text of the tie box
 
     def is_bold(self, index: Index) -> bool:
         return index.column() in (RANK, VALUE) and self._is_best(index)
@@ -172,19 +159,16 @@ class _CandidatesDelegate(ChipDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
-        if index.column() == BAR:
-            with saved(painter):
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                self._paint_bar(painter, QRectF(option.rect), index)
-
-    def _paint_bar(self, painter: QPainter, cell: QRectF, index: Index) -> None:
-        room = min(cell.width() - self._tie_width - 30, float(_LONGEST_BAR))
-        if room < _SHORTEST_BAR:
+        cell = QRectF(option.rect)
+        room = min(cell.width() - self.tie_width - 30, float(_LONGEST_BAR))
+        if index.column() != BAR or room < _SHORTEST_BAR:
             return
         bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * self._model.share(index.row()), 2.0), 10)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.accent if self._is_best(index) else self._theme.bar)
-        painter.drawRoundedRect(bar, 1.5, 1.5)
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.accent if self._is_best(index) else self._theme.bar)
+            painter.drawRoundedRect(bar, 1.5, 1.5)
 
     def _is_best(self, index: Index) -> bool:
         return index.row() < max(self._model.tied_rows, 1)
@@ -193,8 +177,6 @@ class _CandidatesDelegate(ChipDelegate):
 class CandidatesView(ChoosingTable):
     """The candidates in rows. A box around ties shows how many there are."""
 
-    candidate_chosen = Signal(object)
-    """The :class:`Candidate` that was clicked, reached by key, or on which Enter was pressed."""
     more_wanted = Signal()
     """The last row is in view, or the button was pressed, and there may be more candidates."""
 
@@ -202,68 +184,39 @@ class CandidatesView(ChoosingTable):
         super().__init__(parent)
         self._theme = theme
         self._tie_text = ""
-        self._may_have_more = False
         self._needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
-        self._candidates = CandidatesModel(self)
-        self._delegate = _CandidatesDelegate(self._candidates, theme, self)
-        self.setModel(self._candidates)
-        self.setItemDelegate(self._delegate)
+        self.candidates = CandidatesModel(self)
+        self._delegate = _CandidatesDelegate(self.candidates, theme, self)
         self.setAccessibleName(self.tr("Candidates"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.horizontalHeader()
         header.setSectionsClickable(False)
         header.setTextElideMode(Qt.TextElideMode.ElideRight)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
         tip = self.tr("Show more candidates. Scrolling to the last one does the same.")
-        self._more = tool_button(self.tr("Show more candidates"), tip, self, name=self.tr("Show more candidates"))
-        self._more.hide()
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
-        self.row_chosen.connect(self._on_self_row_chosen)
-        self._more.clicked.connect(self.more_wanted)
+        self.more_button = tool_button(self.tr("Show more candidates"), tip, self, name=self.tr("Show more candidates"))
+        self.more_button.hide()
+        self.set_up(self.candidates, theme, self._delegate, stretched=BAR)
+        self.more_button.clicked.connect(self.more_wanted)
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
 
-    @property
-    def candidates(self) -> CandidatesModel:
-        return self._candidates
-
-    @property
-    def more_button(self) -> QToolButton:
-        """The button for more candidates, in the header row."""
-        return self._more
-
     def show_candidates(
-        self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str, *, may_have_more: bool
-    ) -> None:
-        """Show these candidates from the top; see `CandidatesModel.set_candidates`."""
-        self._candidates.set_candidates(candidates, objective, symbols, value_name)
-        self._set_more(may_have_more)
-        self.scrollToTop()
-
-    def add_candidates(
         self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool
-    ) -> bool:
-        """Append what follows the candidates shown without scrolling; False if the list does not begin with them."""
-        is_same = self._candidates.add_candidates(candidates, objective, symbols)
-        if is_same:
-            self._set_more(may_have_more)
-        return is_same
+    ) -> None:
+        """Show these candidates, from the top unless they continue those shown; see `CandidatesModel`."""
+        continues = self.candidates.show_candidates(candidates, objective, symbols)
+        self._set_more(may_have_more)
+        if not continues:
+            self.scrollToTop()
 
     def restyle(self) -> None:
         self._delegate.restyle()
         self._leave_room_for_tie()
-        self._more.setIcon(icon("down", self._theme.muted))
+        self.more_button.setIcon(icon("down", self._theme.muted))
         self._needs = {}
         self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
         self._spread_columns()
 
-    def show_rows(self, least: int) -> None:
-        """Set the minimum height to the header and this many rows."""
-        self.setMinimumHeight(self.needed_height(least))
-
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of the header and this many rows."""
         return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -289,15 +242,15 @@ class CandidatesView(ChoosingTable):
             left -= 0 if is_hidden else needed[column]
             if is_hidden:
                 needed.pop(column)
-        tie = max(self._tie_width() + _TIE_ROOM - more, 0) if self._candidates.tied_rows > 1 else 0
+        tie = max(self._tie_width() + _TIE_ROOM - more, 0) if self.candidates.tied_rows > 1 else 0
         if left < 0:
             pair = max(pair + left, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
-        rule = self.fontMetrics().horizontalAdvance(self._candidates.rule) + _CELL_ROOM
+        rule = self.fontMetrics().horizontalAdvance(self.candidates.rule) + _CELL_ROOM
         title = rule if NUMBERS in needed else 0
         if 0 < title - needed.get(NUMBERS, title) <= left - tie - _SHORTEST_BAR:
             left -= title - needed[NUMBERS]
             needed[NUMBERS] = title
-        self._candidates.set_rule_named(title > needed.get(NUMBERS, title))
+        self.candidates.set_rule_named(title > needed.get(NUMBERS, title))
         airy = min(max(left - tie - _LONGEST_BAR, 0) // len(needed), _MOST_AIR)
         self.setColumnWidth(PAIR, pair + airy)
         for column, room in needed.items():
@@ -306,39 +259,38 @@ class CandidatesView(ChoosingTable):
 
     def _fit_button(self, left: int) -> int:
         """Return the width of the button; it drops its text where that does not fit into `left`."""
-        if not self._may_have_more:
+        if self.more_button.isHidden():
             return 0
-        self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        if self._more.sizeHint().width() > left:
-            self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        return self._more.sizeHint().width()
+        self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        if self.more_button.sizeHint().width() > left:
+            self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        return self.more_button.sizeHint().width()
 
     def _place_button(self) -> None:
         header = self.horizontalHeader()
-        size = self._more.sizeHint()
+        size = self.more_button.sizeHint()
         height = min(size.height(), header.height())
         right = self.viewport().geometry().right()  # the header is laid out later
-        self._more.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
+        self.more_button.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
 
     def _sampled_rows(self) -> Sequence[int]:
-        count = self._candidates.rowCount()
+        count = self.candidates.rowCount()
         return range(count) if count <= 2 * _SAMPLE else [*range(_SAMPLE), *range(count - _SAMPLE, count)]
 
     def _needed_width(self, column: int) -> int:
         """Return the width of a column's texts, 0 if there are none; a long heading may be elided."""
         metrics = QFontMetrics(self._theme.font(0, bold=column in (RANK, VALUE)))
-        texts = (str(self._candidates.index(row, column).data()) for row in self._sampled_rows())
+        texts = (str(self.candidates.index(row, column).data()) for row in self._sampled_rows())
         needed = max(map(metrics.horizontalAdvance, texts), default=0)
         if not needed:
             return 0
-        return needed + _CELL_ROOM if column == NUMBERS else max(needed + _CELL_ROOM, self._title_width(column))
-
-    def _title_width(self, column: int) -> int:
-        title = str(self._candidates.headerData(column, Qt.Orientation.Horizontal))
-        return self.fontMetrics().horizontalAdvance(title) + _CELL_ROOM
+        if column != NUMBERS:
+            title = str(self.candidates.headerData(column, Qt.Orientation.Horizontal))
+            needed = max(needed, self.fontMetrics().horizontalAdvance(title))
+        return needed + _CELL_ROOM
 
     def _needed_pair_width(self) -> int:
-        candidates = (self._candidates.records[row] for row in self._sampled_rows())
+        candidates = (self.candidates.records[row] for row in self._sampled_rows())
         longest = max((self._delegate.width(_chips_of(candidate)) for candidate in candidates), default=80.0)
         return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
 
@@ -348,16 +300,16 @@ class CandidatesView(ChoosingTable):
     def set_tie_text(self, text: str, rule: str) -> None:
         """Set the text on the right of the tie box, for example ``tie of 2``, and the rule for the tooltips there."""
         self._tie_text = text
-        self._candidates.set_tie_rule(rule)
+        self.candidates.tie_rule = rule
         self._leave_room_for_tie()
         self._spread_columns()
         self.viewport().update()
 
     def _leave_room_for_tie(self) -> None:
-        self._delegate.leave_room_for(self._tie_width() if self._candidates.tied_rows > 1 else 0)
+        self._delegate.tie_width = self._tie_width() if self.candidates.tied_rows > 1 else 0
 
     def show_pair(self, left: str, right: str) -> None:
-        self.mark_row(self._candidates.row_of(left, right))
+        self.mark_row(self.candidates.row_of(left, right))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         box = self._tie_box()
@@ -386,22 +338,18 @@ class CandidatesView(ChoosingTable):
                 painter.drawText(first, int(flags), self._tie_text)
 
     def _tie_box(self) -> QRectF | None:
-        tied = self._candidates.tied_rows
+        tied = self.candidates.tied_rows
         if tied < 2:
             return None
         top = self.rowViewportPosition(0)
         height = tied * self.verticalHeader().defaultSectionSize()
         return QRectF(1, top + 1, self.viewport().width() - 2, height - 2)
 
-    def _on_self_row_chosen(self, row: int) -> None:
-        self.candidate_chosen.emit(self._candidates.records[row])
-
     def _on_scroll_bar_value_changed(self, value: int) -> None:
-        if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:
+        if not self.more_button.isHidden() and 0 < self.verticalScrollBar().maximum() <= value:
             self.more_wanted.emit()
 
     def _set_more(self, may_have_more: bool) -> None:
-        self._may_have_more = may_have_more
         self._needs = {}
-        self._more.setVisible(may_have_more)
+        self.more_button.setVisible(may_have_more)
         self._spread_columns()

@@ -7,29 +7,26 @@ history or the trainer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import Candidates, Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.training.engine import Candidate
-from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
-from wordpiece_studio.ui.panes.scoreboard.formula_part import (
-    Detail,
-    FormulaPart,
-    tie_rule_names,
-    tie_rule_sentence,
-    tie_text,
-    value_name,
-)
-from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsWish
+from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, value_name
+from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.painting import icon
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
+from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,9 +36,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Merge
+    from wordpiece_studio.training.formula import Formula
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 _FIRST_CANDIDATES = 30
 _MOST_CANDIDATES = 10_000
 _BUSY_DELAY_MS = 100
@@ -50,11 +49,149 @@ _PATIENCE_MS = 80
 _LEAST_WIDTH, _TOP = 200, 6
 
 
+Detail = Literal["all", "formula", "numbers"]
+"""Formula and sentences, the formula alone, or only its numbers."""
+
+_SIDE, _SPACING = 14, 2
+_SLACK = 0.85
+
+
+def tie_rule_names(tie: str) -> tuple[str, str]:
+    """Return the name of a tie rule, and a shorter form."""
+    if tie == "ids":
+        return _tr("Ties: lowest IDs first"), _tr("Ties: lowest IDs")
+    return _tr("Ties: first occurrence in the corpus"), _tr("Ties: first occurrence")
+
+
+def tie_rule_sentence(tie: str, count: int) -> str:
+    """Return the tie rule explained in one sentence, for a tie of `count` pairs."""
+    if tie == "ids":
+        text = _tr(
+            "Tie of {count}: the pair with the lowest left ID is merged; if those are equal, the lowest right ID."
+        )
+    else:
+        text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost position).")
+    return text.format(count=number_text(count))
+
+
+def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
+    """Return the ratio worked out, and the other way to normalize it.
+
+    Parameters
+    ----------
+    symbols, words
+        N, and the number of words in the corpus, both weighted.
+    """
+    ratio, other = ratio_of(pair, symbols), ratio_over_neighbours(pair, symbols, words)
+    numbers = [number_text(n) for n in (pair.pair_frequency, symbols, pair.left_frequency, pair.right_frequency)]
+    exact, value = fraction_text(ratio), value_text(float(ratio))
+    equal = " = ".join(dict.fromkeys((exact, value)))
+    lines = [
+        "p(ab) / (p(a) × p(b)) = n(ab) × N / (n(a) × n(b)) = {} × {} / ({} × {}) = ".format(*numbers) + equal,
+        _tr(
+            "All three probabilities are counts divided by N = {symbols}, the number of symbols in the corpus, so the "
+            "ratio is the score times N. If symbols were drawn independently, p(ab) would be p(a) × p(b)."
+        ).format(symbols=numbers[1]),
+    ]
+    if other is not None:
+        text = _tr(
+            "If n(ab) is divided by the number of adjacent pairs instead, P = {pairs} (N minus the number of words, "
+            "{words}), the ratio is {other}."
+        )
+        counts = (number_text(symbols - words), number_text(words), value_text(float(other)))
+        lines.append(text.format(**dict(zip(("pairs", "words", "other"), counts, strict=True))))
+    return "\n".join(lines)
+
+
+class FormulaPart(QWidget):
+    """One pair, explained."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._detail: Detail = "all"
+        self._rule = ""  # for ties, set even if this is not one
+        self._history: MergeHistory | None = None
+        self._words = 0  # of its corpus, weighted
+        self._items: dict[Detail, list[FlowItem]] = {}  # of the pair shown, by detail
+        self._spoken = ""
+        self.line = ChipFlow(theme, self, points=1, gap=8)
+        self.ratio = plain_label("", self, role="hint", wrap=True)
+        self.tie = plain_label("", self, role="hint", wrap=True)
+        explain("merge-score", self)
+        explain("tie", self.tie)
+        fill(QVBoxLayout(self), self.line, self.ratio, self.tie, margins=(_SIDE, 0, _SIDE, 0), spacing=_SPACING)
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Show no pair."""
+        self._items, self._history = {}, None
+        self.line.show_items((), "")
+        self.hide()
+
+    def show_pair(
+        self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, step: int, *, ties: int
+    ) -> None:
+        """Show a pair as of `step`; `ties` is how many pairs shared the best value when it was chosen."""
+        if history is not self._history:
+            self._history, self._words = history, history.total_words
+        symbols, words = history.symbols_after(step), self._words
+        formula = formula_of(config.objective, pair, symbols)
+        name = value_name(config.objective)
+        self._items = _formula_items(name, pair, formula)
+        self._spoken = f"{name}: {pair.left} + {pair.right} → {pair.token}, {formula.text}"
+        sentences = ratio_sentences(pair, symbols, words)
+        rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
+        self._rule = tie_rule_sentence(config.tie, max(ties, 2))
+        line = _tr(
+            "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
+        )
+        ratio = value_text(float(ratio_of(pair, symbols)))
+        set_plain_text(self.ratio, line.format(ratio=ratio, symbols=number_text(symbols)))
+        set_plain_text(self.tie, rule)
+        set_plain_tooltip(self.ratio, sentences)
+        set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken, sentences, rule))))
+        self._show_detail()
+        self.show()
+
+    def set_detail(self, detail: Detail) -> None:
+        """Set the level of detail."""
+        if detail != self._detail:
+            self._detail = detail
+            self._show_detail()
+
+    def needed_height(self, detail: Detail, width: int) -> int:
+        """Return the height in pixels of this detail in a pane of this width; 0 while no pair is shown.
+
+        It hardly varies between merges, so that the pane does not change its layout while stepping: room for the tie
+        rule is always included, and a formula that just fits counts as one that does not.
+        """
+        if not self._items:
+            return 0
+        width -= 2 * _SIDE
+        height = self.line.height_of(self._items[detail], width if detail == "numbers" else int(width * _SLACK))
+        if detail == "all":
+            for label, text in ((self.ratio, self.ratio.text()), (self.tie, self._rule)):
+                height += _SPACING + wrapped_height(label, text, int(width * _SLACK))
+        return height
+
+    def _show_detail(self) -> None:
+        if self._items:
+            self.line.show_items(self._items[self._detail], self._spoken)
+        self.ratio.setVisible(self._detail == "all")
+        self.tie.setVisible(self._detail == "all" and bool(self.tie.text()))
+
+
+def _formula_items(name: str, pair: Merge | Candidate, formula: Formula) -> dict[Detail, list[FlowItem]]:
+    items = [FlowItem(name), FlowItem(pair.left, "chip"), FlowItem("+"), FlowItem(pair.right, "chip")]
+    items += [FlowItem("→"), FlowItem(pair.token, "chip")]
+    whole = [FlowItem(f"= {part}", "value") for part in (formula.rule, formula.numbers, *formula.reduced) if part]
+    numbers = [FlowItem(f"= {formula.numbers}", "value")] if formula.numbers else whole
+    value = FlowItem(f"= {formula.value}", "strong")
+    return {"all": [*items, *whole, value], "formula": [*items, *whole, value], "numbers": [*items, *numbers, value]}
+
+
 class CandidatesPart(QStackedWidget):
     """Shows candidates or a message."""
-
-    pause_wanted = Signal()
-    """The button below the message was pressed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,22 +208,14 @@ class CandidatesPart(QStackedWidget):
         layout.addWidget(self.message)
         layout.addWidget(self.pause_button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(1)
-        self.addWidget(self.view)
-        self.addWidget(self._note)
         self.nothing = EmptyState(self)
-        self.addWidget(self.nothing)
+        for page in (self.view, self._note, self.nothing):
+            self.addWidget(page)
         self._on_theme_changed()
         theme.changed.connect(self._on_theme_changed)
-        self.pause_button.clicked.connect(self.pause_wanted)
 
     def show_candidates(
-        self,
-        candidates: Sequence[Candidate],
-        config: TrainingConfig,
-        symbols: int,
-        limit: int,
-        *,
-        ties: int | None,
+        self, candidates: Sequence[Candidate], config: TrainingConfig, symbols: int, limit: int, *, ties: int | None
     ) -> None:
         """Show these candidates; if they only continue those already shown, nothing scrolls.
 
@@ -99,12 +228,10 @@ class CandidatesPart(QStackedWidget):
         ties
             How many tie for the best value; None if only the candidates shown are known.
         """
-        may_have_more = len(candidates) >= limit
-        name = value_name(config.objective)
-        if not self.view.add_candidates(candidates, config.objective, symbols, may_have_more=may_have_more):
-            self.view.show_candidates(candidates, config.objective, symbols, name, may_have_more=may_have_more)
+        self.view.show_candidates(candidates, config.objective, symbols, may_have_more=len(candidates) >= limit)
         tied = self.view.candidates.tied_rows
-        text = tie_text(ties or tied, or_more=ties is None and tied == limit)
+        text = _tr("Tie of {count} or more") if ties is None and tied == limit else _tr("Tie of {count}")
+        text = text.format(count=number_text(ties or tied))
         self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
 
     def show_message(self, text: str, *, can_pause: bool = False) -> None:
@@ -159,13 +286,8 @@ class ScoreboardPane(Pane):
         self._middle = CandidatesPart(theme, self)
         self._candidates_view = self._middle.view
         self._words = WordsPanel(theme, self)
-        self._lay_out()
         self._connect(theme)
         self.set_heading(self.tr("Merge candidates"))
-
-    # -- set-up
-
-    def _lay_out(self) -> None:
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self._middle)
         self._splitter.addWidget(self._words)
@@ -175,10 +297,7 @@ class ScoreboardPane(Pane):
         self._splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # the contents adapt to the height
-        layout.setContentsMargins(0, _TOP, 0, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self._top)
-        layout.addWidget(self._splitter, 1)
+        fill(layout, self._top, (self._splitter, 1), margins=(0, _TOP, 0, 0), spacing=2)
 
     def minimumSizeHint(self) -> QSize:
         """Scroll later than Qt would, which assumes that wrapped texts are as high as in a very narrow pane."""
@@ -194,8 +313,9 @@ class ScoreboardPane(Pane):
         chosen = next((each for each in _ARRANGEMENTS if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
         self._top.set_detail(chosen.detail)
         self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
-        self._words.setVisible(self._words.wish is not None and chosen.words > 0)
-        self._candidates_view.show_rows(chosen.candidates)
+        self._words.setVisible(self._words.request is not None and chosen.words > 0)
+        view = self._candidates_view
+        view.setMinimumHeight(view.needed_height(chosen.candidates))
 
     def _needed_height(self, each: _Arrangement) -> int:
         width, between = self.width(), self._splitter.handleWidth() + 2
@@ -210,10 +330,10 @@ class ScoreboardPane(Pane):
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
         theme.changed.connect(self._share_room)
-        self._candidates_view.candidate_chosen.connect(self._on_candidates_view_candidate_chosen)
+        self._candidates_view.row_chosen.connect(self._on_candidates_view_row_chosen)
         self._candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
-        self._middle.pause_wanted.connect(self._model.pause)
-        self._words.word_chosen.connect(self._on_words_word_chosen)
+        self._middle.pause_button.clicked.connect(self._model.pause)
+        self._words.view.row_chosen.connect(self._on_words_view_row_chosen)
 
     def close_jobs(self) -> None:
         self._words.close_job()
@@ -227,7 +347,6 @@ class ScoreboardPane(Pane):
 
     @property
     def merge(self) -> Merge | None:
-        """The merge shown; None at step 0 and before anything has been trained."""
         history = self._model.history
         return history[self._model.step - 1] if history is not None and self._model.step else None
 
@@ -245,11 +364,10 @@ class ScoreboardPane(Pane):
                 self._wait_patiently()
         else:
             history = self._model.history
-            if (
-                history is None or history.is_whole or history.is_damaged
-            ):  # otherwise they are requested once the project has been read
+            is_read = history is None or history.is_whole or history.is_damaged
+            if is_read:  # otherwise they are requested once the project has been read
                 self._model.request_candidates(self._limit, self.shown_step - 1)
-            if not self._are_candidates_current():
+            if self._current_pairs is None:
                 self._wait_patiently()
         self._show_formula()
         self._show_words()
@@ -281,28 +399,24 @@ class ScoreboardPane(Pane):
         if history is None or config is None or pair is None:
             self._top.show_nothing()
             return
-        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=self._ties_of(pair))
-
-    def _ties_of(self, pair: Merge | Candidate) -> int:
-        """Return how many pairs share the best value, if this is one of them; otherwise 1."""
-        if isinstance(pair, Candidate) and not pair.is_tied:
-            return 1
-        return self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
+        ties = self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
+        is_tied = not isinstance(pair, Candidate) or pair.is_tied
+        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1)
 
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
-        candidates = self._candidates.pairs if self._are_candidates_current() and self._candidates is not None else ()
-        chosen = self._chosen
+        candidates, chosen = self._current_pairs or (), self._chosen
         if chosen is not None and chosen.kind == "pair":
             for candidate in candidates:
-                if (candidate.left, candidate.right) == (chosen.left, chosen.right):
+                if _is_of(chosen, candidate):
                     return candidate
-        if self.merge is not None:
-            return self.merge
-        return candidates[0] if candidates else None
+        return self.merge or next(iter(candidates), None)
 
-    def _are_candidates_current(self) -> bool:
-        return self._candidates is not None and self._candidates.step == self.shown_step - 1
+    @property
+    def _current_pairs(self) -> Sequence[Candidate] | None:
+        """The candidates, unless they are of another step."""
+        found = self._candidates
+        return found.pairs if found is not None and found.step == self.shown_step - 1 else None
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, merge = self._model.history, self._model.config, self.merge
@@ -346,35 +460,35 @@ class ScoreboardPane(Pane):
         self._words.mark_word(selection.text if selection is not None and selection.kind == "word" else "")
 
     def _show_words(self) -> None:
-        wish = self._wish()
-        self._words.show_words(wish)
+        request = self._request()
+        self._words.show_words(request)
         self._share_room()
         self._mark_selection()
 
-    def _wish(self) -> WordsWish | None:
+    def _request(self) -> WordsRequest | None:
         history, merge, chosen, step = self._model.history, self._shown_pair(), self._chosen, self._model.step
         if history is None:
             return None
         if chosen is not None and (chosen.kind != "pair" or merge is None or not _is_of(chosen, merge)):
             prefix = history.config.continuing_subword_prefix
-            return WordsWish(history, step, chosen, made_by(chosen, prefix))
+            return WordsRequest(history, step, chosen, made_by(chosen, prefix))
         if merge is None:
             return None
         pair = Selection("pair", left=merge.left, right=merge.right)
         is_merge = self.merge is not None and _is_of(pair, self.merge)
-        return WordsWish(history, step, pair, merge.token, is_merge)
+        return WordsRequest(history, step, pair, merge.token, is_merge)
 
     # -- events
 
-    def _on_model_step_changed(self, _step: object) -> None:
+    def _on_model_step_changed(self) -> None:
         self._chosen = None  # it stays selected, but here the merge of the step comes first
         is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
         self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
 
-    def _on_model_state_changed(self, _state: object) -> None:
+    def _on_model_state_changed(self) -> None:
         self.refresh_later()
 
-    def _on_model_merges_appended(self, first: int, _last: object) -> None:
+    def _on_model_merges_appended(self, first: int) -> None:
         if self._model.step < first:  # otherwise the step follows, with a signal of its own
             self._show_heading()
 
@@ -407,7 +521,8 @@ class ScoreboardPane(Pane):
         else:
             self._middle.show_message(self.tr("Computing the candidates of this merge…"))
 
-    def _on_candidates_view_candidate_chosen(self, candidate: Candidate) -> None:
+    def _on_candidates_view_row_chosen(self, row: int) -> None:
+        candidate = self._candidates_view.candidates.records[row]
         self._choose(Selection("pair", left=candidate.left, right=candidate.right))
 
     def _on_candidates_view_more_wanted(self) -> None:
@@ -416,8 +531,8 @@ class ScoreboardPane(Pane):
             self._limit = min(2 * self._limit, _MOST_CANDIDATES)
             self._model.request_candidates(self._limit, self.shown_step - 1)
 
-    def _on_words_word_chosen(self, word: str) -> None:
-        self._choose(Selection("word", text=word))
+    def _on_words_view_row_chosen(self, row: int) -> None:
+        self._choose(Selection("word", text=self._words.view.words.records[row].word))
 
     def _choose(self, selection: Selection) -> None:
         if selection == self._model.selection:  # chosen at another step, and now again at this one

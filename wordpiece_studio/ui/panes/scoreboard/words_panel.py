@@ -7,16 +7,17 @@ ones in the background.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QMargins, QObject, Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QHeaderView, QWidget
+from PySide6.QtCore import QCoreApplication, QMargins, QObject, Qt
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
@@ -31,15 +32,14 @@ from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.run import Selection
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 _SHOWN = 100
 
 
@@ -68,14 +68,11 @@ class PairWords:
 NO_WORDS = PairWords((), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class WordsWish:
-    """A request for words.
+class WordsRequest(NamedTuple):
+    """Asks for the words that contain a selection.
 
     Attributes
     ----------
-    history
-        The history to query.
     step
         The merge in question, from 1; 0 before the first one.
     selection
@@ -93,16 +90,14 @@ class WordsWish:
     is_merge: bool = False
 
 
-def find_words(wish: WordsWish, _stop: threading.Event | None = None, _report: Report | None = None) -> PairWords:
-    """Return the words requested. Runs in a `BackgroundJob` where the corpus is large."""
-    history, selection, step = wish.history, wish.selection, wish.step
+def find_words(history: MergeHistory, step: int, selection: Selection, token: str, is_merge: bool) -> PairWords:
     if selection.kind == "word":
         return _the_word(history, selection.text, step)
     if selection.kind == "token":
         return _words_of_token(history, selection.text, step)
-    if wish.is_merge:
+    if is_merge:
         return words_of_merge(history, step)
-    return _words_of_pair(history, selection.left, selection.right, wish.token, max(step - 1, 0))
+    return _words_of_pair(history, selection.left, selection.right, token, max(step - 1, 0))
 
 
 def words_of_merge(history: MergeHistory, step: int) -> PairWords:
@@ -113,15 +108,10 @@ def words_of_merge(history: MergeHistory, step: int) -> PairWords:
     touched = touched[np.diff(touched, prepend=-1) > 0]
     weights = history.input.weights[touched]
     frequent = np.argsort(-weights, kind="stable")[:_SHOWN]
-    words = (
-        PairWord(
-            history.input.words[index],
-            weight,
-            tuple(segmentations.tokens(index, step - 1)),
-            tuple(segmentations.tokens(index, step)),
-        )
-        for index, weight in zip(touched[frequent].tolist(), weights[frequent].tolist(), strict=True)
-    )
+    words = []
+    for index, weight in zip(touched[frequent].tolist(), weights[frequent].tolist(), strict=True):
+        before, after = (tuple(segmentations.tokens(index, merges)) for merges in (step - 1, step))
+        words.append(PairWord(history.input.words[index], weight, before, after))
     return PairWords(tuple(words), len(touched))
 
 
@@ -139,13 +129,10 @@ def _words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
     token_id = history.vocabulary(step).id_of(token)
     if token_id is None:
         return NO_WORDS
-    earlier = max(step - 1, 0)
-    words = (
-        PairWord(
-            word, count, tuple(history.segmentation(word, earlier)), tuple(history.segmentation(word, step)), token
-        )
+    words = [
+        PairWord(word, count, *_before_and_after(history, word, step), token)
         for word, count in history.words_with_token(token_id, step, _SHOWN)
-    )
+    ]
     return PairWords(tuple(words), history.number_of_words(token_id, step))
 
 
@@ -155,8 +142,12 @@ def _the_word(history: MergeHistory, word: str, step: int) -> PairWords:
         index = history.segmentations.index_of(word)
     except StudioError:
         return NO_WORDS
-    before, after = (tuple(history.segmentation(word, merges)) for merges in (max(step - 1, 0), step))
-    return PairWords((PairWord(word, int(history.input.weights[index]), before, after),), 1)
+    count = int(history.input.weights[index])
+    return PairWords((PairWord(word, count, *_before_and_after(history, word, step)),), 1)
+
+
+def _before_and_after(history: MergeHistory, word: str, step: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(history.segmentation(word, max(step - 1, 0))), tuple(history.segmentation(word, step))
 
 
 def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[str, ...]:
@@ -204,24 +195,14 @@ class WordsModel(RecordTableModel["PairWord"]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._words = NO_WORDS
         self._columns = (
             TableColumn("", lambda words, row: token_text(words[row].word), align=LEFT),
             TableColumn("", lambda words, row: "×" + number_text(words[row].count)),
             TableColumn("", lambda words, row: _change_text(words[row]), align=LEFT),
         )
 
-    @property
-    def words(self) -> PairWords:
-        return self._words
-
-    def set_words(self, words: PairWords) -> None:
-        self._words = words
-        self.set_records(words.words)
-
     def tooltip(self, item: int) -> str:
-        """Return a word, how often it occurs, and how it changes."""
-        row = self._words.words[item]
+        row = self.records[item]
         return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
 
 
@@ -269,45 +250,30 @@ def _shortened(items: list[FlowItem]) -> list[FlowItem]:
 class WordsView(ChoosingTable):
     """The words in rows."""
 
-    word_chosen = Signal(object)
-    """The word (str) that was clicked, reached by key, or on which Enter was pressed."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self._words = WordsModel(self)
+        self.words = WordsModel(self)
         self._delegate = ChipDelegate(theme, CHANGE, self._chips_at, self)
-        self.setModel(self._words)
-        self.setItemDelegate(self._delegate)
         self.setAccessibleName(self.tr("Words that contain the selection"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setSectionResizeMode(CHANGE, QHeaderView.ResizeMode.Stretch)
         self._least_rows = 1
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
-        self.row_chosen.connect(self._on_self_row_chosen)
+        self.set_up(self.words, theme, self._delegate, stretched=CHANGE)
 
-    @property
-    def words(self) -> WordsModel:
-        return self._words
-
-    def show_words(self, words: PairWords) -> None:
-        self._words.set_words(words)
+    def show_words(self, words: Sequence[PairWord]) -> None:
+        self.words.set_records(words)
         self._fit_columns()
         self.scrollToTop()
 
     def _fit_columns(self) -> None:
-        metrics, words = self.fontMetrics(), self._words.words.words
+        metrics, words = self.fontMetrics(), self.words.records
         longest = max((metrics.horizontalAdvance(row.word[:60]) for row in words[:20]), default=0)
         self.setColumnWidth(WORD, min(max(longest + 18, 60), 10 * metrics.height()))
         counts = (metrics.horizontalAdvance(f"×{number_text(row.count)}") for row in words[:1])
         self.setColumnWidth(COUNT, max(counts, default=20) + 18)
 
     def mark_word(self, word: str) -> bool:
-        rows = (row for row, shown in enumerate(self._words.words.words) if shown.word == word)
-        row = next(rows, -1)
+        row = next((row for row, shown in enumerate(self.words.records) if shown.word == word), -1)
         self.mark_row(row)
         return row >= 0
 
@@ -318,53 +284,46 @@ class WordsView(ChoosingTable):
         self.show_rows(self._least_rows)
 
     def show_rows(self, least: int) -> None:
-        """Set the minimum height to this many rows."""
         self._least_rows = least
         self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
 
     def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
-        return _chips_of(self._words.words.words[index.row()])
-
-    def _on_self_row_chosen(self, row: int) -> None:
-        self.word_chosen.emit(self._words.words.words[row].word)
+        return _chips_of(self.words.records[index.row()])
 
 
-def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str:
-    """Return the title of the words found for `wish`."""
-    selection = wish.selection
+def words_title(request: WordsRequest, found: PairWords) -> str:
+    selection = request.selection
     if selection.kind == "word":
-        return _word_title(selection.text, wish, found)
-    name = (
-        token_text(selection.text)
-        if selection.kind == "token"
-        else f"{token_text(selection.left)} + {token_text(selection.right)}"
-    )
+        return _word_title(selection.text, request, found)
+    name = token_text(selection.text)
+    if selection.kind == "pair":
+        name = f"{token_text(selection.left)} + {token_text(selection.right)}"
     count, shown = number_text(found.total), number_text(len(found.words))
     if found.total == len(found.words) > 0:
         text = plural(found.total, "{name} in one word", "{name} in {count} words, most frequent first")
     elif found.total:
         text = plural(found.total, "{name} in one word", "{name} in {count} words, the {shown} most frequent shown")
     elif selection.kind == "token":
-        return _absent_title(selection.text, name, history, wish.step)
+        return _absent_title(selection.text, name, request.history, request.step)
     else:
         text = _tr("{name} is in no word at this step")
     return text.format(count=count, shown=shown, name=name)
 
 
-def short_words_title(wish: WordsWish, found: PairWords) -> str:
+def short_words_title(request: WordsRequest, found: PairWords) -> str:
     """Return, as briefly as possible, how many words there are, or what happens to the only one."""
-    if wish.selection.kind == "word":
+    if request.selection.kind == "word":
         return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changed")
     return plural(found.total, "In 1 word", "In {count} words").format(count=number_text(found.total))
 
 
-def _word_title(word: str, wish: WordsWish, found: PairWords) -> str:
+def _word_title(word: str, request: WordsRequest, found: PairWords) -> str:
     if not found.words:
         text = _tr("{word} is not a word of this corpus")
     elif found.words[0].before != found.words[0].after:
         text = _tr("{word} is changed by this merge")
     else:
-        text = _tr("{word} is unchanged by this merge") if wish.step else _tr("{word} before the first merge")
+        text = _tr("{word} is unchanged by this merge") if request.step else _tr("{word} before the first merge")
     return text.format(word=token_text(word))
 
 
@@ -379,72 +338,53 @@ def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> st
     return _tr("{name} is in no word at this step").format(name=name)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("scoreboard", text)
-
-
 class WordsPanel(QWidget):
-    """Shows the words of the latest `WordsWish`."""
-
-    word_chosen = Signal(object)
-    """The word (str) that was chosen."""
+    """Shows the words of `request`, the latest one."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._wish: WordsWish | None = None
-        self._shown: WordsWish | None = None  # the earlier one, while the words of the latest are searched for
+        self.request: WordsRequest | None = None
+        self._shown: WordsRequest | None = None  # the earlier one, while the words of the latest are searched for
         self._found = NO_WORDS
         self._marked = ""
         self._rows = 1
         self._is_narrow = False
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("word", self)
-        self._view = WordsView(theme, self)
-        self._job = BackgroundJob(find_words, "The words with the selection cannot be found", self)
+        self.view = WordsView(theme, self)
+        self._task = Task(find_words, "The words with the selection cannot be found", self)
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setContentsMargins(_SIDES)
         self._layout.setSpacing(2)
         self._layout.addWidget(self._title)
-        self._layout.addWidget(self._view, 1)
-        self._view.word_chosen.connect(self.word_chosen)
+        self._layout.addWidget(self.view, 1)
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
-
-    @property
-    def view(self) -> WordsView:
-        """The table."""
-        return self._view
+        self._task.finished.connect(self._show)
+        self._task.failed.connect(self._on_task_failed)
 
     @property
     def title(self) -> str:
-        """The title above or beside the table."""
         return self._title.text()
 
-    @property
-    def wish(self) -> WordsWish | None:
-        """The request whose words are shown or being searched for."""
-        return self._wish
-
-    def show_words(self, wish: WordsWish | None) -> None:
+    def show_words(self, request: WordsRequest | None) -> None:
         """Show the words requested, or none; those before stay for a moment if these must be searched for."""
-        self._wish = wish
-        self._job.stop()
-        if wish is None:
+        self.request = request
+        self._task.stop()
+        if request is None:
             self._show(NO_WORDS)
-        elif wish.history.is_whole and len(wish.history.input.cells) <= _MOST_CELLS:
-            self._show(find_words(wish))
+        elif request.history.is_whole and len(request.history.input.cells) <= _MOST_CELLS:
+            self._show(find_words(*request))
         else:
-            if self._shown is None or self._shown.history is not wish.history:
+            if self._shown is None or self._shown.history is not request.history:
                 self._show_search()
             elif not self._patience.isActive():
                 self._patience.start()
-            self._job.begin(wish)
+            self._task.run(*request)
 
     def mark_word(self, word: str) -> bool:
         """Mark a word as soon as it is shown; an empty one marks none. Return whether it is shown now."""
         self._marked = word
-        return self._view.mark_word(word)
+        return self.view.mark_word(word)
 
     def set_room(self, rows: int, *, is_low: bool) -> None:
         """Make room for this many rows; with `is_low`, a short title stands beside them."""
@@ -459,10 +399,9 @@ class WordsPanel(QWidget):
         self._fit()
 
     def needed_height(self, rows: int, width: int, *, is_low: bool) -> int:
-        """Return the height in pixels for this many rows in a pane of this width; 0 while there is nothing to show."""
-        if self._wish is None:
+        if self.request is None:
             return 0
-        row = self._view.verticalHeader().defaultSectionSize()
+        row = self.view.verticalHeader().defaultSectionSize()
         if is_low:
             return max(rows * row + 2, self._title.fontMetrics().height()) + 4
         title = wrapped_height(self._title, self._title.accessibleName(), width - _SIDES.left() - _SIDES.right())
@@ -471,16 +410,15 @@ class WordsPanel(QWidget):
     def _fit(self) -> None:
         """Take the height set by `set_room`, and no more than all words need."""
         count = len(self._found.words)
-        self._view.show_rows(min(self._rows, max(count, 1)))
-        row = self._view.verticalHeader().defaultSectionSize()
+        self.view.show_rows(min(self._rows, max(count, 1)))
+        row = self.view.verticalHeader().defaultSectionSize()
         if self._is_narrow:
             self.setMaximumHeight(max(self._rows * row, self._title.sizeHint().height()) + 4)
         else:
-            self.setMaximumHeight(needed_height(self, self._title, self._view, count))
+            self.setMaximumHeight(needed_height(self, self._title, self.view, count))
 
     def close_job(self) -> None:
-        """Stop searching, and wait for the thread to end."""
-        self._job.close()
+        self._task.close()
 
     def _show_search(self) -> None:
         self._show(NO_WORDS)
@@ -488,10 +426,11 @@ class WordsPanel(QWidget):
 
     def _show(self, found: PairWords) -> None:
         self._patience.stop()
-        self._found, self._shown = found, self._wish
-        self._view.show_words(found)
-        self._view.mark_word(self._marked)
-        self._view.setVisible(bool(found.words))  # an empty table would take the keyboard focus
+        self._found, self._shown = found, self.request
+        self._task.answer = self._task.answered = None
+        self.view.show_words(found.words)
+        self.view.mark_word(self._marked)
+        self.view.setVisible(bool(found.words))  # an empty table would take the keyboard focus
         self._show_title()
         self._fit()
 
@@ -499,18 +438,15 @@ class WordsPanel(QWidget):
         if self._shown is None:
             set_plain_text(self._title, "")
             return
-        whole = words_title(self._shown, self._found, self._shown.history)
+        whole = words_title(self._shown, self._found)
         set_plain_tooltip(self._title, whole)
         is_short = self._is_narrow and bool(self._found.words)
         set_plain_text(self._title, short_words_title(self._shown, self._found) if is_short else whole)
         self._title.setAccessibleName(whole)
 
     def _on_patience_timeout(self) -> None:
-        if self._job.is_running:
+        if self._task.is_running:
             self._show_search()
 
-    def _on_job_finished(self, found: PairWords) -> None:
-        self._show(found)
-
-    def _on_job_failed(self, error: StudioError) -> None:
+    def _on_task_failed(self, error: StudioError) -> None:
         set_plain_text(self._title, str(error))

@@ -6,14 +6,18 @@ No widgets here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.libraries.library_child import WORD_MARK
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.session.selection import text_of_token
+from wordpiece_studio.session.selection import step_of_pair, text_of_token
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
 from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
@@ -23,14 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+    from PySide6.QtCore import QObject
 
-    from wordpiece_studio.libraries.library_tokenizer import Segmentation
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
     from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import Objective
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory, MergeTree
+
+_tr = partial(QCoreApplication.translate, "TokenDetails")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +68,17 @@ class Subject:
 
 
 def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject:
-    """Return the subject of a selection, considering the first `end` merges."""
     if selection.kind == "word":
         return Subject("word", selection.text)
     vocabulary = history.vocabulary(end)
     pair, text, step = None, text_of_token(selection, vocabulary), 0
     if selection.kind == "pair":
         pair = (selection.left, selection.right)
-        step = _step_of_pair(history, vocabulary.id_of(selection.left), vocabulary.id_of(selection.right), end)
+        step = step_of_pair(selection, history, end) or 0
     token_id = vocabulary.id_of(text)
     if token_id is None:
         return Subject("strange" if pair is None else "pair", text, pair=pair)
     return Subject("token", text, token_id, history.birth_step(token_id), pair, step)
-
-
-def _step_of_pair(history: MergeHistory, left: int | None, right: int | None, end: int) -> int:
-    if left is None or right is None:
-        return 0
-    found = np.flatnonzero((history.column("left_id")[:end] == left) & (history.column("right_id")[:end] == right))
-    return int(found[0]) + 1 if len(found) else 0
 
 
 def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.int64]:
@@ -187,25 +186,17 @@ FEW, MANY = 24, 500
 
 
 def chip(token: str, *, faded: bool = False, selected: bool = False, tip: str = "") -> FlowItem:
-    """Return an item for a token that can be chosen."""
     return FlowItem(token, "chip", Selection("token", text=token), tip or token_text(token, 400), faded, selected)
 
 
 def word_item(word: str, count: int = 0) -> FlowItem:
-    """Return an item for a word that can be chosen, with its count."""
     times = f" ×{number_text(count)}" if count > 1 else ""
     return FlowItem(f"{token_text(word, 40)}{times}", "word", Selection("word", text=word), token_text(word, 400))
 
 
 def step_item(step: int, now: int) -> FlowItem:
-    """Return an item that goes to a step."""
     tip = _tr("Go to step {step}").format(step=number_text(step))
     return FlowItem(number_text(step), "link", step, tip, faded=step > now)
-
-
-def more_item(count: int) -> FlowItem:
-    """Return the link to `count` more items."""
-    return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more"))
 
 
 def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[FlowItem]]:
@@ -240,7 +231,6 @@ def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem
 
 
 def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> list[FlowItem]:
-    """Return an item for each distinct token that these steps made."""
     items: dict[str, FlowItem] = {}
     for step in steps:
         token = history.token(int(history.column("new_id")[step - 1]))
@@ -249,50 +239,69 @@ def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> lis
     return list(items.values())
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenDetails", text)
+def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:
+    return library.best_segmentations(text.removeprefix(WORD_MARK) if library.kind == "SentencePiece" else text)
 
 
 class DetailsState:
-    """The model and the latest answers.
+    """The model, and what is looked up about the subject; answers may be about an earlier one.
 
     Attributes
     ----------
-    words, growth, candidates, best
-        The latest answers; they may be about an earlier subject. `best`: a word and its best segmentations, or why
-        there are none.
+    words, growth, best
+        Find the words with a token, the growth of a word, and its best splits by the library that trained the run.
     most_children
         How many children to show.
     """
 
-    def __init__(self, model: TrainerModel, usage: TokenUsage) -> None:
+    def __init__(self, model: TrainerModel, usage: TokenUsage, parent: QObject) -> None:
         self.model = model
         self.usage = usage
-        self.words: TokenWords | None = None
-        self.growth: WordGrowth | None = None
+        self.words = Task(words_of_token, "The words with a token cannot be found", parent)
+        self.growth = Task(growth_of_word, "The words with a token cannot be found", parent)
+        self.best = Task(_best_splits, "The best splits cannot be found", parent)
+        self.tasks = self.words, self.growth, self.best
         self.candidates: Candidates | None = None
         self.most_children = FEW
-        self.best: tuple[str, Sequence[Segmentation] | str] = ("", ())
+
+    def forget(self) -> None:
+        self.candidates = None
+        for task in self.tasks:
+            task.stop()
+            task.answer = task.answered = None
+
+    def look_up(self, history: MergeHistory, subject: Subject, *, with_words: bool) -> None:
+        """Find out what needs a search of the whole corpus, or another library."""
+        model, usage = self.model, self.usage
+        if subject.kind == "word":
+            self.growth.ask(history, subject.text, model.merge_count)
+        elif subject.kind == "token" and subject.birth <= model.step and with_words:
+            reasons = usage.reasons if self.is_dead(subject) else None
+            self.words.ask(history, subject.token_id, model.step, reasons)
+        run, is_special = model.run, 0 <= subject.token_id < self.number_of_special
+        if run is not None and run.library is not None and run.has_best_segmentations and not is_special:
+            self.best.ask(run.library, subject.text)
+        else:
+            self.best.stop()
+
+    def words_at(self, subject: Subject) -> TokenWords | None:
+        request = self.words.answered
+        is_this = request is not None and request[1:3] == (subject.token_id, self.model.step)
+        return self.words.answer if is_this else None
 
     def best_text(self, word: str) -> str:
         """Return the best segmentations of a word by another library, if it has scores and they are known."""
-        of_word, found = self.best
-        if of_word != word or not found:
+        if self.best.error is not None:
+            return str(self.best.error)
+        if self.best.answered is None or self.best.answered[1] != word or not self.best.answer:
             return ""
-        if isinstance(found, str):
-            return found
-        lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in found]
+        lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in self.best.answer]
         return "\n".join([_tr("Most probable splits, with log probabilities:"), *lines])
 
     @property
     def number_of_special(self) -> int:
         config = self.model.config
         return len(config.reserved_tokens) if config is not None else 0
-
-    @property
-    def _unknown_token(self) -> str:
-        vocabulary = self.model.vocabulary_at(self.model.step)
-        return vocabulary.unk_token if vocabulary is not None else ""
 
     @property
     def _objective(self) -> Objective:
@@ -311,22 +320,21 @@ class DetailsState:
     # -- a token
 
     def is_dead(self, subject: Subject) -> bool:
-        """Return whether the token is known never to be used at this step."""
         return self.usage.is_current and self.usage.reason(subject.token_id) is not None
 
     def use(self, subject: Subject) -> str:
-        """Return how often the token is used, or why it never is; empty if that is not known."""
         usage, token_id = self.usage, subject.token_id
         if subject.birth > self.model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
-        if token_id < self.number_of_special and subject.text == self._unknown_token:
+        vocabulary = self.model.vocabulary_at(self.model.step)
+        if token_id < self.number_of_special and vocabulary is not None and subject.text == vocabulary.unk_token:
             return unknown_text(*usage.unknown_words)
         reason = usage.reason(token_id)
         if reason is None:
             figures = int(usage.frequencies[token_id]), int(usage.word_counts[token_id])
             return usage_text(*figures, is_as_trained=usage.reasons is None)
-        words = self.words
-        return dead_sentence(reason, words.spelled if words is not None and words.token_id == token_id else None)
+        words, request = self.words.answer, self.words.answered
+        return dead_sentence(reason, words.spelled if request is not None and request[1] == token_id else None)
 
     # -- a pair
 
@@ -344,9 +352,13 @@ class DetailsState:
 
     # -- a word
 
+    def growth_said(self, history: MergeHistory, subject: Subject) -> str:
+        growth = self.growth_of(subject)
+        return "" if growth is None else growth_text(growth, self.model.step if history.has_steps else -1)
+
     def growth_of(self, subject: Subject) -> WordGrowth | None:
-        """Return how the word was merged, if that is known."""
-        return self.growth if self.growth is not None and self.growth.word == subject.text else None
+        request = self.growth.answered
+        return self.growth.answer if request is not None and request[1] == subject.text else None
 
     def word_items(self, history: MergeHistory, subject: Subject) -> list[FlowItem]:
         """Return the tokens of a word as merged; for one not in the training corpus, as longest match splits it."""
@@ -358,7 +370,6 @@ class DetailsState:
         return [chip(token) for token in self.longest_match(subject.text)]
 
     def longest_match(self, word: str) -> list[str]:
-        """Return the tokens into which longest match splits a word at this step."""
         tokenizer = self.model.tokenizer_at(self.model.step)
         if tokenizer is None:
             return []

@@ -95,7 +95,6 @@ def _by_level(tree: MergeTree) -> list[PlacedNode]:
 
 
 def merges_of(tree: MergeTree) -> list[MergeTree]:
-    """Return the distinct merges that made a token, in step order."""
     found: dict[int, MergeTree] = {}
     waiting = [tree]
     while waiting:
@@ -113,14 +112,9 @@ class MergeTreeView(ChipArea[int]):
         super().__init__(theme, parent)
         self._history: MergeHistory | None = None
         self._tree: MergeTree | None = None
-        self._nodes: list[PlacedNode] = []
+        self.nodes: list[PlacedNode] = []
         self._step = 0
         self.setAccessibleName(self.tr("Merge tree"))
-
-    @property
-    def nodes(self) -> list[PlacedNode]:
-        """The nodes as laid out, the root first."""
-        return self._nodes
 
     def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, step: int) -> None:
         """Show the tree of a token, nodes born after `step` pale; hide if the token was not made by a merge."""
@@ -138,7 +132,7 @@ class MergeTreeView(ChipArea[int]):
     # -- geometry
 
     def _lay_out(self) -> None:
-        self._nodes = laid_out(self._tree, self._width_of, _GAP) if self._tree is not None else []
+        self.nodes = laid_out(self._tree, self._width_of, _GAP) if self._tree is not None else []
         self._fit()
 
     def _width_of(self, token_id: int) -> float:
@@ -153,11 +147,11 @@ class MergeTreeView(ChipArea[int]):
         return self._style.height + self._style.caption_height + _LEVEL_GAP
 
     def _content_size(self) -> QSize:
-        if not self._nodes:
+        if not self.nodes:
             return QSize(40, 10)
-        width = max(node.x + node.width for node in self._nodes)
-        levels = max(node.level for node in self._nodes)
-        has_caption = any(node.level == levels and node.tree.step for node in self._nodes)
+        width = max(node.x + node.width for node in self.nodes)
+        levels = max(node.level for node in self.nodes)
+        has_caption = any(node.level == levels and node.tree.step for node in self.nodes)
         below = self._style.caption_height if has_caption else 0
         height = levels * self._level_height + self._style.height + below
         return QSize(int(width + 2 * _MARGIN + 1), int(height + 2 * _MARGIN + 1))
@@ -170,7 +164,7 @@ class MergeTreeView(ChipArea[int]):
 
     def _show_root(self) -> None:
         """Scroll to the root, which in a large tree may lie far from the corner."""
-        if self._nodes:
+        if self.nodes:
             center = self._content_rect(0).center().toPoint()
             self.horizontalScrollBar().setValue(center.x() - self.viewport().width() // 2)
             self.verticalScrollBar().setValue(0)
@@ -182,35 +176,32 @@ class MergeTreeView(ChipArea[int]):
             self._show_root()
 
     def _content_rect(self, place: int) -> QRectF:
-        node = self._nodes[place]
+        node = self.nodes[place]
         return QRectF(_MARGIN + node.x, _MARGIN + node.level * self._level_height, node.width, self._style.height)
 
     def _place_at(self, point: QPointF) -> int | None:
-        return next((place for place in range(len(self._nodes)) if self._content_rect(place).contains(point)), None)
+        return next((place for place in range(len(self.nodes)) if self._content_rect(place).contains(point)), None)
 
     # -- nodes
 
     def _target(self, place: int) -> Selection:
-        return Selection("token", text=self._token(self._nodes[place].tree.token_id))
+        return Selection("token", text=self._token(self.nodes[place].tree.token_id))
 
     def _place_for(self, key: Qt.Key) -> int | None:
         """Return the node in the direction of an arrow key: up is the whole, down the left part."""
         here = self._current
         if here is None:
             return None
-        node = self._nodes[here]
-        ends = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: len(self._nodes) - 1}
-        parts = {Qt.Key.Key_Up: node.parent, Qt.Key.Key_Down: node.left}
-        if key in ends or key in parts:
-            place = {**ends, **parts}[key]
-            return place if place >= 0 else None
-        level = [place for place, other in enumerate(self._nodes) if other.level == node.level]
-        level.sort(key=self._left_edge)
+        node = self.nodes[here]
+        targets = {
+            Qt.Key.Key_Home: 0, Qt.Key.Key_End: len(self.nodes) - 1, Qt.Key.Key_Up: node.parent,
+            Qt.Key.Key_Down: node.left,
+        }  # fmt: skip
+        if key in targets:
+            return targets[key] if targets[key] >= 0 else None
+        level = [place for place, other in enumerate(self.nodes) if other.level == node.level]  # from left to right
         at = level.index(here) + (1 if key == Qt.Key.Key_Right else -1)
         return level[at] if 0 <= at < len(level) else None
-
-    def _left_edge(self, place: int) -> float:
-        return self._nodes[place].x
 
     def _update_accessibility(self) -> None:
         if self._tree is not None:
@@ -219,7 +210,7 @@ class MergeTreeView(ChipArea[int]):
             super()._update_accessibility()
 
     def _said(self, place: int) -> str:
-        return self._sentence(self._nodes[place].tree)
+        return self._sentence(self.nodes[place].tree)
 
     def _said_of_all(self) -> str:
         merges = merges_of(self._tree) if self._tree is not None else []
@@ -240,8 +231,8 @@ class MergeTreeView(ChipArea[int]):
 
     def _paint(self, painter: QPainter, seen: QRectF) -> None:
         around = seen.adjusted(-1, -self._level_height, 1, self._level_height)
-        rects = [self._content_rect(place).translated(-self._offset) for place in range(len(self._nodes))]
-        for node, rect in zip(self._nodes, rects, strict=True):
+        rects = [self._content_rect(place).translated(-self._offset) for place in range(len(self.nodes))]
+        for node, rect in zip(self.nodes, rects, strict=True):
             if node.parent >= 0:
                 self._paint_line(painter, rects[node.parent], rect)
         for place, rect in enumerate(rects):
@@ -256,7 +247,7 @@ class MergeTreeView(ChipArea[int]):
         painter.drawPolyline([begin, QPointF(begin.x(), middle), QPointF(end.x(), middle), end])
 
     def _paint_node(self, painter: QPainter, place: int, rect: QRectF) -> None:
-        node = self._nodes[place]
+        node = self.nodes[place]
         is_current = place == self._current and self.hasFocus()
         look = ChipLook(selected=place == 0 and not is_current, current=is_current, faded=node.tree.step > self._step)
         self._style.paint(painter, rect, self._token(node.tree.token_id), look)

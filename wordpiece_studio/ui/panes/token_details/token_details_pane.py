@@ -6,35 +6,280 @@ chosen.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.libraries.library_child import WORD_MARK
-from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.run import Selection, TrainerState
-from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
-from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState, Subject, subject_of
-from wordpiece_studio.ui.widgets.pane import Pane
-from wordpiece_studio.ui.widgets.plain import WholeLabel
+from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.run import Selection
+from wordpiece_studio.ui.panes.token_details.details_state import (
+    FEW,
+    MANY,
+    MORE,
+    DetailsState,
+    Subject,
+    birth_text,
+    chain_items,
+    children_items,
+    children_of,
+    chip,
+    other_origin,
+    shortened,
+    step_item,
+    subject_of,
+    word_item,
+)
+from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import Pane, fill
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    import threading
+    from collections.abc import Sequence
 
-    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
-    from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.run import Candidates
-    from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
+    from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_BUSY_DELAY_MS = 100
+_tr = partial(QCoreApplication.translate, "TokenDetails")
+_HEAD_POINTS, _LONG = 5, 18  # characters
+_MOST_NAME = 400  # characters passed to a screen reader
+_DOTS = FlowItem("…")
+_MOST_LOW = 60
+"""No low pane has room for this many tokens of a word."""
+_SIDES, _ABOVE, _BELOW = 14, 4, 1
+
+
+class ListPart(QWidget):
+    """A heading with chips below it; hidden if both are empty."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._heading = plain_label("", self, role="heading", wrap=True)
+        self.flow = ChipFlow(theme, self, points=-0.5)
+        fill(QVBoxLayout(self), self._heading, self.flow, spacing=3)
+
+    def show_items(self, heading: str, items: Sequence[FlowItem]) -> None:
+        set_plain_text(self._heading, heading)
+        self.flow.show_items(items, heading)
+        self.setVisible(bool(items) or bool(heading))
+
+
+class DetailsBody(QScrollArea):
+    """Token or word, birth, figures, formula, tree, children and words."""
+
+    def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.head = ChipFlow(theme, points=_HEAD_POINTS)
+        self.summary = WholeLabel(role="hint")
+        self.birth = QPushButton()
+        self.birth.setAccessibleName(self.tr("Go to the step that created the token"))
+        self.formula = ChipFlow(theme)
+        self.facts = WholeLabel()
+        self.tree = MergeTreeView(theme)
+        explain("step", self.birth)
+        explain("merge", self.tree)
+        self.parts = ListPart(theme)
+        self.children_ = ListPart(theme)
+        self.words = ListPart(theme)
+        content = QWidget()
+        content.setObjectName("scroll_contents")
+        beside = fill(QVBoxLayout(), self.head, self.summary, spacing=2)
+        top = fill(QHBoxLayout(), (beside, 1), (self.birth, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
+        parts = self.formula, self.facts, self.tree, self.parts, self.children_, self.words
+        fill(QVBoxLayout(content), top, *parts, 1, margins=(14, 8, 10, 8), spacing=8)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+
+    def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
+        return self.head, self.formula, self.tree, self.parts.flow, self.children_.flow, self.words.flow
+
+    def show_head(self, item: FlowItem, name: str, summary: str, birth: int = 0) -> None:
+        """Show the subject, a line about it, and a button to its birth step unless that is 0."""
+        self.head.set_points(_HEAD_POINTS if len(item.text) <= _LONG else 0)
+        self.head.show_items([item], name)
+        self.summary.show_text(summary)
+        self.birth.setVisible(birth > 0)
+        self.birth.setText(self.tr("Step {step}").format(step=number_text(birth)))
+
+    def show_no_lists(self) -> None:
+        self.tree.show_tree(None, None, 0)
+        for part in (self.parts, self.children_, self.words):
+            part.show_items("", [])
+
+    def show_facts(self, *sentences: str) -> None:
+        text = "\n".join(sentence for sentence in sentences if sentence)
+        self.facts.show_text(text)
+        self.facts.setVisible(bool(text))
+
+    def show_subject(self, history: MergeHistory, subject: Subject) -> None:
+        if subject.kind == "word":
+            self._fill_word(history, subject)
+        elif subject.kind == "token":
+            self._fill_token(history, subject)
+        else:
+            self._fill_unlearned(history, subject)
+
+    # -- a token
+
+    def _fill_token(self, history: MergeHistory, subject: Subject) -> None:
+        step, name = self._state.model.step, token_text(subject.text, _MOST_NAME)
+        item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > step)
+        self.show_head(item, name, birth_text(subject, self._state.number_of_special, step, history), subject.birth)
+        self._fill_formula(history, subject)
+        self.show_facts(other_origin(subject), self._state.use(subject), self._state.best_text(subject.text))
+        self.tree.show_tree(history, history.merge_tree(subject.token_id), step)
+        self.parts.show_items("", [])
+        self._fill_children(history, subject)
+        self._fill_words(subject)
+
+    def _fill_formula(self, history: MergeHistory, subject: Subject) -> None:
+        if not subject.birth:
+            self.formula.show_items([], "")
+            return
+        merge = history[subject.birth - 1]
+        faded = subject.birth > self._state.model.step
+        formula = self._state.named_formula(merge, merge.symbols_before)
+        items = [chip(merge.left, faded=faded), FlowItem("+"), chip(merge.right, faded=faded)]
+        items.append(FlowItem(formula, faded=faded))
+        name = _tr("The pair merged into {token} and its merge score").format(token=token_text(subject.text))
+        self.formula.show_items(items, name)
+
+    def _fill_children(self, history: MergeHistory, subject: Subject) -> None:
+        model, most = self._state.model, self._state.most_children
+        steps = children_of(history, subject.token_id, model.merge_count)
+        items = children_items(history, steps[:most].tolist(), model.step)
+        if len(steps) > most and most < MANY:
+            more = _tr("{count} more").format(count=number_text(len(steps) - most))
+            items.append(FlowItem(more, "link", MORE, _tr("Show more")))
+        heading = plural(len(steps), "Part of one later merge", "Part of {count} later merges")
+        self.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
+
+    def _fill_words(self, subject: Subject) -> None:
+        words = self._state.words_at(subject)
+        is_special = subject.token_id < self._state.number_of_special  # merges never make a special token
+        if words is None or is_special or subject.birth > self._state.model.step:
+            self.words.show_items("", [])
+            return
+        items = [word_item(word, count) for word, count in words.words]
+        heading = _tr("Occurs in no word at this step")
+        if words.total:
+            heading = plural(
+                words.total,
+                "Occurs in one word at this step",
+                "Occurs in {count} words at this step, most frequent first",
+            )
+        if words.total > len(words.words):
+            items.append(FlowItem("…"))
+        self.words.show_items(heading.format(count=number_text(words.total)), items)
+
+    # -- what is not a token
+
+    def _fill_unlearned(self, history: MergeHistory, subject: Subject) -> None:
+        item = FlowItem(subject.text, "chip", faded=True)
+        self.show_head(item, token_text(subject.text, _MOST_NAME), self._state.unlearned(history, subject))
+        formula: list[FlowItem] = []
+        if subject.pair is not None:
+            left, right = subject.pair
+            formula = [chip(left), FlowItem("+"), chip(right), FlowItem("→"), item]
+        self.formula.show_items(formula, _tr("The pair"))
+        self.show_facts()
+        self.show_no_lists()
+
+    # -- a word
+
+    def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
+        state, now = self._state, self._state.model.step
+        growth, name = state.growth_of(subject), token_text(subject.text, _MOST_NAME)
+        self.show_head(FlowItem(subject.text, "word"), name, state.growth_said(history, subject))
+        self.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
+        self.show_facts(state.cut_otherwise(history, subject), state.best_text(subject.text))
+        self.show_no_lists()
+        steps = growth.steps if growth is not None else ()
+        items = [step_item(step, now) for step in steps[:MANY]]
+        self.parts.show_items(_tr("Changed at steps") if items else "", items)
+
+
+class DetailsLine(QWidget):
+    """The merges of a token in one line; where not all fit, the last ones."""
+
+    def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.chain = ChipFlow(theme, points=-0.5)
+        self.note = WholeLabel(role="hint")
+        fill(QVBoxLayout(self), self.chain, self.note, 1, margins=(_SIDES, _ABOVE, _SIDES, _BELOW), spacing=4)
+
+    def show_subject(self, history: MergeHistory, subject: Subject, width: int, height: int) -> None:
+        room = max(width - 2 * _SIDES, 1), max(height - _ABOVE - _BELOW, 1)
+        if subject.kind == "word":
+            items = self._beginning(self._state.word_items(history, subject), room)
+            name = self.tr("Tokens of the word")
+        else:
+            items = self._token_items(history, subject, room)
+            name = self.tr("How {token} was built").format(token=token_text(subject.text))
+        self.chain.show_items(items, name)
+        self._show_note(self._note(history, subject), room[1] - self.chain.height_of(items, room[0]))
+
+    def _token_items(self, history: MergeHistory, subject: Subject, room: tuple[int, int]) -> list[FlowItem]:
+        groups: list[list[FlowItem]] = []
+        if subject.kind == "token" and subject.birth:
+            groups = chain_items(history, history.merge_tree(subject.token_id), self._state.model.step)
+        if groups:
+            return self._fitting(groups, room)
+        is_learned = subject.kind == "token"
+        return [FlowItem(subject.text, "chip", selected=is_learned, faded=not is_learned)]
+
+    def _fitting(self, groups: Sequence[Sequence[FlowItem]], room: tuple[int, int]) -> list[FlowItem]:
+        first = 0
+        while first < len(groups) - 1 and self.chain.height_of(shortened(groups, first), room[0]) > room[1]:
+            first = min(first + max(1, (len(groups) - first) // 16), len(groups) - 1)
+        return shortened(groups, first)
+
+    def _beginning(self, items: Sequence[FlowItem], room: tuple[int, int]) -> list[FlowItem]:
+        """Return as many tokens of a word as fit above one line of the note, then an ellipsis if any are left out."""
+        width, height = room[0], max(room[1] - self.note.fontMetrics().height() - 6, 1)
+        if self.chain.height_of(items, width) <= height:
+            return list(items)
+        fits = [self.chain.height_of([*items[:count], _DOTS], width) <= height for count in range(1, _MOST_LOW)]
+        return [*items[: max(fits.count(True), 1)], _DOTS]
+
+    def _note(self, history: MergeHistory, subject: Subject) -> str:
+        state, step = self._state, self._state.model.step
+        if subject.kind == "word":
+            return f"{state.growth_said(history, subject)}\n{state.best_text(subject.text)}".strip()
+        if subject.kind != "token":
+            return state.unlearned(history, subject)
+        summary = birth_text(subject, state.number_of_special, step, history)
+        return f"{summary}\n{state.use(subject)}".strip()
+
+    def _show_note(self, text: str, room: int) -> None:
+        """Show as many lines of a text as fit."""
+        lines = text.split("\n")
+        height, width = self.note.fontMetrics().height(), max(self.chain.width(), 1)
+        while lines:
+            needed = sum(1 + self.note.fontMetrics().horizontalAdvance(line) // width for line in lines) * height + 6
+            if needed <= room:
+                break
+            lines.pop()
+        self.note.show_text("\n".join(lines))
+        self.note.setVisible(bool(lines))
+
+
 _SMALLEST = QSize(120, 44)
 _LOW_LINES = 9
 """A pane lower than this many lines of text is low."""
@@ -44,69 +289,43 @@ class TokenDetailsPane(Pane):
     """Shows what is known about the selection."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(model, parent)
-        self._usage = usage
-        self._state = DetailsState(model, usage)
+        super().__init__(model, parent, usage=usage)
+        self._state = DetailsState(model, usage, self)
         self._subject: Subject | None = None
-        self._asked: object = None
-        self._asked_library: tuple[LibraryTokenizer, str] | None = None
-        self._best = BackgroundJob(_best_of, "The best splits cannot be found", self)
-        self._best.finished.connect(self._on_best_finished)
-        self._best.failed.connect(self._on_best_failed)
-        self._body = DetailsBody(theme, self)
-        self._filler = DetailsFiller(self._body, self._state)
-        self._line = DetailsLine(theme, self._state, self)
+        self.body = DetailsBody(theme, self._state, self)
+        self.line = DetailsLine(theme, self._state, self)
         self._empty = QWidget(self)
         self._empty_text = WholeLabel(role="hint")
         self._show_merge = QPushButton(self.tr("Show this merge’s token"))
-        self._lay_out()
-        self._connect()
+        parts = self._empty_text, (self._show_merge, 0, Qt.AlignmentFlag.AlignLeft), 1
+        fill(QVBoxLayout(self._empty), *parts, margins=(14, 5, 14, 3), spacing=4)
+        self._stack = QStackedLayout(self)
+        for page in (self._empty, self.line, self.body):
+            self._stack.addWidget(page)
+        self._connect(usage)
         self.set_heading(self.tr("Token details"))
 
-    def _lay_out(self) -> None:
-        empty = QVBoxLayout(self._empty)
-        empty.setContentsMargins(14, 5, 14, 3)
-        empty.setSpacing(4)
-        empty.addWidget(self._empty_text)
-        empty.addWidget(self._show_merge, 0, Qt.AlignmentFlag.AlignLeft)
-        empty.addStretch(1)
-        self._stack = QStackedLayout(self)
-        for page in (self._empty, self._line, self._body):
-            self._stack.addWidget(page)
-
-    def _connect(self) -> None:
-        for chips in (self._line.chain, *self._body.chips()):
+    def _connect(self, usage: TokenUsage) -> None:
+        for chips in (self.line.chain, *self.body.chips()):
             chips.chosen.connect(self._on_chips_chosen)
-        self._body.birth.clicked.connect(self._on_birth_clicked)
+        self.body.birth.clicked.connect(self._on_birth_clicked)
         self._show_merge.clicked.connect(self._on_show_merge_clicked)
-        self._usage.changed.connect(self._on_usage_changed)
-        self._usage.details.words_found.connect(self._on_details_words_found)
-        self._usage.details.growth_found.connect(self._on_details_growth_found)
+        for task in self._state.tasks:
+            task.finished.connect(self.refresh_soon)
+            task.failed.connect(self.refresh_soon)
+        for signal in (usage.changed, self._model.step_changed, self._model.merges_appended):
+            signal.connect(self.refresh_soon)
         self._model.selection_changed.connect(self._on_model_selection_changed)
-        self._model.step_changed.connect(self._on_model_step_changed)
-        self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
 
     @property
-    def body(self) -> DetailsBody:
-        """The full details, for a pane that is not low."""
-        return self._body
-
-    @property
-    def line(self) -> DetailsLine:
-        """The short details of a low pane."""
-        return self._line
-
-    @property
     def is_low(self) -> bool:
-        """Whether there is room for only one line."""
         return self.height() < _LOW_LINES * self.fontMetrics().height()
 
     # -- contents
 
     def forget(self) -> None:
-        self._state.words = self._state.growth = self._state.candidates = self._asked = None
-        self._state.best, self._asked_library = ("", ()), None
+        self._state.forget()
 
     def refresh(self) -> None:
         history, selection = self._model.history, self._model.selection
@@ -116,14 +335,13 @@ class TokenDetailsPane(Pane):
             return
         self._subject = subject_of(history, selection, self._model.merge_count)
         self._show_heading(self._subject)
-        self._ask_library(self._subject)
-        self._ask(history, self._subject)
+        self._state.look_up(history, self._subject, with_words=not self.is_low)
         if self.is_low:
-            self._stack.setCurrentWidget(self._line)
-            self._line.fill(history, self._subject, self.width(), self.height())
+            self._stack.setCurrentWidget(self.line)
+            self.line.show_subject(history, self._subject, self.width(), self.height())
         else:
-            self._stack.setCurrentWidget(self._body)
-            self._filler.fill(history, self._subject)
+            self._stack.setCurrentWidget(self.body)
+            self.body.show_subject(history, self._subject)
 
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self._empty)
@@ -142,62 +360,11 @@ class TokenDetailsPane(Pane):
             hint = self.tr("{token} · created at step {step}").format(token=hint, step=number_text(subject.birth))
         self.set_heading(self.tr("Token details"), hint)
 
-    # -- requests
-
-    def _ask(self, history: MergeHistory, subject: Subject) -> None:
-        """Request what needs a search of the whole corpus, unless it has already been requested."""
-        usage, step = self._usage, self._model.step
-        if subject.kind == "word":
-            wanted: object = (id(history), subject.text, self._model.merge_count)
-            if wanted != self._asked:
-                self._asked = wanted
-                usage.details.find_growth(subject.text)
-            return
-        if subject.kind != "token" or subject.birth > step or self.is_low:
-            return
-        is_dead = self._state.is_dead(subject)
-        wanted = (id(history), subject.token_id, step, is_dead)
-        if wanted != self._asked:
-            self._asked = wanted
-            usage.details.find_words(subject.token_id, usage.reasons if is_dead else None)
-
-    def _ask_library(self, subject: Subject) -> None:
-        """Request the best segmentations by the library that trained the run, if it is one by probabilities."""
-        run, wanted = self._model.run, None
-        is_special = 0 <= subject.token_id < self._state.number_of_special
-        has_best = run is not None and run.has_best_segmentations
-        if run is not None and run.library is not None and has_best and not is_special:
-            wanted = (run.library, subject.text)
-        if wanted == self._asked_library:
-            return
-        self._asked_library, self._state.best = wanted, ("", ())
-        if wanted is None:
-            self._best.stop()
-        else:
-            self._best.begin(wanted)
-
     def close_jobs(self) -> None:
-        """Wait for the thread to end."""
-        super().close_jobs()
-        self._best.close()
+        for task in self._state.tasks:
+            task.close()
 
     # -- events
-
-    def _on_best_finished(self, found: tuple[str, list[Segmentation]]) -> None:
-        self._state.best = found
-        self.refresh_later()
-
-    def _on_best_failed(self, error: StudioError) -> None:
-        self._state.best = ("" if self._subject is None else self._subject.text, str(error))
-        self.refresh_later()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._usage.set_wanted(self, True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._usage.set_wanted(self, False)
 
     def minimumSizeHint(self) -> QSize:
         return _SMALLEST  # not that of the largest page
@@ -224,36 +391,11 @@ class TokenDetailsPane(Pane):
         if history is not None and step:
             self._model.set_selection(Selection("token", text=history[step - 1].token))
 
-    def _on_usage_changed(self) -> None:
-        self.refresh_later()
-
-    def _on_details_words_found(self, words: TokenWords) -> None:
-        self._state.words = words
-        self.refresh_later()
-
-    def _on_details_growth_found(self, growth: WordGrowth) -> None:
-        self._state.growth = growth
-        self.refresh_later()
-
-    def _on_model_selection_changed(self, _selection: object) -> None:
+    def _on_model_selection_changed(self) -> None:
         self._state.most_children = FEW
         self.refresh_later()
-
-    def _on_model_step_changed(self, _step: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
-
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS)
 
     def _on_model_candidates_changed(self, candidates: Candidates) -> None:
         self._state.candidates = candidates
         if self._subject is not None and self._subject.kind == "pair":
             self.refresh_later()
-
-
-def _best_of(
-    order: tuple[LibraryTokenizer, str], _stop: threading.Event, _report: Report
-) -> tuple[str, list[Segmentation]]:
-    library, text = order
-    marked = text.removeprefix(WORD_MARK) if library.kind == "SentencePiece" else text
-    return text, library.best_segmentations(marked)

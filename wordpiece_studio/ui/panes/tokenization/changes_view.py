@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, Signal
-from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesOfRuns
 from wordpiece_studio.session.live_timeline import TextChanges
@@ -14,6 +14,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
@@ -43,7 +44,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._now: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # the step of each run
+        self._now = self._steps  # the step of the run that each row is about
         self._columns = (
             TableColumn(
                 self.tr("Step"),
@@ -67,54 +68,40 @@ class ChangesModel(RecordTableModel["TextChange"]):
         now
             The step of each run.
         """
-        old, self._steps, self._now = self._steps, steps, np.array(now, dtype=np.int64)
+        old, self._steps, self._now = self._steps, steps, _of_rows(now, rows)
         is_longer = len(steps) >= len(old) and np.array_equal(steps[: len(old)], old)
         if not is_longer or isinstance(rows, ChangesOfRuns) or isinstance(self.records, ChangesOfRuns):
             self.set_records(rows)
         else:
             self.extend_records(rows)
-            self.redraw()
+            self._emit_changed(0, self.rowCount() - 1)
 
     def set_now(self, steps: Sequence[int]) -> None:
         """Make the rows after the step of their run pale; `steps`: that of each run."""
-        if list(steps) != self._now.tolist():
-            self._now = np.array(steps, dtype=np.int64)
-            self.redraw()
+        now = _of_rows(steps, self.records)
+        if not np.array_equal(now, self._now):
+            self._now = now
+            self._emit_changed(0, self.rowCount() - 1)
 
     def run_of(self, row: int) -> Run | None:
-        """Return the run that a row is about; None if they all are about the one that is shown."""
         return self.records.run_of(row) if isinstance(self.records, ChangesOfRuns) else None
 
     def last_past(self) -> int:
         """Return the index of the last row not after the step, or -1."""
-        past = np.flatnonzero(self._steps <= self._step_of_rows())
+        past = np.flatnonzero(self._steps <= self._now)
         return int(past[-1]) if len(past) else -1
 
     def row_of_step(self, run: Run | None) -> int:
-        here = np.flatnonzero(self._steps == self._step_of_rows()).tolist()
+        here = np.flatnonzero(self._steps == self._now).tolist()
         return next((row for row in here if self.run_of(row) is run), -1)
 
     def is_future(self, row: int) -> bool:
-        """Return whether a row lies after the step."""
-        return int(self._steps[row]) > self._step_of_row(row)
+        return bool(self._steps[row] > self._now[row])
 
     def is_here(self, row: int) -> bool:
-        """Return whether a row is at the step of its run."""
-        return int(self._steps[row]) == self._step_of_row(row)
-
-    def _step_of_row(self, row: int) -> int:
-        place = int(self.records.places[row]) if isinstance(self.records, ChangesOfRuns) else 0
-        return int(self._now[place])
-
-    def _step_of_rows(self) -> NDArray[np.int64]:
-        return self._now[self.records.places] if isinstance(self.records, ChangesOfRuns) else self._now
-
-    def redraw(self) -> None:
-        """Report that all rows may look different now."""
-        self._emit_changed(0, self.rowCount() - 1)
+        return bool(self._steps[row] == self._now[row])
 
     def tooltip(self, item: int) -> str:
-        """Return what a screen reader says."""
         return tooltip_text(self._spoken(item))
 
     def _letter(self, row: int) -> str:
@@ -128,7 +115,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
         row, run = self.records[item], self.run_of(item)
         of_run = self.tr("Run {letter}, step {step}: {left} + {right} → {token}")
         said = (self.tr("Step {step}: {left} + {right} → {token}") if run is None else of_run).format(
-            letter="" if run is None else run.letter,
+            letter=self._letter(item),
             step=number_text(row.step),
             left=token_text(row.left),
             right=token_text(row.right),
@@ -137,6 +124,11 @@ class ChangesModel(RecordTableModel["TextChange"]):
         change = plural(abs(row.change), "{change} token", "{change} tokens").format(change=signed_text(row.change))
         tokens = plural(row.tokens, "then 1 token", "then {count} tokens").format(count=number_text(row.tokens))
         return " · ".join((said, change, tokens))
+
+
+def _of_rows(steps: Sequence[int], rows: Sequence[TextChange]) -> NDArray[np.int64]:
+    places = rows.places if isinstance(rows, ChangesOfRuns) else np.zeros(len(rows), dtype=np.int64)
+    return np.array(steps, dtype=np.int64)[places]
 
 
 class ChangesView(QWidget):
@@ -148,9 +140,8 @@ class ChangesView(QWidget):
     """The number of rows has changed, and with it the height needed."""
 
     def __init__(
-        self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None, *,
-        comparison: Comparison | None = None, compared: ComparedChanges | None = None,
-    ) -> None:  # fmt: skip
+        self, changes: LiveChanges, comparison: Comparison, compared: ComparedChanges, theme: Theme, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._changes = changes
         self._comparison, self._compared = comparison, compared
@@ -159,16 +150,11 @@ class ChangesView(QWidget):
         explain("changes", self)
         self._table = _ChangesTable(theme, self)
         self._table.setAccessibleName(self.tr("Steps that changed the text"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 6, 4)
-        layout.setSpacing(4)
-        layout.addWidget(self._title)
-        layout.addWidget(self._table, 1)
+        fill(QVBoxLayout(self), self._title, (self._table, 1), margins=(14, 6, 6, 4), spacing=4)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._on_changes_changed)
-        if compared is not None:
-            compared.changed.connect(self._on_changes_changed)
+        compared.changed.connect(self._on_changes_changed)
         self._on_changes_changed()
 
     @property
@@ -176,7 +162,6 @@ class ChangesView(QWidget):
         return self._table.changes.records
 
     def needed_height(self, most_rows: int | None = None) -> int:
-        """Return the height in pixels of the title and all rows, or the first `most_rows`."""
         rows = len(self.rows)
         return needed_height(self, self._title, self._table, rows if most_rows is None else min(rows, most_rows))
 
@@ -201,9 +186,8 @@ class ChangesView(QWidget):
 
     def _merged(self) -> ChangesOfRuns | None:
         """Return the rows of all compared runs in the order of their tabs, if there are others."""
-        current, rows = self._comparison.runs.current if self._comparison is not None else None, self._changes.rows
-        others = self._compared.rows if self._compared is not None else {}
-        if self._comparison is None or current is None or not others or current in others:
+        current, rows, others = self._comparison.runs.current, self._changes.rows, self._compared.rows
+        if current is None or not others or current in others:
             return None
         if not isinstance(rows, TextChanges) or rows.history is not current.history:
             return None  # those of another run stay until this one's are found
@@ -211,8 +195,7 @@ class ChangesView(QWidget):
         return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
 
     def _steps(self, rows: Sequence[TextChange]) -> list[int]:
-        """Return the step of each of the runs that these rows are about."""
-        if self._comparison is None or not isinstance(rows, ChangesOfRuns):
+        if not isinstance(rows, ChangesOfRuns):
             return [self._step]
         others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
         return [others.get(run, self._step) for run in rows.runs]
@@ -232,16 +215,14 @@ class ChangesView(QWidget):
         """Keep the last row not after the step in view, and mark it if it is at the step."""
         changes = self._table.changes
         is_merged = isinstance(self.rows, ChangesOfRuns)
-        here = changes.row_of_step(self._comparison.runs.current if self._comparison and is_merged else None)
+        here = changes.row_of_step(self._comparison.runs.current if is_merged else None)
         self._table.setCurrentIndex(changes.index(here, 0) if here >= 0 else QModelIndex())
         if changes.rowCount():
             self._table.bring_into_view(max(changes.last_past(), 0), _ROWS_AROUND, is_early=True)
 
     def _on_table_row_chosen(self, row: int) -> None:
         chosen, run = self.rows[row], self._table.changes.run_of(row)
-        step = chosen.step
-        if self._comparison is not None and run is not None:
-            step = self._comparison.shown_step(run, step)
+        step = chosen.step if run is None else self._comparison.shown_step(run, chosen.step)
         self.step_chosen.emit(step, chosen.token)
 
 
@@ -270,15 +251,10 @@ class _ChangesTable(QuietTable):
         super().__init__(parent)
         self.changes = ChangesModel(self)
         self._delegate = _ChangeDelegate(self.changes, theme, self._chips_at, self)
-        self.setModel(self.changes)
-        self.setItemDelegate(self._delegate)
+        self.set_up(self.changes, theme, self._delegate, stretched=TOKEN)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
         self.horizontalHeader().moveSection(RUN, 0)
         self.setColumnHidden(RUN, True)
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()
@@ -290,7 +266,6 @@ class _ChangesTable(QuietTable):
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
 
     def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
-        """Yield the token of a row as a chip with its pair, and without."""
         row, is_future = self.changes.records[index.row()], self.changes.is_future(index.row())
         chip = FlowItem(row.token, "chip", faded=is_future)
         yield [chip, FlowItem(f"{token_text(row.left)} + {token_text(row.right)}", faded=is_future)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
@@ -15,6 +16,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -25,25 +27,21 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent
 
-    from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.step_marks import Bookmark
-    from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
-    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
+    from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
     LineKey: TypeAlias = tuple[Run, Bookmark | None, bool]
 
+_tr = partial(QCoreApplication.translate, "compared_texts")
 MOST_ROWS = 3
 """Of chips a run, where there is room."""
 _MOST_COUNTED = 20_000
 """Characters; the tokens of a longer text are not counted at every step."""
 _DISC = 18
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("compared_texts", text)
 
 
 class _Disc(QWidget):
@@ -57,7 +55,6 @@ class _Disc(QWidget):
         theme.changed.connect(self.update)
 
     def show_run(self, run: Run) -> None:
-        """Show the letter of this run."""
         self._run = run
         self.update()
 
@@ -79,21 +76,10 @@ class RunHeading(QWidget):
         self._name.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._step = CutLabel(parent=self, role="hint")
         self._figures = plain_label("", self, role="hint")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(7)
-        layout.addWidget(self._disc)
-        layout.addWidget(self._name)
-        layout.addWidget(self._step, 1, Qt.AlignmentFlag.AlignVCenter)
-        layout.addWidget(self._figures)
-
-    @property
-    def text(self) -> str:
-        """All that it says."""
-        return self.accessibleName()
+        step = self._step, 1, Qt.AlignmentFlag.AlignVCenter
+        fill(QHBoxLayout(self), self._disc, self._name, step, self._figures, spacing=7)
 
     def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
-        """Show these words about a run."""
         self._disc.show_run(run)
         self._name.show_text(name)
         self._step.show_text(step)
@@ -108,7 +94,7 @@ class _Line(QWidget):
     """The heading and the chips of one run."""
 
     height_changed = Signal()
-    asked = Signal(object, object, object)
+    asked = Signal(object, object)
     """As for `ComparedTexts`."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -117,32 +103,23 @@ class _Line(QWidget):
         self.live = LiveText()
         self.step: ComparedStep | None = None
         self._content_height, self._rows = 0, MOST_ROWS
-        self.chips = LiveChips(theme, _no_captions, self._describe, self)
+        self.chips = LiveChips(theme, lambda _line, _piece: (), self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         self.chips.chosen.connect(self._on_chips_chosen)
-        self.chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_BELOW_HEADING)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.chips)
+        fill(QVBoxLayout(self), self.heading, self.chips, spacing=_BELOW_HEADING)
 
     @property
     def key(self) -> LineKey | None:
-        """What distinguishes it from other lines."""
         step = self.step
         return None if step is None else (step.run, step.bookmark, step.is_longest_first)
 
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of the heading and so many rows of chips."""
         return self.heading.sizeHint().height() + _BELOW_HEADING + self.chips_height(rows)
 
     def chips_height(self, rows: int) -> int:
-        """Return the height in pixels of so many rows of chips, or of those that there are."""
         return min(self._content_height, self.chips.height_of_rows(rows)) + 2 * self.chips.frameWidth()
 
     def set_rows(self, rows: int) -> None:
-        """Show at most so many rows of chips."""
         self._rows = rows
         self.chips.setFixedHeight(self.chips_height(rows))
 
@@ -152,22 +129,12 @@ class _Line(QWidget):
             self.set_rows(self._rows)
             self.height_changed.emit()
 
-    def _on_chips_chosen(self, place: ChipPlace | None) -> None:
-        self.asked.emit(self.key, place, False)
-
-    def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
-        self.asked.emit(self.key, place, True)
+    def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
+        self.asked.emit(self.key, chosen)
 
     def _describe(self, place: ChipPlace) -> str:
-        lines = self.live.lines
-        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
-            return ""
-        pieces = lines[place.line].words[place.word].pieces
-        return pieces[place.chip].token if place.chip < len(pieces) else ""
-
-
-def _no_captions(_line: LiveLine, _piece: Piece) -> tuple[str, ...]:
-    return ()
+        word = self.live.lines.word_at(*place[:2])
+        return word.pieces[place.chip].token if word is not None and place.chip < len(word.pieces) else ""
 
 
 class ComparedTexts(QWidget):
@@ -182,11 +149,8 @@ class ComparedTexts(QWidget):
     """
 
     height_changed = Signal()
-    asked = Signal(object, object, object)
-    """A chip was chosen, or the boundary at its end: the `LineKey`, the `ChipPlace`, whether it is the boundary (bool).
-
-    The place is None after a click beside all chips.
-    """
+    asked = Signal(object, object)
+    """The `LineKey` of a line, and what its chips emitted as `chosen`."""
 
     def __init__(self, comparison: Comparison, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -200,18 +164,15 @@ class ComparedTexts(QWidget):
         self._legend.hide()
         self.differing: frozenset[tuple[int, int]] = frozenset()
         self.changes = ComparedChanges(self)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(4)
-        self._layout.addWidget(self._rest)
-        self._layout.addWidget(self._legend)
+        self._layout = fill(QVBoxLayout(self), self._rest, self._legend, spacing=4)
         self.heading.hide()
         self.hide()
 
     @property
     def texts(self) -> list[str]:
         """What the headings say, that of the run shown first."""
-        return [self.heading.text, *(line.heading.text for line in self._lines)] if not self.isHidden() else []
+        headings = [self.heading, *(line.heading for line in self._lines)]
+        return [] if self.isHidden() else [heading.accessibleName() for heading in headings]
 
     def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
         """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""
@@ -235,11 +196,9 @@ class ComparedTexts(QWidget):
             self.height_changed.emit()
 
     def line(self, key: LineKey) -> LiveText | None:
-        """Return the text of a line, or None if it is no longer there."""
         return next((line.live for line in self._lines if line.key == key and not self.isHidden()), None)
 
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of lines with so many rows of chips; 0 if nothing is compared."""
         if self.isHidden():
             return 0
         labels = [label for label in (self._rest, self._legend) if not label.isHidden()]
@@ -247,7 +206,6 @@ class ComparedTexts(QWidget):
         return sum(heights) + max(len(heights) - 1, 0) * self._layout.spacing()
 
     def set_rows(self, rows: int) -> None:
-        """Show at most so many rows of chips a run."""
         for line in self._lines:
             line.set_rows(rows)
 
@@ -323,13 +281,13 @@ def figures_text(live: LiveText) -> str:
     words = [word for line in live.lines for word in line.words]
     tokens = sum(len(word.pieces) for word in words)
     number = sum(word.word is not None for word in words)
-    said = plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens))
+    said = [plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens))]
     unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
     lost = sum(piece.token == unknown for word in words for piece in word.pieces)
-    if not number:
-        return said
-    per_word = _tr("{rate} per word")
-    if lost > MUCH_UNKNOWN * tokens:  # an unknown word, however long, is one token
-        unknown_text = plural(lost, "1 unknown", "{count} unknown").format(count=number_text(lost))
-        return " · ".join((said, per_word.format(rate=f"({tokens / number:.2f})"), unknown_text))
-    return " · ".join((said, per_word.format(rate=f"{tokens / number:.2f}")))
+    if number:
+        is_too_good = lost > MUCH_UNKNOWN * tokens  # an unknown word, however long, is one token
+        rate = f"({tokens / number:.2f})" if is_too_good else f"{tokens / number:.2f}"
+        said.append(_tr("{rate} per word").format(rate=rate))
+        if is_too_good:
+            said.append(plural(lost, "1 unknown", "{count} unknown").format(count=number_text(lost)))
+    return " · ".join(said)

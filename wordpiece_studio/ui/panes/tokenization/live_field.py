@@ -10,7 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF
 from PySide6.QtWidgets import (
     QFrame,
@@ -30,7 +30,8 @@ from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_role, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
@@ -51,24 +52,18 @@ _SPACING = 2
 
 
 class TokenOptions(QWidget):
-    """Switches for ids, offsets, birth steps and the table, and a menu to copy.
+    """Switches for ids, offsets, birth steps and the table, and a menu.
 
     Attributes
     ----------
+    copy_tokens, copy_ids, longest_first, decode
+        The commands of the menu: the last two are on or off.
     is_small
         Whether there is only the menu.
     """
 
     changed = Signal()
     """A switch has changed."""
-    copy_tokens_requested = Signal()
-    """The user asks to copy the tokens."""
-    copy_ids_requested = Signal()
-    """The user asks to copy the ids."""
-    decode_toggled = Signal(object)
-    """Whether (bool) the field to decode ids should be visible."""
-    longest_first_toggled = Signal(object)
-    """Whether (bool) the text is also cut by the longest token first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,8 +78,10 @@ class TokenOptions(QWidget):
             self.tr("Created"), self.tr("Show the step at which each token was created; 0 is the alphabet")
         )
         self._table = self._switch(self.tr("Table"), self.tr("Show the tokens as a table"))
-        self._decode = QAction(self.tr("&Decode IDs"), self)
-        self._longest_first = QAction(self.tr("Also split by &longest token first"), self)
+        self.copy_tokens = QAction(self.tr("Copy &tokens"), self)
+        self.copy_ids = QAction(self.tr("Copy &IDs"), self)
+        self.longest_first = QAction(self.tr("Also split by &longest token first"), self, checkable=True)
+        self.decode = QAction(self.tr("&Decode IDs"), self, checkable=True)
         self._more = self._more_button()
         self._in_menu = {
             self._table: self._entry(self._table, self.tr("Show as &table")),
@@ -92,44 +89,40 @@ class TokenOptions(QWidget):
         }
         explain("token", self)
         explain("step", self._births)
-        self._row = layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_SPACING)
-        for button in (self._ids, self._offsets, self._unit, self._births):
-            layout.addWidget(button)
-        layout.addStretch(1)
-        layout.addWidget(self._table)
-        layout.addWidget(self._more)
+        parts = self._ids, self._offsets, self._unit, self._births, 1, self._table, self._more
+        self._row = fill(QHBoxLayout(self), *parts, spacing=_SPACING)
 
     @property
     def ids(self) -> bool:
-        """Whether ids stand under the chips."""
         return self._ids.isChecked() and not self.is_small
 
     @property
     def offsets(self) -> bool:
-        """Whether offsets stand under the chips."""
         return self._offsets.isChecked() and not self.is_small
 
     @property
     def unit(self) -> TextUnit:
-        """The unit of offsets."""
         unit: TextUnit = self._units.checkedAction().data()
         return unit
 
     @property
+    def unit_title(self) -> str:
+        titles: dict[TextUnit, str] = {
+            "characters": self.tr("Characters"), "utf8": self.tr("UTF-8 bytes"), "utf16": self.tr("UTF-16 units"),
+        }  # fmt: skip
+        return titles[self.unit]
+
+    @property
     def births(self) -> bool:
-        """Whether birth steps stand under the chips."""
         return self._births.isChecked() and not self.is_small
 
     @property
     def as_table(self) -> bool:
-        """Whether a table is shown instead of chips."""
         return self._table.isChecked()
 
     def offer_longest_first(self, *, is_possible: bool, is_chosen: bool) -> None:
-        self._longest_first.setVisible(is_possible)
-        self._longest_first.setChecked(is_chosen)
+        self.longest_first.setVisible(is_possible)
+        self.longest_first.setChecked(is_chosen)
 
     def make_small(self, is_small: bool) -> None:
         """Leave only the menu, and nothing under the chips; or offer everything."""
@@ -173,7 +166,6 @@ class TokenOptions(QWidget):
         return sum(button.sizeHint().width() for button in buttons) + _SPACING * len(buttons)
 
     def _entry(self, button: QToolButton, text: str) -> QAction:
-        """Return a menu entry that mirrors the switch `button`."""
         entry = QAction(text, self, checkable=True, checked=button.isChecked())
         entry.toggled.connect(button.setChecked)
         button.toggled.connect(entry.setChecked)
@@ -188,59 +180,37 @@ class TokenOptions(QWidget):
         return button
 
     def _unit_button(self) -> QToolButton:
-        button = tool_button("", self.tr("Offset unit"), self)
-        menu = QMenu(button)
+        button = _menu_button("", self.tr("Offset unit"), self)
         names: dict[TextUnit, str] = {
             "characters": self.tr("&Characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
         }  # fmt: skip
         for unit, name in names.items():
-            action = menu.addAction(name)
-            action.setCheckable(True)
+            action = QAction(name, self._units, checkable=True, checked=unit == "characters")
             action.setData(unit)
-            action.setChecked(unit == "characters")
-            self._units.addAction(action)
-        self._units.triggered.connect(self._on_units_triggered)
-        button.setMenu(menu)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setText(self._unit_text)
+            button.menu().addAction(action)
+        self._units.triggered.connect(self._on_switch_toggled)
+        button.setText(f"{self.unit_title} ▾")
         button.hide()
         return button
 
-    @property
-    def _unit_text(self) -> str:
-        texts: dict[TextUnit, str] = {
-            "characters": self.tr("Characters ▾"), "utf8": self.tr("UTF-8 bytes ▾"), "utf16": self.tr("UTF-16 units ▾"),
-        }  # fmt: skip
-        return texts[self.unit]
-
     def _more_button(self) -> QToolButton:
-        button = tool_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
+        button = _menu_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
         button.setAccessibleName(self.tr("More options"))
-        menu = QMenu(button)
-        self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
-        self._add(menu, self.tr("Copy &IDs"), self.copy_ids_requested.emit)
-        for action, toggled in (
-            (self._longest_first, self.longest_first_toggled), (self._decode, self.decode_toggled),
-        ):  # fmt: skip
-            action.setCheckable(True)
-            action.toggled.connect(toggled.emit)
-            menu.addAction(action)
-        button.setMenu(menu)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.menu().addActions([self.copy_tokens, self.copy_ids, self.longest_first, self.decode])
         return button
 
-    def _add(self, menu: QMenu, text: str, on_triggered: Callable[[], None]) -> None:
-        menu.addAction(text).triggered.connect(on_triggered)
-
-    def _on_switch_toggled(self, _checked: bool) -> None:
+    def _on_switch_toggled(self) -> None:
         self._unit.setVisible(self._offsets.isChecked())
+        self._unit.setText(f"{self.unit_title} ▾")
         self._fit()
         self.changed.emit()
 
-    def _on_units_triggered(self, _action: QAction) -> None:
-        self._unit.setText(self._unit_text)
-        self._fit()
-        self.changed.emit()
+
+def _menu_button(text: str, tip: str, parent: QWidget) -> QToolButton:
+    button = tool_button(text, tip, parent)
+    button.setMenu(QMenu(button))
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    return button
 
 
 class LiveEdit(LimitedEdit):
@@ -259,11 +229,10 @@ class LiveEdit(LimitedEdit):
         self._set_bar(False)
         self._set_height()
         self.text_changed.connect(self._wrap_for)  # before the text is laid out
-        self.document().documentLayout().documentSizeChanged.connect(self._on_layout_size_changed)
+        self.document().documentLayout().documentSizeChanged.connect(self._set_height)
 
     @property
     def caret(self) -> int:
-        """The number of code points before the caret."""
         before = self.textCursor().position()
         if self._text.isascii():
             return before
@@ -272,7 +241,6 @@ class LiveEdit(LimitedEdit):
         return len(text) if self._text.startswith(text) else len(text) - 1  # the caret is inside a surrogate pair
 
     def set_lines(self, least: int, most: int) -> None:
-        """Set the minimum and maximum height in lines."""
         self._limits = (least, most)
         self._set_height()
 
@@ -308,9 +276,6 @@ class LiveEdit(LimitedEdit):
         missing = max(least - len(heights), 0) * QFontMetricsF(self.font()).lineSpacing()
         return sum(heights[:most]) + missing
 
-    def _on_layout_size_changed(self, _size: QSizeF) -> None:
-        self._set_height()
-
     def _wrap_for(self, text: str) -> None:
         is_long = len(text) > _LONGEST_WRAPPED_LINE and max(map(len, text.split("\n"))) > _LONGEST_WRAPPED_LINE
         mode = QPlainTextEdit.LineWrapMode.NoWrap if is_long else QPlainTextEdit.LineWrapMode.WidgetWidth
@@ -337,23 +302,17 @@ class DecodeBox(QWidget):
         self.result = plain_label("", self, wrap=True)
         self.result.setAccessibleName(self.tr("Decoded text"))
         self.result.setTextInteractionFlags(self.result.textInteractionFlags().TextSelectableByMouse)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2, 2, 2, 2)
-        layout.setSpacing(2)
-        layout.addWidget(self.field)
-        layout.addWidget(self.result)
+        fill(QVBoxLayout(self), self.field, self.result, margins=(2, 2, 2, 2), spacing=2)
         self.field.textChanged.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
-        """Decode again: the vocabulary may have changed."""
         text, is_wrong = self._answer()
         set_plain_text(self.result, text)
         self.result.setVisible(bool(text))
         role = "error" if is_wrong else "value"
         if self.result.property("role") != role:
-            self.result.setProperty("role", role)
-            self.result.style().polish(self.result)
+            set_role(self.result, role)
 
     def _answer(self) -> tuple[str, bool]:
         parts = [part for part in _IDS.split(self.field.text()) if part]
@@ -402,7 +361,6 @@ class LiveField(QFrame):
         theme.changed.connect(self._dress)
 
     def set_low(self, is_low: bool) -> None:
-        """Save height, or use the usual height."""
         self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
 
     def make_small(self, is_small: bool) -> None:
@@ -423,11 +381,6 @@ class LiveField(QFrame):
             items = [FlowItem(self.tr("Try: {text}").format(text=text), "link", target=text, tip=tip)]
         self.offer.show_items(items, self.tr("Suggested text"))
         self.height_changed.emit()
-
-    @property
-    def limit_note(self) -> str:
-        """The note about a text that is too long; empty if the text is complete."""
-        return self._limit.text()
 
     def _on_offer_chosen(self, text: str) -> None:
         self.edit.setFocus()  # the link, which had it, goes

@@ -9,20 +9,20 @@ import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QModelIndex, QObject, Signal
+from PySide6.QtCore import QModelIndex, QObject
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from PySide6.QtWidgets import QWidget
 
@@ -47,33 +47,17 @@ class PieceTexts(QObject):
 
     def __init__(self, live: LiveText, options: TokenOptions, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._history: MergeHistory | None = None
-        self._merges = 0
+        self.history: MergeHistory | None = None
+        self.merges = 0
         self._live = live
-        self._options = options
-        self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
-        options.changed.connect(self._forget)
+        self.options = options
+        self._captions: dict[int, tuple[str, ...]] = {}  # by id, unless they depend on the place
+        options.changed.connect(self._captions.clear)
 
     def show_run(self, history: MergeHistory | None, merges: int) -> None:
-        """Use the tokens of this run, up to this many merges."""
-        if history is not self._history:
-            self._forget()
-        self._history, self._merges = history, merges
-
-    def _forget(self) -> None:
-        self._captions = None if self._options.offsets else {}
-
-    @property
-    def offsets_title(self) -> str:
-        """The title of a column of offsets: their unit."""
-        titles: dict[TextUnit, str] = {
-            "characters": self.tr("Characters"), "utf8": self.tr("UTF-8 bytes"), "utf16": self.tr("UTF-16 units"),
-        }  # fmt: skip
-        return titles[self._options.unit]
-
-    def birth_step(self, token: str) -> int | None:
-        """Return the step at which a token is born in the whole run, 0 for the alphabet, None if it never is."""
-        return None if self._history is None else birth_step(self._history, self._merges, token)
+        if history is not self.history:
+            self._captions.clear()
+        self.history, self.merges = history, merges
 
     def summary(self, found: TextSummary) -> str:
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
@@ -86,61 +70,56 @@ class PieceTexts(QObject):
             ),
             plural(found.unknown, "1 unknown", "{count} unknown").format(count=number_text(found.unknown)),
         ]
-        if self._options.offsets:
-            units: dict[TextUnit, str] = {
-                "characters": self.tr("offsets in characters, from 0"),
-                "utf8": self.tr("offsets in UTF-8 bytes, from 0"),
-                "utf16": self.tr("offsets in UTF-16 units, from 0"),
-            }
-            said.append(units[self._options.unit])
+        if self.options.offsets:
+            said.append(self._unit_words[0])
         return " · ".join(said)
 
+    @property
+    def _unit_words(self) -> tuple[str, str]:
+        words: dict[TextUnit, tuple[str, str]] = {
+            "characters": (self.tr("offsets in characters, from 0"), self.tr("characters {offsets}")),
+            "utf8": (self.tr("offsets in UTF-8 bytes, from 0"), self.tr("UTF-8 bytes {offsets}")),
+            "utf16": (self.tr("offsets in UTF-16 units, from 0"), self.tr("UTF-16 units {offsets}")),
+        }
+        return words[self.options.unit]
+
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
-        """Return the lines under a chip, according to the options."""
-        known = self._captions.get(piece.id) if self._captions is not None else None
-        if known is not None:
-            return known
+        if piece.id in self._captions:
+            return self._captions[piece.id]
         captions = []
-        if self._options.ids:
+        if self.options.ids:
             captions.append(_id_text(piece))
-        if self._options.offsets:
+        if self.options.offsets:
             captions.append(self._offsets_text(line, piece))
-        if self._options.births:
+        if self.options.births:
             captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
-        if self._captions is not None:
+        if not self.options.offsets:
             self._captions[piece.id] = tuple(captions)
         return tuple(captions)
 
     def row(self, line: LiveLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:
-        """Return token, id, offsets, birth step and word of one token."""
         piece = word.pieces[chip]
         text = token_text(word.word.text) if word.word is not None else ""
         offsets = self._offsets_text(line, piece)
         return token_text(piece.token), _id_text(piece), offsets, self._born_text(piece), text
 
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
-        """Return the text about one token for screen readers."""
         token, number, offsets, born, text = self.row(line, word, chip)
         created = self.tr("in the alphabet") if born == "0" else self.tr("created at step {step}").format(step=born)
-        units: dict[TextUnit, str] = {
-            "characters": self.tr("characters {offsets}"),
-            "utf8": self.tr("UTF-8 bytes {offsets}"),
-            "utf16": self.tr("UTF-16 units {offsets}"),
-        }
         return " · ".join((
             self.tr("Token {token}").format(token=token),
             self.tr("ID {id}").format(id=number),
-            units[self._options.unit].format(offsets=offsets),
+            self._unit_words[1].format(offsets=offsets),
             *(() if born == _NOTHING else (created,)),
             self.tr("in the word {word}").format(word=text),
         ))  # fmt: skip
 
     def _born_text(self, piece: Piece) -> str:
-        history = self._history
+        history = self.history
         return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
 
     def _offsets_text(self, line: LiveLine, piece: Piece) -> str:
-        start, end = self._live.offsets_in(self._options.unit, line, piece.start, piece.end)
+        start, end = self._live.offsets_in(self.options.unit, line, piece.start, piece.end)
         return f"{number_text(start)}–{number_text(end)}"
 
 
@@ -148,44 +127,36 @@ def _id_text(piece: Piece) -> str:
     return number_text(piece.id) if piece.id >= 0 else _NOTHING
 
 
-def birth_step(history: MergeHistory, merges: int, token: str) -> int | None:
+def birth_step(history: MergeHistory | None, merges: int, token: str) -> int | None:
     """Return the step up to `merges` at which a token is born, 0 for the alphabet, None if it is not."""
-    token_id = history.vocabulary(merges).id_of(token)
-    return history.birth_step(token_id) if token_id is not None else None
+    token_id = history.vocabulary(merges).id_of(token) if history is not None else None
+    return history.birth_step(token_id) if history is not None and token_id is not None else None
 
 
 class TokenCopy(QObject):
-    """Copies tokens or ids to the clipboard in the background; the latest request wins."""
+    """Copies tokens or ids to the clipboard in slices of time; the latest request wins."""
 
-    finished = Signal(object)
-    """This many tokens (int) are now on the clipboard."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._lines: Sequence[LiveLine] = ()
-        self._what: Literal["tokens", "ids"] = "tokens"
-        self._next = 0
+        self._waiting: Iterator[str] = iter(())
         self._gathered: list[str] = []
         self._timer = single_shot(self, self._gather, _PAUSE_MS)
 
     def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
-        """Copy the tokens or ids of these lines, unchanged and separated by spaces."""
-        self._lines, self._what, self._next, self._gathered = lines, what, 0, []
+        pieces = (piece for line in lines for word in line.words for piece in word.pieces)
+        self._waiting = (piece.token if what == "tokens" else str(piece.id) for piece in pieces)
+        self._gathered = []
         self._gather()
 
     def _gather(self) -> None:
         end = time.perf_counter() + _SLICE_SECONDS
-        while self._next < len(self._lines):
-            for word in self._lines[self._next].words:
-                self._gathered += [piece.token if self._what == "tokens" else str(piece.id) for piece in word.pieces]
-            self._next += 1
+        for text in self._waiting:
+            self._gathered.append(text)
             if time.perf_counter() > end:
                 self._timer.start()
                 return
-        count = len(self._gathered)
         copy_text(" ".join(self._gathered))
-        self._lines, self._gathered = (), []
-        self.finished.emit(count)
+        self._gathered = []
 
 
 class TokenModel(TableModel["PieceTexts"]):
@@ -203,7 +174,7 @@ class TokenModel(TableModel["PieceTexts"]):
         self._columns = (
             TableColumn(self.tr("Token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
             TableColumn(self.tr("ID"), self._text_of(_ID)),
-            TableColumn(self._texts.offsets_title, self._text_of(_OFFSETS)),
+            TableColumn(self._texts.options.unit_title, self._text_of(_OFFSETS)),
             TableColumn(self.tr("Created"), self._text_of(_BORN), entry="step"),
             TableColumn(self.tr("Word"), self._text_of(_WORD), align=LEFT, entry="word"),
         )
@@ -217,7 +188,6 @@ class TokenModel(TableModel["PieceTexts"]):
         self.endResetModel()
 
     def place_of(self, row: int) -> ChipPlace:
-        """Return the chip that a row stands for."""
         line = bisect_right(self._ends, row)
         chip = row - (self._ends[line - 1] if line else 0)
         for index, word in enumerate(self._lines[line].words):
@@ -246,7 +216,6 @@ class TokenModel(TableModel["PieceTexts"]):
         self._is_growing = False
 
     def _text_of(self, column: int) -> Callable[[PieceTexts, int], str]:
-        """Return a function that gives the text of a column for a row."""
         return lambda texts, row: texts.row(*self._token(row))[column]
 
     def _spoken(self, texts: PieceTexts, row: int) -> str:

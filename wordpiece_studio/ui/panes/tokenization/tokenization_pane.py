@@ -6,26 +6,27 @@ The text is tokenized with the vocabulary of the step, and follows the timeline.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.selection import made_by
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
-from wordpiece_studio.ui.panes.tokenization.compared_texts import ComparedTexts
+from wordpiece_studio.ui.panes.tokenization.compared_texts import MOST_ROWS, ComparedTexts
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
-from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
 from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, PieceTexts, TokenCopy, birth_step
-from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere, unknown_note
+from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -37,14 +38,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
-    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.panes.tokenization.compared_texts import LineKey
+    from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONG_TEXT = 20_000
 """Characters; a longer text is tokenized a moment after the last key, not at each key."""
 _LONG_DELAY_MS = 80
-_BUSY_DELAY_MS = 100
 _LOW_LINES = 29
 """A pane lower than this many lines of text is low: there the list of changes gives way to the chips."""
 
@@ -75,6 +75,62 @@ def _rings_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], Co
     return of_pair
 
 
+_LEAST_HEIGHT = 40
+_RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
+_LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
+"""Rows of chips."""
+_SIDES, _SPACING = (14, 10, 12, 2), 6
+_NO_LIMIT = 16_777_215
+"""Qt's value for "no maximum height" (``QWIDGETSIZE_MAX``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The height in pixels that shows everything, and the smallest useful one; 0 if there is nothing to show."""
+
+    all: int
+    least: int
+
+
+def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tuple[int, int, int]:
+    """Return the heights of the three parts, `room` pixels in total.
+
+    The chips grow into what the parts below do not need. While an answer is shown, it takes precedence over the list
+    of changes, which is left out (0) if its least height would cut into that of the chips or the answer; also if all
+    chips are visible only without it. No part is lower than its least, except the chips if all else is left out.
+
+    >>> _shared_room(560, _Wanted(230, 120), _Wanted(0, 0), _Wanted(900, 160))
+    (230, 0, 330)
+    >>> _shared_room(560, _Wanted(700, 120), _Wanted(0, 0), _Wanted(100, 90))
+    (470, 0, 90)
+    >>> _shared_room(560, _Wanted(530, 120), _Wanted(0, 0), _Wanted(900, 90))
+    (560, 0, 0)
+    >>> _shared_room(560, _Wanted(230, 120), _Wanted(300, 180), _Wanted(900, 90))
+    (230, 240, 90)
+    >>> _shared_room(260, _Wanted(700, 200), _Wanted(0, 0), _Wanted(900, 90))
+    (260, 0, 0)
+    >>> _shared_room(260, _Wanted(700, 200), _Wanted(300, 90), _Wanted(900, 90))
+    (170, 90, 0)
+    """
+    if not why.all:
+        below = min(max(room * 3 // 10, changes.least), changes.all)
+        if top.all > room - below:
+            below = min(changes.least, changes.all)
+            if room - below < top.all <= room:
+                return room, 0, 0  # without the list of changes, everything above it fits
+        high = max(min(top.all, room - below), min(top.least, room))
+        return (high, 0, room - high) if room - high >= min(changes.least, changes.all) else (room, 0, 0)
+    has_changes = bool(changes.all) and room - top.least - why.least >= changes.least
+    below = why.least + (changes.least if has_changes else 0)
+    high = max(min(top.all, room - below), min(top.least, room))
+    high = min(high, max(room - why.least, 0))
+    rest = room - high
+    if not has_changes:
+        return high, rest, 0
+    answer = max(why.least, min(why.all, rest - changes.least))
+    return high, answer, rest - answer
+
+
 class TokenizationPane(Pane):
     """Shows the typed text as chips at the current step."""
 
@@ -82,19 +138,20 @@ class TokenizationPane(Pane):
     """The live text has changed, a str."""
 
     def __init__(
-        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None,
-        comparison: Comparison | None = None,
+        self, model: TrainerModel, changes: LiveChanges, comparison: Comparison, theme: Theme,
+        parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         super().__init__(model, parent)
-        self._changes = changes if changes is not None else LiveChanges(self)
-        self._live = LiveText()
+        self._changes = changes
+        self.live = LiveText()
+        """The text with its words, as of the last refresh."""
         self._note = UnknownNote(model.counts, model.history)
-        self._chosen: tuple[ChipPlace, bool] | None = None
-        self._chosen_line: LineKey | None = None  # of what is compared; None: of the run shown
+        self._asked: tuple[ChipPlace, bool, LineKey | None] | None = None
+        """A chip, whether its end is asked about, and the line of what is compared; None: of the run shown."""
         self._is_low = self._is_made = False
         self._field = LiveField(theme, self._decoded, self)
         self._edit, self._options = self._field.edit, self._field.options
-        self._texts = PieceTexts(self._live, self._options, self)
+        self._texts = PieceTexts(self.live, self._options, self)
         self._chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
         explain("token", self._chips)
@@ -107,10 +164,15 @@ class TokenizationPane(Pane):
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
         self._comparison = comparison
-        self._compared = ComparedTexts(comparison, theme, self) if comparison is not None else None
-        compared_changes = self._compared.changes if self._compared is not None else None
-        self._changes_view = ChangesView(self._changes, theme, self, comparison=comparison, compared=compared_changes)
-        self._finder = ChangesFinder(model, self._changes, compared_changes, self)
+        self._compared = ComparedTexts(comparison, theme, self)
+        self._changes_view = ChangesView(changes, comparison, self._compared.changes, theme, self)
+        self._finder = ChangesFinder(model, changes, self._compared.changes, self)
+        self._shown = QStackedWidget(self)
+        self._shown.addWidget(self._chips)
+        self._shown.addWidget(self._table)
+        self._is_shared_by_hand = self._can_ask = False
+        self._share_timer = single_shot(self, self._share_room)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._lay_out()
         self._connect()
         self._is_made = True
@@ -122,11 +184,9 @@ class TokenizationPane(Pane):
 
     @property
     def text(self) -> str:
-        """The live text."""
         return self._edit.text
 
     def set_text(self, text: str) -> None:
-        """Set the live text."""
         if text != self._edit.text:  # else the caret and the undo steps of what is being typed would suffer
             self._edit.set_text(text)
 
@@ -139,55 +199,49 @@ class TokenizationPane(Pane):
         self._chips.choose_none()
 
     @property
-    def live(self) -> LiveText:
-        """The text with its words, as of the last refresh."""
-        return self._live
-
-    @property
     def tokens(self) -> list[str]:
         """All tokens in text order, as of the last refresh; slow for a long text."""
-        return self._live.tokens()
+        return self.live.tokens()
 
     # -- set-up
 
     def _lay_out(self) -> None:
-        self._shown = QStackedWidget(self)
-        self._shown.addWidget(self._chips)
-        self._shown.addWidget(self._table)
-        labels = self._summary, self._ask
-        self._parts = PaneParts(
-            self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._changes_view,
-            self._compared, self,
-        )  # fmt: skip
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._parts)
+        top = QWidget(self._splitter)
+        above = self._field, self._compared.heading, (self._shown, 1), self._compared
+        fill(QVBoxLayout(top), *above, self._summary, self._ask, self._unknown_box, 0, margins=_SIDES, spacing=_SPACING)
+        for part in (top, self._why, self._changes_view):
+            self._splitter.addWidget(part)
+        self._splitter.setSizes([420, 120, 120])
+        for index, stretch in enumerate((3, 1, 1)):
+            self._splitter.setStretchFactor(index, stretch)
+        self._splitter.setCollapsible(0, False)
+        self._why.hide()
+        fill(QVBoxLayout(self), self._splitter)
 
     def _connect(self) -> None:
-        self._edit.text_changed.connect(self._on_edit_text_changed)
+        self._edit.text_changed.connect(self._follow)
         self._edit.text_changed.connect(self.text_changed)
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
-        self._field.height_changed.connect(self._parts.share_later)
-        if self._comparison is not None and self._compared is not None:
-            self._comparison.changed.connect(self.refresh_later)
-            self._options.longest_first_toggled.connect(self._comparison.set_longest_first)
-            self._compared.height_changed.connect(self._parts.share_later)
-            self._compared.asked.connect(self._on_compared_asked)
+        self._field.height_changed.connect(self._share_later)
+        self._comparison.changed.connect(self.refresh_later)
+        self._options.longest_first.toggled.connect(self._comparison.set_longest_first)
+        self._compared.height_changed.connect(self._share_later)
+        self._compared.asked.connect(self._on_compared_asked)
         self._options.changed.connect(self._on_options_changed)
-        self._options.decode_toggled.connect(self._on_options_decode_toggled)
-        self._options.copy_tokens_requested.connect(self.copy_tokens)
-        self._options.copy_ids_requested.connect(self.copy_ids)
+        self._options.decode.toggled.connect(self._on_decode_toggled)
+        self._options.copy_tokens.triggered.connect(self.copy_tokens)
+        self._options.copy_ids.triggered.connect(self.copy_ids)
         self._chips.chosen.connect(self._on_chips_chosen)
         self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
-        self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
         self._chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
-        self._why.token_chosen.connect(self._on_why_token_chosen)
+        self._why.token_chosen.connect(self._select_token)
+        self._changes_view.rows_changed.connect(self._share_later)
+        self._splitter.splitterMoved.connect(self._on_splitter_moved)
         self._changes_view.step_chosen.connect(self._on_changes_step_chosen)
         self._changes.changed.connect(self._on_changes_changed)
-        self._model.step_changed.connect(self._on_model_step_changed)
-        self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.state_changed.connect(self._on_model_state_changed)
+        for signal in (self._model.step_changed, self._model.merges_appended, self._model.state_changed):
+            signal.connect(self._follow)
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
     # -- contents
@@ -198,25 +252,24 @@ class TokenizationPane(Pane):
     def refresh(self) -> None:
         model = self._model
         self._texts.show_run(model.history, model.merge_count)
-        self._live.set_text(self._edit.text)
-        self._live.set_tokenizer(model.tokenizer_at(model.step))
-        self._finder.set_lines(self._live.line_texts)
+        self.live.set_text(self._edit.text)
+        self.live.set_tokenizer(model.tokenizer_at(model.step))
+        self._finder.set_lines(self.live.line_texts)
         self._show_heading()
         self._show_tokens()
-        if self._compared is not None:
-            self._compared.refresh(model.run, model.step, self._live)
-            self._chips.set_framed(self._compared.differing)
-            self._save_room()
+        self._compared.refresh(model.run, model.step, self.live)
+        self._chips.set_framed(self._compared.differing)
+        self._field.make_small(self._is_low and self._is_comparing)
         self._options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
-            is_chosen=self._comparison is not None and self._comparison.is_longest_first,
+            is_chosen=self._comparison.is_longest_first,
         )
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
         self._changes_view.set_step(model.step)
         self._field.decode_box.refresh()
-        self._parts.share_room()  # not later: the chips would be painted twice
+        self._share_room()  # not later: the chips would be painted twice
 
     def _show_heading(self) -> None:
         model = self._model
@@ -235,9 +288,9 @@ class TokenizationPane(Pane):
 
     def _show_tokens(self) -> None:
         self._chips.set_fresh(self._fresh_id())
-        self._chips.set_lines(self._live.lines)
+        self._chips.set_lines(self.live.lines)
         if self._options.as_table:
-            self._table.tokens.set_lines(self._live.lines)
+            self._table.tokens.set_lines(self.live.lines)
 
     def _show_summary(self) -> None:
         if self._model.history is None:
@@ -249,18 +302,18 @@ class TokenizationPane(Pane):
             set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.step)))
 
     def _show_unknown(self) -> None:
-        tokenizer = self._live.tokenizer
-        is_own = self._chosen_line is None
-        chosen = self._word_at(self._chosen[0], self._live) if self._chosen is not None and is_own else None
+        tokenizer = self.live.tokenizer
+        is_own = self._asked is not None and self._asked[2] is None
+        chosen = self.live.lines.word_at(*self._asked[0][:2]) if self._asked is not None and is_own else None
         words = self._finder.unknown_words[:1]
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
             words = [chosen.word.text]
         text = ""
         if words and tokenizer is not None and tokenizer.can_explain:
             total = self._changes.summary_at(self._model.step).unknown
-            text = unknown_note(tokenizer.explain(words[0]), self._note, tokenizer.vocabulary.unk_token, total)
+            text = self._note.text(tokenizer.explain(words[0]), tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
-        self._parts.share_later()
+        self._share_later()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -270,35 +323,100 @@ class TokenizationPane(Pane):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._is_made:
             self._fit()
+            self._share_later()
 
     def _fit(self) -> None:
         """Show less in a pane of few lines."""
         is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
-            self._parts.set_low(is_low)
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
-            self._save_room()
+            self._field.make_small(self._is_low and self._is_comparing)
             self._show_ladder()
         self._show_heading()
-        self._parts.share_room()
+        self._share_room()
 
-    def _save_room(self) -> None:
-        """In a low pane, have the lines of compared runs and the list of changes rather than captions."""
-        is_comparing = self._compared is not None and not self._compared.isHidden()
-        self._field.make_small(self._is_low and is_comparing)
+    def _share_later(self) -> None:
+        """Share the height once all current changes are complete."""
+        self._share_timer.start()
+
+    def _share_room(self) -> None:
+        """Give the parts the height they need, unless the user has dragged an edge."""
+        self._share_timer.stop()
+        why = self._wanted_why()
+        top = self._wanted_top(why.least)
+        if self._is_shared_by_hand:
+            return
+        sizes = _shared_room(self._room, top, why, self._wanted_changes())
+        self._changes_view.setVisible(sizes[2] > 0)
+        self._splitter.setSizes(list(sizes))
+
+    @property
+    def _is_comparing(self) -> bool:
+        """Whether there are headings, which say what the summary says."""
+        return not self._compared.isHidden()
+
+    @property
+    def _room(self) -> int:
+        return self._splitter.height() - 2 * self._splitter.handleWidth()
+
+    def _wanted_top(self, least_below: int) -> _Wanted:
+        """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
+        is_asked = not self._why.isHidden()
+        can_ask = self._can_ask and not self._is_low and not is_asked
+        says = bool(self._unknown_box.text)
+        room = self._room - least_below
+        for has_summary, has_box, rows in (
+            (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
+            (False, says, 2), (False, says, 1), (False, False, 1),
+        ):  # fmt: skip
+            labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
+            there = [label for label, is_there in labels if is_there]
+            wanted = self._wanted_with(there, has_box=has_box, compared_rows=rows)
+            if wanted.least <= room:
+                break
+        self._compared.set_rows(rows)
+        for label, is_there in labels:
+            label.setVisible(is_there)
+        self._unknown_box.give_way(not has_box)
+        return wanted
+
+    def _wanted_with(self, labels: list[QLabel], *, has_box: bool, compared_rows: int) -> _Wanted:
+        width = self._splitter.width() - _SIDES[0] - _SIDES[2]
+        heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
+        heights += [max(label.heightForWidth(width), 0) for label in labels]
+        if self._is_comparing:
+            heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height(compared_rows)]
+        if has_box:
+            heights.append(self._unknown_box.needed_height(width))
+        whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES[1] + _SIDES[3]
+        rows = _LEAST_ROWS if self._why.isHidden() else _LEAST_ROWS_ASKED
+        return _Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
+
+    def _wanted_why(self) -> _Wanted:
+        if self._why.isHidden():
+            return _Wanted(0, 0)
+        return _Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
+
+    def _wanted_changes(self) -> _Wanted:
+        if self._is_low and not self._why.isHidden():
+            return _Wanted(0, 0)
+        return _Wanted(
+            self._changes_view.needed_height(), self._changes_view.needed_height(1 if self._is_low else _CHANGES_ROWS)
+        )
 
     def _show_ladder(self) -> None:
-        key, live = self._chosen_line, self._live
-        if key is not None and self._compared is not None:
-            live = self._compared.line(key) or LiveText()
-        word = self._word_at(self._chosen[0], live) if self._chosen is not None else None
-        tokenizer = live.tokenizer
-        if self._chosen is None or word is None or tokenizer is None:
-            self._parts.show_question(self._live.tokenizer is not None)
+        if self._asked is None:
+            self._show_question()
             return
-        place, is_boundary = self._chosen
+        live, (place, is_boundary, key) = self.live, self._asked
+        if key is not None:
+            live = self._compared.line(key) or LiveText()
+        word, tokenizer = live.lines.word_at(*place[:2]), live.tokenizer
+        if word is None or tokenizer is None:
+            self._show_question()
+            return
         chip = min(place.chip, len(word.pieces) - 1)
         if word.word is None:
             self._why.show_special(word.pieces[0].token)
@@ -309,42 +427,40 @@ class TokenizationPane(Pane):
             run = self._model.run if key is None else key[0]
             self._why.show_library(run is not None and run.has_best_segmentations)
         else:
-            born = self._texts.birth_step
+            history, merges = self._texts.history, self._texts.merges
             if key is not None:
-                born = partial(birth_step, key[0].history, len(key[0].history))
+                history, merges = key[0].history, len(key[0].history)
+            born = partial(birth_step, history, merges)
             self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
-        self._parts.show_answer()
+        self._why.show()
+        self._share_later()
+
+    def _show_question(self) -> None:
+        self._why.hide()
+        self._changes_view.show()
+        self._can_ask = self.live.tokenizer is not None
+        self._share_later()
 
     def _fresh_id(self) -> int | None:
-        """Return the id of the token born at the current step, if any."""
         history, step = self._model.history, self._model.step
         if history is None or not step or not history.column("is_new")[step - 1]:
             return None
         return int(history.column("new_id")[step - 1])
 
-    def _word_at(self, place: ChipPlace, live: LiveText) -> TokenizedWord | None:
-        lines = live.lines
-        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
-            return None
-        return lines[place.line].words[place.word]
-
     def _describe_place(self, place: ChipPlace) -> str:
-        word = self._word_at(place, self._live)
-        return self._texts.spoken(self._live.lines[place.line], word, place.chip) if word is not None else ""
+        word = self.live.lines.word_at(*place[:2])
+        return self._texts.spoken(self.live.lines[place.line], word, place.chip) if word is not None else ""
 
     def focus_text(self) -> None:
-        """Let the user type."""
         self._edit.setFocus()
 
     # -- copying and decoding
 
     def copy_tokens(self) -> None:
-        """Copy the tokens, unchanged and separated by spaces."""
-        self._copy.start(self._live.lines, "tokens")
+        self._copy.start(self.live.lines, "tokens")
 
     def copy_ids(self) -> None:
-        """Copy the ids, separated by spaces."""
-        self._copy.start(self._live.lines, "ids")
+        self._copy.start(self.live.lines, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:
         tokenizer = self._model.tokenizer_at(self._model.step)
@@ -352,19 +468,18 @@ class TokenizationPane(Pane):
 
     # -- events
 
-    def _delay(self) -> int:
+    def _follow(self) -> None:
+        """Refresh after a key, step or merge."""
         if len(self._edit.text) > _LONG_TEXT:
-            return _LONG_DELAY_MS
-        return _BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0
-
-    def _on_edit_text_changed(self, _text: str) -> None:
-        self.refresh_later(self._delay())
+            self.refresh_later(_LONG_DELAY_MS)
+        else:
+            self.refresh_soon()
 
     def _on_options_changed(self) -> None:
         options = self._options
         lines = options.ids + options.offsets + options.births
         if options.as_table:
-            self._table.tokens.set_lines(self._live.lines)  # what it showed last may be out of date
+            self._table.tokens.set_lines(self.live.lines)  # what it showed last may be out of date
         self._shown.setCurrentWidget(self._table if options.as_table else self._chips)
         self._chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
@@ -372,70 +487,53 @@ class TokenizationPane(Pane):
     def _on_chips_content_height_changed(self, height: int) -> None:
         """Keep the line about the text right below the chips, not at the bottom of the pane."""
         frame = 2 * self._chips.frameWidth()
-        self._parts.set_shown_height(None if self._options.as_table else height + frame)
+        limit = max(height + frame, _LEAST_HEIGHT)
+        self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else limit)
+        self._share_later()
 
-    def _on_chips_chosen(self, place: ChipPlace | None) -> None:
-        if place is not None:
-            self._choose(place, is_boundary=False)
-            return
-        self._chosen = self._chosen_line = None
-        self._show_ladder()
-        self._show_unknown()
-
-    def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
-        self._choose(place, is_boundary=True)
+    def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
+        self._on_compared_asked(None, chosen)
+        word = self.live.lines.word_at(*chosen[0][:2]) if chosen is not None else None
+        if chosen is not None and word is not None and word.unknown is None:
+            self._select_token(word.pieces[chosen[0].chip].token)
 
     def _on_chips_word_chosen(self, place: ChipPlace) -> None:
-        word = self._word_at(place, self._live)
+        word = self.live.lines.word_at(*place[:2])
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
 
-    def _on_compared_asked(self, line: LineKey, place: ChipPlace | None, is_boundary: bool) -> None:
-        self._chosen, self._chosen_line = (None, None) if place is None else ((place, is_boundary), line)
+    def _on_compared_asked(self, line: LineKey | None, chosen: tuple[ChipPlace, bool] | None) -> None:
+        self._asked = None if chosen is None else (*chosen, line)
         self._show_ladder()
         self._show_unknown()
 
     def _on_table_row_chosen(self, row: int) -> None:
         place = self._table.tokens.place_of(row)
         self._chips.set_current(place)
-        self._choose(place, is_boundary=False)
+        self._on_chips_chosen((place, False))
 
     def _on_changes_step_chosen(self, step: int, token: str) -> None:
         self._model.seek(step)
         vocabulary = self._model.vocabulary_at(self._model.merge_count)
         if vocabulary is not None and token in vocabulary:  # another run may have made it
-            self._model.set_selection(Selection("token", text=token))
+            self._select_token(token)
 
     def _on_edit_composed_changed(self, text: str, position: int) -> None:
-        line = self._live.line_at(position)
-        start = self._live.lines[line].start if len(self._live.lines) else 0
+        line = self.live.line_at(position)
+        start = self.live.lines[line].start if len(self.live.lines) else 0
         self._chips.set_composed(text, line, position - start)
 
-    def _on_options_decode_toggled(self, is_wanted: bool) -> None:
+    def _on_decode_toggled(self, is_wanted: bool) -> None:
         self._field.decode_box.setVisible(is_wanted)
         if is_wanted:
             self._field.decode_box.field.setFocus()
-        self._parts.share_later()
+        self._share_later()
 
-    def _choose(self, place: ChipPlace, *, is_boundary: bool) -> None:
-        self._chosen, self._chosen_line = (place, is_boundary), None
-        self._show_ladder()
-        self._show_unknown()
-        word = self._word_at(place, self._live)
-        if word is not None and word.unknown is None:
-            self._model.set_selection(Selection("token", text=word.pieces[place.chip].token))
+    def _on_splitter_moved(self) -> None:
+        self._is_shared_by_hand = True
 
-    def _on_why_token_chosen(self, token: str) -> None:
+    def _select_token(self, token: str) -> None:
         self._model.set_selection(Selection("token", text=token))
-
-    def _on_model_step_changed(self, _step: object) -> None:
-        self.refresh_later(self._delay())
-
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(self._delay())
-
-    def _on_model_state_changed(self, _state: object) -> None:
-        self.refresh_later()
 
     def _on_changes_changed(self) -> None:
         if self.is_current:

@@ -8,17 +8,18 @@ word is unknown, in sentences.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
@@ -35,28 +36,29 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.encoding import UnknownReason
-    from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, WordTrace
+    from wordpiece_studio.tokenizer.tokenizer import Trial, WordTrace
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.segmentation import TrainingInput
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "UnknownNote")
 _MOST_FOUND = 8
 """Tokens that are named as found before another one."""
 BirthStep = Callable[[str], int | None]
 """Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """The texts of a row, its text for screen readers, the names of their colors, and the tried piece.
+class Rung(NamedTuple):
+    """A tried piece, whether it is a token, when it was born, and what a screen reader says."""
 
-    The names are those in `Colors`: colors themselves would be out of date after a change of theme.
-    """
+    candidate: str
+    matched: bool
+    when: str
+    spoken: str
 
-    texts: tuple[str, ...]
-    spoken: str = ""
-    colors: tuple[str, ...] = ()
-    candidate: str = ""
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        return token_text(self.candidate), "✓" if self.matched else "✗", self.when
 
 
 class LadderModel(RecordTableModel["Rung"]):
@@ -78,13 +80,13 @@ class LadderModel(RecordTableModel["Rung"]):
         )
 
     def tooltip(self, item: int) -> str:
-        """Return what a screen reader says."""
         return tooltip_text(self.records[item].spoken)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.ForegroundRole and index.isValid():
-            colors = self.records[index.row()].colors
-            return getattr(self._theme.colors, colors[index.column()]) if colors else None
+            colors, matched = self._theme.colors, self.records[index.row()].matched
+            of_row = ("text", "success", "success") if matched else ("faint", "error", "faint")
+            return getattr(colors, of_row[index.column()])
         return super().data(index, role)
 
 
@@ -100,12 +102,7 @@ class WhyHere(QWidget):
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = _LadderTable(theme, self)
         self._table.setAccessibleName(self.tr("Pieces tried by longest match"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 6, 2)
-        layout.setSpacing(4)
-        layout.addWidget(self._title)
-        layout.addWidget(self._table, 1)
-        layout.addStretch(0)
+        fill(QVBoxLayout(self), self._title, (self._table, 1), 0, margins=(14, 6, 6, 2), spacing=4)
         self._table.row_chosen.connect(self._on_table_row_chosen)
 
     @property
@@ -114,11 +111,9 @@ class WhyHere(QWidget):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The texts of the rungs: tried piece, mark, when it was born."""
         return [row.texts for row in self._table.ladder.records]
 
     def needed_height(self, most_rungs: int | None = None) -> int:
-        """Return the height in pixels of the title and all rungs, or the first `most_rungs`."""
         rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
@@ -170,39 +165,30 @@ class WhyHere(QWidget):
         boundary
             Whether the question is about the boundary at the end of the chip, not the chip itself.
         """
-        word = token_text(trace.word, 30)
+        places, token = trace.positions, ""
         if trace.unknown is not None:
+            place = places[-1] if places else None
             title = self.tr("Why “{word}” is unknown: nothing matches from character {position}")
-            place = trace.positions[-1] if trace.positions else None
             if place is None:
                 title = self.tr("Why “{word}” is unknown: it has too many characters, so nothing was tried")
-            position = place.start if place is not None else 0
-            title = title.format(word=word, position=number_text(position + 1))
         else:
-            place = trace.positions[chip] if chip < len(trace.positions) else None
-            if boundary:
-                end = trace.positions[chip + 1].start if chip + 1 < len(trace.positions) else len(trace.word)
-                title = self.tr("Why “{word}” is split after character {position}").format(
-                    word=word, position=number_text(end)
-                )
-            else:
-                title = self.tr("Why “{token}” in “{word}” (from character {position})").format(
-                    token=token_text(trace.tokens[chip], 30),
-                    word=word,
-                    position=number_text(1 + (place.start if place is not None else 0)),
-                )
+            place, token = places[chip] if chip < len(places) else None, token_text(trace.tokens[chip], 30)
+            title = self.tr("Why “{token}” in “{word}” (from character {position})")
+        position = 1 + (place.start if place is not None else 0)
+        if boundary and trace.unknown is None:
+            title = self.tr("Why “{word}” is split after character {position}")
+            position = places[chip + 1].start if chip + 1 < len(places) else len(trace.word)
+        title = title.format(word=token_text(trace.word, 30), token=token, position=number_text(position))
         set_plain_text(self._title, title)
-        self._show_rungs(self._rows(place, birth_step) if place is not None else ())
+        tried = place.tried if place is not None else ()
+        self._show_rungs([self._rung(trial, birth_step(trial.candidate)) for trial in tried])
 
     def _show_rungs(self, rungs: Sequence[Rung]) -> None:
         self._table.ladder.set_records(rungs)
         self._table.scrollToTop()
         self._table.setVisible(bool(rungs))  # else its least height would be taken from the chips
 
-    def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[Rung]:
-        return [self._row(trial, birth_step(trial.candidate)) for trial in place.tried]
-
-    def _row(self, trial: Trial, born: int | None) -> Rung:
+    def _rung(self, trial: Trial, born: int | None) -> Rung:
         candidate = token_text(trial.candidate)
         if trial.matched:
             when, spoken = self.tr("in the alphabet"), self.tr("{candidate} matches: in the alphabet")
@@ -210,12 +196,10 @@ class WhyHere(QWidget):
                 when = self.tr("created at step {step}").format(step=number_text(born))
                 spoken = self.tr("{candidate} matches: created at step {step}")
             spoken = spoken.format(candidate=candidate, step=number_text(born or 0))
-            colors = ("text", "success", "success")
-            return Rung((candidate, "✓", when), spoken, colors, trial.candidate)
-        when = self.tr("not created until step {step}").format(step=number_text(born)) if born else ""
-        spoken = self.tr("{candidate} is not a token").format(candidate=candidate)
-        colors = ("faint", "error", "faint")
-        return Rung((candidate, "✗", when), spoken, colors, trial.candidate)
+        else:
+            when = self.tr("not created until step {step}").format(step=number_text(born)) if born else ""
+            spoken = self.tr("{candidate} is not a token").format(candidate=candidate)
+        return Rung(trial.candidate, trial.matched, when, spoken)
 
     def _on_table_row_chosen(self, row: int) -> None:
         self.token_chosen.emit(self._table.ladder.records[row].candidate)
@@ -227,12 +211,8 @@ class _LadderTable(QuietTable):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.ladder = LadderModel(theme, self)
-        self.setModel(self.ladder)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
+        self.set_up(self.ladder, theme, None, stretched=2)
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()
@@ -241,6 +221,7 @@ class _LadderTable(QuietTable):
         self.setColumnWidth(1, metrics.horizontalAdvance("✓") + 16)
 
 
+_LONGEST_WORD = 100
 _SIDE, _TOP = 8, 5
 _LOW_LINES = 2
 
@@ -254,39 +235,44 @@ class UnknownNote:
         The corpus and the history that the vocabulary was learned from.
     """
 
-    def __init__(self, counts: WordCounts | None, history: MergeHistory | None, max_word_length: int = 100) -> None:
+    def __init__(self, counts: WordCounts | None, history: MergeHistory | None) -> None:
         self._counts = counts
         self._history = history
-        self._max_word_length = max_word_length
         self._places: dict[str, tuple[int, int]] = {}
 
-    def reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
+    def text(self, trace: WordTrace, unk_token: str, total: int) -> str:
+        """Return why a word is unknown, and what becomes of the unknown words, of which the text has `total`."""
+        if trace.unknown is None:
+            return ""
+        lines = [self._reason(trace.word, trace.unknown, unk_token)]
+        if total > 1:
+            text = plural(total, "The text has 1 unknown word.", "The text has {count} unknown words in all.")
+            lines.append(text.format(count=number_text(total)))
+        lines.append(_tr("The whole word becomes unknown, not only the missing part."))
+        return "\n".join(lines)
+
+    def _reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
         """Return one sentence on which symbol, at which position, made the word unknown."""
+        character, count = word[unknown.position] if unknown.position < len(word) else unknown.symbol, 0
         if unknown.kind == "too-long":
             text = plural(
                 len(word),
                 "“{word}” is {unk}: it has 1 character, and words longer than {limit} are not split.",
                 "“{word}” is {unk}: it has {length} characters, and words longer than {limit} are not split.",
             )
-            return text.format(
-                word=token_text(word, 30),
-                unk=unk_token,
-                length=number_text(len(word)),
-                limit=number_text(self._max_word_length),
-            )
-        if self._history is not None and not self._history.is_whole:  # the words are still being read
+        elif self._history is not None and not self._history.is_whole:  # the words are still being read
             text = _tr("“{word}” is {unk}: nothing in the vocabulary matches from character {position}.")
-            return text.format(
-                word=token_text(word, 40), unk=unk_token, position=number_text(unknown.position + 1)
-            )  # fmt: skip
-        character = word[unknown.position] if unknown.position < len(word) else unknown.symbol
-        return self._template(character, unknown).format(
-            word=token_text(word, 40),
+        else:
+            text, count = self._template(character, unknown), sum(self._words_with(character))
+        return text.format(
+            word=token_text(word, 30 if unknown.kind == "too-long" else 40),
             unk=unk_token,
             symbol=token_text(unknown.symbol),
             character=token_text(character),
             position=number_text(unknown.position + 1),
-            count=number_text(sum(self._words_with(character))),
+            length=number_text(len(word)),
+            limit=number_text(_LONGEST_WORD),
+            count=number_text(count),
         )
 
     def _template(self, character: str, unknown: UnknownReason) -> str:
@@ -349,28 +335,6 @@ def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, in
     return len(np.unique(words[begins])), len(np.unique(words[~begins]))
 
 
-def unknown_note(trace: WordTrace, note: UnknownNote, unk_token: str, total: int) -> str:
-    """Return the note under the chips: why this word is unknown, and what becomes of unknown words.
-
-    Parameters
-    ----------
-    total
-        The number of unknown words in the text.
-    """
-    if trace.unknown is None:
-        return ""
-    lines = [note.reason(trace.word, trace.unknown, unk_token)]
-    if total > 1:
-        text = plural(total, "The text has 1 unknown word.", "The text has {count} unknown words in all.")
-        lines.append(text.format(count=number_text(total)))
-    lines.append(_tr("The whole word becomes unknown, not only the missing part."))
-    return "\n".join(lines)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("UnknownNote", text)
-
-
 class UnknownBox(QFrame):
     """Shows all sentences; in a low pane, only the first in at most two lines, and all of them in the tooltip."""
 
@@ -379,25 +343,17 @@ class UnknownBox(QFrame):
         self.setObjectName("banner")
         explain("unknown-token", self)
         self.setProperty("kind", "error")
-        self._text = ""
+        self.text = ""
         self._is_low = False
         self._gives_way = False
         self.label = plain_label("", self, wrap=True)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(_SIDE, _TOP, _SIDE, _TOP)
-        self._layout.addWidget(self.label)
+        self._layout = fill(QVBoxLayout(self), self.label, margins=(_SIDE, _TOP, _SIDE, _TOP))
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show these sentences, one per line; an empty text hides the box."""
-        self._text = text
+        self.text = text
         set_plain_tooltip(self, text)
         self._fit()
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether there is anything to show."""
-        return bool(self._text)
 
     def give_way(self, gives_way: bool) -> None:
         """Hide to make room for other parts, or show again if there is anything to show."""
@@ -405,7 +361,6 @@ class UnknownBox(QFrame):
         self._fit()
 
     def set_low(self, is_low: bool) -> None:
-        """Save height, or show everything."""
         self._is_low = is_low
         self._fit()
 
@@ -420,8 +375,8 @@ class UnknownBox(QFrame):
     def _shown(self, width: int) -> str:
         """Return the text shown at this width; in a low pane, the first sentence in two lines."""
         if not self._is_low:
-            return self._text
-        metrics, first = self.label.fontMetrics(), self._text.split("\n")[0]
+            return self.text
+        metrics, first = self.label.fontMetrics(), self.text.split("\n")[0]
         # A little less than two lines, because lines break between words.
         room = int(_LOW_LINES * (width - 2 * (_SIDE + 1)) * 0.9)
         return metrics.elidedText(first, Qt.TextElideMode.ElideRight, room)
@@ -431,6 +386,6 @@ class UnknownBox(QFrame):
         shown = self._shown(self.width())
         if shown != self.label.text():
             set_plain_text(self.label, shown)
-        self.setVisible(bool(self._text) and not self._gives_way)
+        self.setVisible(bool(self.text) and not self._gives_way)
         self.setFixedHeight(self.needed_height(self.width()))
         self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout

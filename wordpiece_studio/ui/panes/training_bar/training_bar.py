@@ -6,10 +6,11 @@ when the state of the training changes.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup, QKeySequence
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -34,17 +35,19 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.training_bar.training_words import size_words
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction, QResizeEvent
+    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.run import Progress
     from wordpiece_studio.session.session import ChosenSettings
     from wordpiece_studio.ui.actions import Actions
 
+_tr = partial(QCoreApplication.translate, "training_bar")
 _LONGEST_PROBLEM = 300
 _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
@@ -93,11 +96,10 @@ class SpecialTokensDialog(ScreenDialog):
         return tuple(line.strip() for line in self._editor.text.splitlines() if line.strip())
 
     def accept(self) -> None:
-        """Emit the tokens and close."""
         self.tokens_chosen.emit(self.tokens)
         super().accept()
 
-    def _check(self, _what: object = None) -> None:
+    def _check(self) -> None:
         problem = left_out = ""
         try:
             TrainingConfig(special_tokens=self.tokens)
@@ -121,9 +123,7 @@ class TrainingSettings(QWidget):
         super().__init__(parent)
         self._chosen = chosen
         self._captions: list[QLabel] = []
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(6)
+        self._layout = fill(QHBoxLayout(self), spacing=6)
         self._objective_box = self._make_objective_box()
         self._size_box = self._make_spin_box(
             self.tr("Vocabulary size"), _LARGEST_SIZE, self.tr("No limit"),
@@ -139,8 +139,9 @@ class TrainingSettings(QWidget):
         self._add(self.tr("Objective"), self._objective_box)
         self._add(self.tr("Size"), self._size_box)
         self._add(self.tr("Min. frequency"), self._frequency_box)
+        self._fields = self._objective_box, self._size_box, self._frequency_box
         self._token_choices = QActionGroup(self)
-        self.more = self._make_more_menu()
+        self.more = QMenu(self)
         self._more_button = self._make_more_button()
         self._layout.addWidget(self._more_button)
         chosen.replaced.connect(self._show)
@@ -149,26 +150,19 @@ class TrainingSettings(QWidget):
 
     def _show(self) -> None:
         chosen = self._chosen
-        fields = (self._objective_box, self._size_box, self._frequency_box)
-        for field in fields:
-            field.blockSignals(True)
+        blockers = [QSignalBlocker(field) for field in self._fields]
         size, min_frequency = chosen.limits
         self._show_objective()
         self._size_box.setValue(size)
         self._frequency_box.setValue(min_frequency)
+        for blocker in blockers:
+            blocker.unblock()
         self._show_tokens(chosen.special_tokens)
-        for field in fields:
-            field.blockSignals(False)
-        self._show_hint(chosen.suggestion.words)
-
-    def _show_hint(self, hint: str) -> None:
-        for box in (self._objective_box, self._size_box, self._frequency_box):
-            tip = str(box.property("tip"))
-            set_plain_tooltip(box, f"{hint}\n{tip}" if hint else tip)
+        for field in self._fields:
+            set_plain_tooltip(field, "\n".join(filter(None, (chosen.suggestion.words, field.property("tip")))))
 
     @property
     def is_size_wrong(self) -> bool:
-        """Whether the size is marked as one that cannot be reached."""
         return bool(self._size_box.property("state") == "wrong")
 
     def set_size_wrong(self, wrong: bool) -> None:
@@ -185,12 +179,11 @@ class TrainingSettings(QWidget):
 
     def edit_special_tokens(self) -> None:
         dialog = SpecialTokensDialog(self._chosen.special_tokens, self.window())
-        dialog.tokens_chosen.connect(self._on_dialog_tokens_chosen)
+        dialog.tokens_chosen.connect(self._take_tokens)
         dialog.finished.connect(self._on_dialog_finished)
         dialog.open()
 
     def _show_objective(self) -> None:
-        """Show the objective, which a command may have chosen."""
         self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(self._chosen.objective)))
 
     def _make_objective_box(self) -> QComboBox:
@@ -210,7 +203,6 @@ class TrainingSettings(QWidget):
             "(BPE)."
         )
         box.setProperty("tip", tip)
-        set_plain_tooltip(box, tip)
         box.currentIndexChanged.connect(self._on_objective_box_changed)
         return box
 
@@ -223,27 +215,17 @@ class TrainingSettings(QWidget):
         box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)
         box.setMaximumWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 40)
         box.setAccessibleName(name)
-        tip = "\n".join((name, tip))
-        box.setProperty("tip", tip)
-        set_plain_tooltip(box, tip)
+        box.setProperty("tip", "\n".join((name, tip)))
         box.valueChanged.connect(self._on_limit_changed)
         return box
 
-    def _make_more_menu(self) -> QMenu:
-        menu = QMenu(self)
-        menu.addSection(self.tr("Special tokens"))
-        for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
-            action = self._token_choices.addAction(text)
-            action.setCheckable(True)
-            menu.addAction(action)
-        self._token_choices.triggered.connect(self._on_token_choices_triggered)
-        return menu
-
     def _make_more_button(self) -> QToolButton:
-        button = QToolButton(self)
-        button.setProperty("role", "button")
+        self.more.addSection(self.tr("Special tokens"))
+        for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
+            self.more.addAction(QAction(text, self._token_choices, checkable=True))
+        self._token_choices.triggered.connect(self._on_token_choices_triggered)
+        button = _button("button", self)
         button.setText(self.tr("Options ▾"))
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(self.more)
         return button
@@ -255,11 +237,11 @@ class TrainingSettings(QWidget):
         self._layout.addWidget(field)
         self._layout.addSpacing(6)
 
-    def _on_objective_box_changed(self, _index: int) -> None:
+    def _on_objective_box_changed(self) -> None:
         if self._objective_box.currentData() != self._chosen.objective:
             self._chosen.choose(objective=self._objective_box.currentData())
 
-    def _on_limit_changed(self, _value: int) -> None:
+    def _on_limit_changed(self) -> None:
         self._chosen.choose(vocab_size=self._size_box.value() or None, min_frequency=self._frequency_box.value())
 
     def _on_token_choices_triggered(self, action: QAction) -> None:
@@ -270,14 +252,11 @@ class TrainingSettings(QWidget):
         else:
             self._take_tokens((BERT_SPECIAL_TOKENS, ())[choice])
 
-    def _on_dialog_tokens_chosen(self, tokens: tuple[str, ...]) -> None:
-        self._take_tokens(tokens)
-
     def _take_tokens(self, tokens: tuple[str, ...]) -> None:
         self._show_tokens(tokens)
         self._chosen.choose(special_tokens=tokens)
 
-    def _on_dialog_finished(self, _result: int) -> None:
+    def _on_dialog_finished(self) -> None:
         self._more_button.setFocus()
 
     def _show_tokens(self, tokens: tuple[str, ...]) -> None:
@@ -311,21 +290,17 @@ class TrainButtons(QWidget):
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
-        self.train = _button(actions.train, "primary", self)
+        self.train = _button("primary", self, actions.train)
         self.train.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.pause, self.stop = (_button(action, "button", self) for action in (actions.pause, actions.stop))
+        self.pause, self.stop = (_button("button", self, action) for action in (actions.pause, actions.stop))
         self._all = (self.train, self.pause, self.stop)
         self._holds_keyboard = False
-        self._is_fresh = False
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_BETWEEN)
         for button in self._all:
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             button.installEventFilter(self)
-            layout.addWidget(button)
-        self._swap_timer = single_shot(self, self._on_swap_timer_timeout, _PATIENCE_MS)
-        self._fresh_timer = single_shot(self, self._on_fresh_timer_timeout)
+        fill(QHBoxLayout(self), *self._all, spacing=_BETWEEN)
+        self._swap_timer = single_shot(self, self._show_stop, _PATIENCE_MS)
+        self._fresh_timer = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
         self.pause.hide()
         self.stop.hide()
         self.train.show()
@@ -347,7 +322,6 @@ class TrainButtons(QWidget):
             self._swap_timer.start()
 
     def fit(self) -> None:
-        """Take the width that the widest of the buttons need in this font."""
         metrics, texts = self.pause.fontMetrics(), (self.tr("Pause"), self.tr("Resume"))
         edges = self.pause.sizeHint().width() - metrics.horizontalAdvance(self.pause.text())
         both = max(map(metrics.horizontalAdvance, texts)) + edges + self.stop.sizeHint().width()
@@ -356,12 +330,11 @@ class TrainButtons(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Ignore the second press of a double click, which comes upon another button than the first."""
         presses = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick)
-        return (self._is_fresh and event.type() in presses) or super().eventFilter(watched, event)
+        return (self._fresh_timer.isActive() and event.type() in presses) or super().eventFilter(watched, event)
 
     def _show(self, *, is_training: bool) -> None:
         if is_training != self.train.isHidden():
-            self._is_fresh = True
-            self._fresh_timer.start(QApplication.doubleClickInterval())
+            self._fresh_timer.start()
         shown_ones = (self.pause, self.stop) if is_training else (self.train,)
         for button in shown_ones:
             button.show()
@@ -374,11 +347,8 @@ class TrainButtons(QWidget):
         if self._holds_keyboard and button is not None and not self.has_keyboard:
             button.setFocus()
 
-    def _on_swap_timer_timeout(self) -> None:
+    def _show_stop(self) -> None:
         self._show(is_training=True)
-
-    def _on_fresh_timer_timeout(self) -> None:
-        self._is_fresh = False
 
 
 class TrainingBar(QFrame):
@@ -397,7 +367,7 @@ class TrainingBar(QFrame):
         self._progress_label = plain_label("", self, role="hint")
         self._progress_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._progress_label.installEventFilter(self)
-        self._messages_button = _button(actions.last_messages, "", self)
+        self._messages_button = _button("", self, actions.last_messages)
         self._messages_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         self._search_button = self._make_search_button(actions.command_palette)
         self._progress_bar = QProgressBar(self)
@@ -407,9 +377,6 @@ class TrainingBar(QFrame):
         keep.setRetainSizeWhenHidden(True)
         self._progress_bar.setSizePolicy(keep)
         self._progress_bar.hide()
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         controls = self._controls = QHBoxLayout()
         controls.setContentsMargins(12, 7, 12, 5)
         controls.setSpacing(6)
@@ -420,11 +387,7 @@ class TrainingBar(QFrame):
         controls.addWidget(self._progress_label, 1)
         controls.addWidget(self._messages_button)
         controls.addWidget(self._search_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(controls)
-        layout.addWidget(self._progress_bar)
+        fill(QVBoxLayout(self), controls, self._progress_bar)
 
     @property
     def progress_text(self) -> str:
@@ -432,7 +395,6 @@ class TrainingBar(QFrame):
         return self._progress_forms[0]
 
     def focus_first(self) -> None:
-        """Move the keyboard focus to the first button."""
         self.buttons.train.setFocus()
 
     def show_text(self, *forms: str, more: str = "") -> None:
@@ -444,14 +406,13 @@ class TrainingBar(QFrame):
         self._set_text(*forms, more=more)
 
     def show_busy(self, text: str) -> None:
-        """Show `text` beside a busy indicator."""
         self._progress_bar.setRange(0, _UNKNOWN)
         self._progress_bar.show()
         self._set_text(text)
 
     def show_progress(self, progress: Progress, paused: bool) -> None:
-        """Show the training progress in actual counts."""
-        start, target = self._span(progress)
+        start = progress.vocabulary_size - progress.merges  # special tokens and alphabet take no work
+        target = (progress.target_size or start) if progress.is_target_sure else start
         self._progress_bar.setRange(0, max(target - start, 0))  # 0: a busy indicator without an end
         self._progress_bar.setValue(progress.vocabulary_size - start)
         self._progress_bar.setVisible(True)
@@ -466,13 +427,6 @@ class TrainingBar(QFrame):
         elif progress.seconds_left is not None:
             said.append(self.tr("{time} left").format(time=duration(progress.seconds_left)))
         return " · ".join(said)
-
-    @staticmethod
-    def _span(progress: Progress) -> tuple[int, int]:
-        # Counted from the first token learned: special tokens and alphabet take no work.
-        start = progress.vocabulary_size - progress.merges
-        is_sure = progress.target_size is not None and progress.is_target_sure
-        return start, progress.target_size if is_sure and progress.target_size is not None else start
 
     def minimumSizeHint(self) -> QSize:
         # Not the layout's: that is for the current form, and a wide one would keep the window wide.
@@ -515,14 +469,12 @@ class TrainingBar(QFrame):
     def _make_search_button(self, action: QAction) -> QToolButton:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         self._search_texts = (self.tr("Find…   {key}").format(key=key), key)
-        button = QToolButton(self)
-        button.setProperty("role", "search")
+        button = _button("search", self)
         button.setText(self._search_texts[0])
         button.setAccessibleName(self.tr("Command palette"))
         set_plain_tooltip(
             button, self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
         )
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(action.trigger)
         return button
 
@@ -540,9 +492,10 @@ class TrainingBar(QFrame):
         set_plain_text(self._progress_label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
 
 
-def _button(action: QAction, role: str, parent: QWidget) -> QToolButton:
+def _button(role: str, parent: QWidget, action: QAction | None = None) -> QToolButton:
     button = QToolButton(parent)
-    button.setDefaultAction(action)
+    if action is not None:
+        button.setDefaultAction(action)
     button.setProperty("role", role)
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
@@ -561,7 +514,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return _tr("{minutes} min {seconds} s").format(minutes=whole // 60, seconds=whole % 60)
     return _tr("{hours} h {minutes} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("training_bar", text)

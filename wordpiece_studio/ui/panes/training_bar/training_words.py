@@ -6,6 +6,7 @@ It asks whether merges may be discarded, and to what size to train further.
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
@@ -28,11 +29,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.forecast import Notice
 
+_tr = partial(QCoreApplication.translate, "training_words")
 _READY_MS = 4000
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("training_words", text)
 
 
 def outcome_words(model: TrainerModel) -> str:
@@ -53,7 +51,6 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
 
 
 def size_words(size: int, wanted: int | None) -> str:
-    """Return how many tokens a vocabulary has, of how many that are wanted."""
     if wanted is None:
         return plural(size, "1 token", "{count} tokens").format(count=number_text(size))
     words = plural(wanted, "{size} of 1 token", "{size} of {wanted} tokens")
@@ -130,7 +127,6 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
 
 
 def why_no_words(counts: WordCounts) -> str:
-    """Return why there is nothing to train on, and what to do."""
     if not counts.skipped:
         return _tr("The corpus has no words. Type or open a text, then train.")
     first, number = counts.skipped[0], counts.statistics.skipped_words
@@ -145,12 +141,8 @@ def why_no_words(counts: WordCounts) -> str:
 
 
 def notice_words(notices: Sequence[Notice]) -> str:
-    """Return what is unusual about the corpus; empty if nothing."""
-    return " ".join(_translated(notice.template).format(**notice.values) for notice in notices)
-
-
-def _translated(template: str) -> str:
-    return QCoreApplication.translate("notices", template)
+    translate = QCoreApplication.translate
+    return " ".join(translate("notices", notice.template).format(**notice.values) for notice in notices)
 
 
 def _changed_words(changes: Changes, corpus_name: str) -> str:
@@ -162,11 +154,9 @@ def _changed_words(changes: Changes, corpus_name: str) -> str:
     if changes.is_other_corpus:
         return _tr("Merges are from “{name}”").format(name=corpus_name)
     if changes.corpus and not changes.is_edited:
-        return (
-            _tr("Trained on a different text with different settings")
-            if settings
-            else _tr("Trained on a different text")
-        )
+        if settings:
+            return _tr("Trained on a different text with different settings")
+        return _tr("Trained on a different text")
     if changes.corpus and settings:
         return _tr("Corpus and settings changed since this run")
     if changes.corpus:
@@ -199,7 +189,7 @@ class EngineNotice(QObject):
         super().__init__(parent)
         self._forms: tuple[str, ...] = ()
         self._is_preparing = False
-        self._timer = single_shot(self, self._on_timer_timeout, _READY_MS)
+        self._timer = single_shot(self, self._say, _READY_MS)
 
     def take_status(self, status: str) -> None:
         """Take the status of the warm-up: "compiling", "loading", "ready" or "failed"."""
@@ -217,7 +207,6 @@ class EngineNotice(QObject):
 
     @property
     def waiting_words(self) -> str:
-        """The message while training has not started yet."""
         return self._forms[-1] if self._is_preparing else self.tr("Getting ready…")
 
     def beside(self, *forms: str) -> tuple[str, ...]:
@@ -231,9 +220,6 @@ class EngineNotice(QObject):
         self._timer.stop()
         self._forms = forms
         self.changed.emit()
-
-    def _on_timer_timeout(self) -> None:
-        self._say()
 
 
 _LARGEST_SIZE = 10_000_000
@@ -296,7 +282,6 @@ class FurtherDialog(ScreenDialog):
         self._size_box.setFocus()
 
     def accept(self) -> None:
-        """Emit the size and close."""
         self.size_chosen.emit(self._size_box.value())
         super().accept()
 

@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QStyle,
+    QStyleOptionViewItem,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
 from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.vocabulary_table import (
@@ -24,20 +33,29 @@ from wordpiece_studio.session.vocabulary_table import (
     VocabularyFilter,
     VocabularyTableModel,
 )
-from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
+from wordpiece_studio.ui.widgets.chip_style import ChipDelegate
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button
-from wordpiece_studio.ui.widgets.token_text import dead_words, number_text, signed_text
+from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
+from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
+from wordpiece_studio.ui.widgets.token_text import (
+    DEAD_MARK,
+    dead_sentence,
+    dead_words,
+    number_text,
+    signed_text,
+    token_text,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.runs import Comparison
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.session.vocabulary_table import Kind, TokenNumbers
@@ -80,19 +98,11 @@ class VocabularyControls(QWidget):
         self.error = WholeLabel(role="error")
         """The error in the regular expression; the pane places it."""
         self.error.hide()
-        self._timer = single_shot(self, self._on_timer_timeout, _PAUSE_MS)
-        self._lay_out()
+        self._timer = single_shot(self, self._report_filter, _PAUSE_MS)
         self._field.textChanged.connect(self._on_field_text_changed)
-        self._pattern.toggled.connect(self._on_pattern_toggled)
-        self._kinds.activated.connect(self._on_kinds_activated)
-
-    def _lay_out(self) -> None:
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(_SPACING)
-        line.addWidget(self._field, 1)
-        line.addWidget(self._pattern)
-        line.addWidget(self._kinds)
+        self._pattern.toggled.connect(self._report_filter)
+        self._kinds.activated.connect(self._report_filter)
+        fill(QHBoxLayout(self), (self._field, 1), self._pattern, self._kinds, spacing=_SPACING)
 
     @property
     def filter(self) -> VocabularyFilter:
@@ -100,18 +110,11 @@ class VocabularyControls(QWidget):
         text = self._field.text()
         return VocabularyFilter(text, bool(text) and self._pattern.isChecked(), self._kinds.currentData())
 
-    @property
-    def has_error(self) -> bool:
-        """Whether the regular expression has an error."""
-        return not self.error.isHidden()
-
     def focus_search(self) -> None:
-        """Move the keyboard focus to the search field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
 
     def least_width(self) -> int:
-        """Return the width in pixels with the narrowest search field."""
         others = self._pattern.sizeHint().width() + self._kinds.sizeHint().width()
         return _NARROWEST + others + 2 * _SPACING
 
@@ -139,7 +142,6 @@ class VocabularyControls(QWidget):
                 self._report_filter()
 
     def show_numbers(self, numbers: TokenNumbers) -> None:
-        """Show the number of tokens of each kind."""
         counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead, numbers.only)
         shown = zip(self._kind_names(), counts, range(self._kinds.count()), strict=False)
         for name, count, index in shown:
@@ -174,31 +176,228 @@ class VocabularyControls(QWidget):
         else:
             self._report_filter()
 
-    def _on_timer_timeout(self) -> None:
-        self._report_filter()
 
-    def _on_pattern_toggled(self, _checked: bool) -> None:
-        self._report_filter()
+_Column = VocabularyColumn
+_LEFT_OUT_FIRST = (_Column.LENGTH, _Column.REASON, _Column.WORDS, _Column.ID, _Column.BORN, _Column.RUNS)
+"""What a narrow table hides, so that the other columns fit."""
+_LEAST = {
+    _Column.TOKEN: "##tokenization",
+    _Column.ID: "000,000",
+    _Column.BORN: "alphabet",
+    _Column.RUNS: "(B 00,000)",
+    _Column.SCORE: "-000.000",
+    _Column.FREQUENCY: "00,000,000",
+    _Column.WORDS: "0,000,000",
+    _Column.LENGTH: "00",
+    _Column.REASON: "went into 12 others, last ##tokenization at 12,345",
+}
+"""Columns are at least as wide as these texts."""
+_ROWS_AROUND = 2
 
-    def _on_kinds_activated(self, _index: int) -> None:
-        self._report_filter()
+
+class VocabularyDelegate(ChipDelegate):
+    """Marks the tokens that are never used, and is pale where the figures are of another step."""
+
+    def __init__(self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, table: SortedTable) -> None:
+        super().__init__(theme, _Column.TOKEN, lambda _index: (), table)  # tokens are drawn here
+        self._model = model
+        self._usage = usage
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        token_id, column = self._model.item_of_row(index.row()), index.column()
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if is_selected:
+            painter.fillRect(option.rect, self._theme.accent_soft)
+        if column == _Column.TOKEN:
+            if is_selected:
+                paint_mark(painter, option.rect, self._theme)
+            self._paint_token(painter, option.rect, token_id)
+            return
+        is_text = column in (_Column.REASON, _Column.RUNS)
+        is_pale = is_text or (column in BY_USAGE and not self._usage.is_current)
+        painter.setFont(option.font)
+        painter.setPen(self._theme.muted if is_pale else self._theme.text)
+        paint_text(painter, option.rect, self._model.text(token_id, column), is_number=not is_text)
+
+    def _paint_token(self, painter: QPainter, cell: QRect, token_id: int) -> None:
+        dead = self._usage.dead
+        is_dead = token_id < len(dead) and bool(dead[token_id])
+        token = str(self._model.value(token_id, _Column.TOKEN))
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setClipRect(cell)
+            left, room = cell.left() + CELL_PADDING + 2, cell.width() - 2 * CELL_PADDING - (14 if is_dead else 2)
+            width = min(self._style.width(token), room)
+            top = cell.top() + (cell.height() - self._style.height) / 2
+            self._style.paint(painter, QRectF(left, top, width, self._style.height), token)
+            if is_dead:
+                painter.setPen(self._theme.text)
+                place = QRectF(left + width + 4, cell.top(), 12, cell.height())
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), DEAD_MARK)
+
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
+        if event.type() != QEvent.Type.ToolTip or not index.isValid():
+            return super().helpEvent(event, view, option, index)
+        token_id = self._model.item_of_row(index.row())
+        lines = [token_text(str(self._model.value(token_id, _Column.TOKEN)), 400)]
+        reason = self._usage.reason(token_id)
+        if reason is not None:
+            lines.append(dead_sentence(reason))
+        QToolTip.showText(event.globalPos(), tooltip_text("\n".join(lines)))
+        return True
+
+
+class VocabularyView(SortedTable):
+    """The tokens, in rows of equal height."""
+
+    birth_requested = Signal(object)
+    """The id (int) of the token whose birth step the user asked for by double click or Enter."""
+
+    def __init__(
+        self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(model, parent)
+        self._tokens = model
+        self._delegate = VocabularyDelegate(model, usage, theme, self)
+        self.setItemDelegate(self._delegate)
+        self.setAccessibleName(self.tr("Vocabulary"))
+        header = self.horizontalHeader()
+        header.setStretchLastSection(True)
+        self._is_scrolled_away = False  # by the user
+        self._compared = 0  # the number of other runs for which there is room
+        self._has_scores = False
+        self.restyle()
+        self.verticalScrollBar().actionTriggered.connect(self._on_scroll_bar_action_triggered)
+        self.clicked.connect(self._on_self_clicked_cell)
+        self.doubleClicked.connect(self._on_self_double_clicked)
+        header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
+        theme.changed.connect(self.on_theme_changed)
+
+    def restyle(self) -> None:
+        self._delegate.restyle()
+        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
+        self._spread_columns()
+
+    # -- columns
+
+    def _wanted_width(self, column: VocabularyColumn) -> int:
+        title = str(self._tokens.headerData(column, Qt.Orientation.Horizontal))
+        header = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 16
+        least = _LEAST[column] * (self._compared if column is _Column.RUNS else 1)
+        return max(header, QFontMetrics(self.font()).horizontalAdvance(least) + 2 * CELL_PADDING)
+
+    def show_compared(self) -> None:
+        """Have a column for the other runs as long as there are any, and one for scores if there are some."""
+        items, before = self._tokens.items, (self._compared, self._has_scores)
+        self._compared = len(items.others) if items is not None else 0
+        self._has_scores = items is not None and items.scores is not None
+        if (self._compared, self._has_scores) != before:
+            self._spread_columns()
+
+    def _spread_columns(self) -> None:
+        """Set the column widths, hide columns that do not fit, and give the token column the remaining space."""
+        for _ in range(3):  # Qt may show or hide the vertical scroll bar while widths are set
+            width = self.viewport().width()
+            self._spread_over(width)
+            if width == self.viewport().width():
+                break
+
+    def _spread_over(self, width: int) -> None:
+        wanted: dict[int, int] = {column: self._wanted_width(column) for column in _Column}
+        least: dict[int, int] = {
+            **wanted,
+            _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4,
+            _Column.REASON: wanted[_Column.REASON] // 2,
+        }
+        unused = {_Column.RUNS} if not self._compared else set()
+        unused |= {_Column.SCORE} if not self._has_scores else {_Column.BORN}
+        least |= dict.fromkeys(unused, 0)
+        hidden = left_out(least, _LEFT_OUT_FIRST, width) | unused
+        for column in _Column:
+            self.setColumnHidden(column, column in hidden)
+        room = width - sum(least[column] for column in _Column if column not in hidden and column is not _Column.TOKEN)
+        most = wanted[_Column.TOKEN] * 3 // 2 if _Column.REASON not in hidden else room
+        for column in _Column:
+            is_token = column is _Column.TOKEN
+            self.setColumnWidth(column, max(min(room, most), least[column]) if is_token else least[column])
+        self.updateGeometries()  # Qt would leave the table scrolled sideways for a while
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._spread_columns()
+
+    # -- rows
+
+    def show_token(self, token_id: int) -> None:
+        """Select the row of a token and scroll to it; select nothing if it is not shown."""
+        row = self._tokens.row_of_item(token_id)
+        if row < 0:
+            self.clearSelection()
+            return
+        if self.selected_items().tolist() != [token_id]:
+            self.setCurrentIndex(self._tokens.index(row, 0))
+        self.bring_into_view(row, _ROWS_AROUND, is_early=False)
+        self._is_scrolled_away = False
+
+    def keep_token(self, token_id: int) -> None:
+        """Do the same after the rows have changed, but respect what the user has selected or scrolled to."""
+        row, selected = self._tokens.row_of_item(token_id), self.selected_items()
+        if len(selected) > 1:
+            return
+        if row < 0 or selected.tolist() != [token_id]:
+            self.show_token(token_id)
+        elif not self._is_scrolled_away:
+            self.bring_into_view(row, _ROWS_AROUND, is_early=False)
+
+    def focus_rows(self) -> None:
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._tokens.rowCount() and not self.selectionModel().hasSelection():
+            self.setCurrentIndex(self._tokens.index(0, 0))
+            self.item_walked_to.emit(self._tokens.item_of_row(0))
+
+    # -- user input
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not event.modifiers() and self.currentIndex().isValid():
+            self.birth_requested.emit(self._tokens.item_of_row(self.currentIndex().row()))
+            return
+        super().keyPressEvent(event)
+
+    def _on_self_clicked_cell(self, index: QModelIndex) -> None:
+        if self.is_one_row_selected():
+            self.item_walked_to.emit(self._tokens.item_of_row(index.row()))
+
+    def _on_scroll_bar_action_triggered(self, _action: int) -> None:
+        self._is_scrolled_away = True
+
+    def _on_self_double_clicked(self, index: QModelIndex) -> None:
+        self.birth_requested.emit(self._tokens.item_of_row(index.row()))
+
+    def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
+        """Show the first rows of the new order, or the selected row if there is only one."""
+        selected = self.selected_items().tolist()
+        if len(selected) == 1:
+            self.show_token(selected[0])
+        else:
+            self.scrollToTop()
 
 
 TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
 _ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\\\"}
 _BETWEEN = 10  # pixels between the parts of the title bar
-_BUSY_DELAY_MS = 100
-"""During training the pane is refreshed ten times a second: no one can read faster."""
 
 
 def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
     """Return a header line and one line per token; unknown values are empty, as is a special token's birth."""
-    has_scores = table.items is not None and table.items.scores is not None
-    titles = [*TITLES[:3], "score", *TITLES[3:]] if has_scores else TITLES
+    columns = [column for column in VocabularyColumn if column is not VocabularyColumn.RUNS]
+    titles = [*TITLES[:3], "score", *TITLES[3:]]
+    if table.items is None or table.items.scores is None:
+        titles.remove("score")
+        columns.remove(VocabularyColumn.SCORE)
     lines = ["\t".join(titles)]
     unknown = () if table.is_counted else BY_USAGE
-    left_out = (VocabularyColumn.RUNS,) if has_scores else (VocabularyColumn.RUNS, VocabularyColumn.SCORE)
-    columns = [column for column in VocabularyColumn if column not in left_out]
     for token_id in ids.tolist():
         values = (None if column in unknown else table.value(token_id, column) for column in columns)
         lines.append("\t".join(map(_field, values, columns)))
@@ -220,97 +419,73 @@ class VocabularyPane(Pane):
         self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None, *,
         comparison: Comparison | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(model, parent)
+        super().__init__(model, parent, usage=usage)
         self._usage = usage
-        self._table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
+        self.table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
         if comparison is not None:
             comparison.changed.connect(self.refresh_later)
-        self._view = VocabularyView(self._table, usage, theme, self)
-        self._controls = VocabularyControls(self)
+        self.view = VocabularyView(self.table, usage, theme, self)
+        self.controls = VocabularyControls(self)
         self._empty = EmptyState(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 4, 1, 2)
-        layout.setSpacing(4)
-        layout.addWidget(self._controls)
-        error = QHBoxLayout()
-        error.setContentsMargins(12, 0, 12, 0)
-        error.addWidget(self._controls.error)
+        layout = fill(QVBoxLayout(self), self.controls, margins=(1, 4, 1, 2), spacing=4)
+        error = fill(QHBoxLayout(), self.controls.error, margins=(12, 0, 12, 0))
         layout.addLayout(error)
         layout.addWidget(self._empty, 1)
-        layout.addWidget(self._view, 100)
+        layout.addWidget(self.view, 100)
         self._connect()
         self.set_heading(self.tr("Vocabulary"))
 
     def header_widget(self) -> QWidget:
         """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
-        return self._controls
-
-    @property
-    def view(self) -> VocabularyView:
-        """The table."""
-        return self._view
-
-    @property
-    def table(self) -> VocabularyTableModel:
-        """The rows of the table."""
-        return self._table
-
-    @property
-    def controls(self) -> VocabularyControls:
-        """Search and filter."""
-        return self._controls
+        return self.controls
 
     def _connect(self) -> None:
-        self._view.item_walked_to.connect(self._on_view_item_walked_to)
-        self._view.birth_requested.connect(self._on_view_birth_requested)
-        self._view.copy_requested.connect(self.copy_rows)
-        self._controls.filter_changed.connect(self._on_controls_filter_changed)
-        self._controls.table_wanted.connect(self._view.focus_rows)
-        self._table.rows_found.connect(self._on_table_rows_found)
-        self._table.filter_failed.connect(self._on_table_filter_failed)
+        self.view.item_walked_to.connect(self._select)
+        self.view.birth_requested.connect(self._go_to_birth)
+        self.view.copy_requested.connect(self.copy_rows)
+        self.controls.filter_changed.connect(self._on_controls_filter_changed)
+        self.controls.table_wanted.connect(self.view.focus_rows)
+        self.table.rows_found.connect(self._on_table_rows_found)
+        self.table.filter_failed.connect(self._on_table_filter_failed)
         self._usage.changed.connect(self._on_usage_changed)
-        self._model.step_changed.connect(self._on_model_step_changed)
-        self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.state_changed.connect(self._on_model_state_changed)
+        for signal in (self._model.step_changed, self._model.merges_appended, self._model.state_changed):
+            signal.connect(self.refresh_soon)
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
     def focus_search(self) -> None:
-        """Move the keyboard focus to the search field."""
-        self._controls.focus_search()
+        self.controls.focus_search()
 
     def close_jobs(self) -> None:
-        self._table.close()
+        self.table.close()
 
     # -- contents
 
     def refresh(self) -> None:
-        self._table.show_step()
-        self._view.show_compared()
-        self._controls.offer_only_here(self._table.items is not None and bool(self._table.items.others))
+        self.table.show_step()
+        self.view.show_compared()
+        self.controls.offer_only_here(self.table.items is not None and bool(self.table.items.others))
         self._show_heading()
         self._show_emptiness()
         token_id = self._selected_id()
         if token_id is not None:
-            self._view.keep_token(token_id)
+            self.view.keep_token(token_id)
 
     def _show_heading(self) -> None:
-        history, items = self._model.history, self._table.items
+        history, items = self._model.history, self.table.items
         if history is None or items is None or items.history is not history:  # the last: of the run shown before
             self.set_heading(self.tr("Vocabulary"))
             return
         numbers = items.numbers(history.vocabulary_size(self._model.step))
-        self._controls.show_numbers(numbers)
+        self.controls.show_numbers(numbers)
         title = self.tr("Vocabulary")
-        taken = _BETWEEN
-        if self._controls.parentWidget() is not self:
-            taken += self._controls.least_width()
+        is_above = self.controls.parentWidget() is self
+        taken = _BETWEEN + (0 if is_above else self.controls.least_width())
         hint = self.fitting_hint(title, *self._hints(numbers), taken=taken)
-        self._controls.widen_field(self.room_beside(title) - taken - self.fontMetrics().horizontalAdvance(hint))
+        self.controls.widen_field(self.room_beside(title) - taken - self.fontMetrics().horizontalAdvance(hint))
         self.set_heading(title, hint)
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
-        """Return the line of numbers, and shorter forms."""
-        shown = self._table.rowCount()
+        shown = self.table.rowCount()
         tokens = plural(numbers.all, "1 token", "{count} tokens")
         if shown != numbers.all:
             tokens = plural(numbers.all, "{shown} of 1 token", "{shown} of {count} tokens")
@@ -340,28 +515,27 @@ class VocabularyPane(Pane):
         text = ""
         if self._model.history is None:
             text = self.tr("Nothing has been trained yet. Train to see every token here.")
-        elif not self._table.rowCount():
+        elif not self.table.rowCount():
             text = self._why_empty()
         self._empty.show_text(text, offers=self._model.history is None)
         self._empty.setVisible(bool(text))
-        self._view.setVisible(not text)
-        self._controls.setVisible(self._model.history is not None)
+        self.view.setVisible(not text)
+        self.controls.setVisible(self._model.history is not None)
 
     def _why_empty(self) -> str:
-        if self._controls.has_error:
+        if not self.controls.error.isHidden():
             return self.tr("Correct the regular expression to see the matching tokens here.")
-        if self._table.filter.text:
+        if self.table.filter.text:
             return self.tr("No token at this step matches the search.")
-        if self._table.filter.kind == "dead":
+        if self.table.filter.kind == "dead":
             if self._usage.is_current:
                 return self.tr("No unused tokens: every token is used in the corpus.")
             return self.tr("Counting how often each token is used…")
-        if self._table.filter.kind == _ONLY:
+        if self.table.filter.kind == _ONLY:
             return self.tr("Every token at this step is in another compared run or step too.")
         return self.tr("There are no such tokens at this step.")
 
     def _selected_id(self) -> int | None:
-        """Return the id of the selected token, or of the one the selected pair makes; None if there is none yet."""
         history, selection = self._model.history, self._model.selection
         if history is None or selection is None:
             return None
@@ -370,68 +544,43 @@ class VocabularyPane(Pane):
     # -- copying
 
     def copy_rows(self) -> None:
-        """Copy the selected rows as tab-separated text, if there are any."""
-        ids = self._view.selected_items()
+        ids = self.view.selected_items()
         if len(ids):
-            copy_text(_vocabulary_tsv(self._table, ids))
+            copy_text(_vocabulary_tsv(self.table, ids))
 
     # -- events
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._usage.set_wanted(self, True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_heading()
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._usage.set_wanted(self, False)
-
     def _on_controls_filter_changed(self) -> None:
-        self._controls.show_error("")
-        self._table.set_filter(self._controls.filter)
+        self.controls.show_error("")
+        self.table.set_filter(self.controls.filter)
         self.refresh_later()
 
     def _on_table_rows_found(self, is_refiltered: bool) -> None:
         if is_refiltered:
-            self._view.scrollToTop()
+            self.view.scrollToTop()
         self.refresh_later()
 
     def _on_table_filter_failed(self, error: StudioError) -> None:
-        self._controls.show_error(str(error))
+        self.controls.show_error(str(error))
         self.refresh_later()
 
-    def _on_view_item_walked_to(self, token_id: int) -> None:
-        history = self._model.history
-        if history is not None:
-            self._model.set_selection(Selection("token", text=history.token(token_id)))
+    def _select(self, token_id: int) -> None:
+        self._model.set_selection(Selection("token", text=self.table.value(token_id, VocabularyColumn.TOKEN)))
 
-    def _on_view_birth_requested(self, token_id: int) -> None:
-        history = self._model.history
-        if history is not None:
-            self._model.seek(history.birth_step(token_id))
-            self._model.set_selection(Selection("token", text=history.token(token_id)))
+    def _go_to_birth(self, token_id: int) -> None:
+        self._model.seek(max(self.table.value(token_id, VocabularyColumn.BORN), 0))
+        self._select(token_id)
 
     def _on_usage_changed(self) -> None:
         if self.is_current:
-            self._table.show_usage()
+            self.table.show_usage()
         self.refresh_later()
 
-    def _on_model_step_changed(self, _step: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
-
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS)
-
-    def _on_model_state_changed(self, _state: object) -> None:
-        self.refresh_later()
-
-    def _on_model_selection_changed(self, _selection: object) -> None:
+    def _on_model_selection_changed(self) -> None:
         if self.is_current:
             token_id = self._selected_id()
-            if token_id is None:
-                self._view.clearSelection()
-            else:
-                self._view.show_token(token_id)
+            self.view.show_token(-1 if token_id is None else token_id)
