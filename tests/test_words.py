@@ -76,7 +76,7 @@ QUESTIONS = {
 """Questions of message boxes, which verbs answer."""
 _SQL = re.compile(r"(SELECT|CREATE|INSERT|UPDATE|DELETE|PRAGMA) ")
 _FIELD = re.compile(r"\{[^{}]*\}")
-_TRANSLATING = {"tr", "_tr", "translate", "QT_TRANSLATE_NOOP", "plural"}
+_TRANSLATING = {"tr", "_tr", "translate", "QT_TRANSLATE_NOOP", "plural", "counted"}
 _LABELS = {"setToolTip", "setStatusTip", "setWindowTitle", "setAccessibleName"}
 _UNSEEN = {"compile", "getLogger", "debug"}
 

@@ -155,7 +155,7 @@ def _steps(window: MainWindow) -> Iterator[str]:
         yield f"step {step} of {count}"
     if window.timeline_pane.isVisible():
         plot = window.timeline_pane.plot
-        if (plot.value(), plot.maximum(), plot.curve_length) != (step, count, count):
+        if (plot.value(), plot.maximum(), len(plot.values)) != (step, count, count):
             yield f"the timeline is at {plot.value()} of {plot.maximum()}, the model at {step} of {count}"
     if window.history_pane.isVisible() and window.history_pane.rows.is_plain:
         rows = window.history_pane.rows.rowCount()

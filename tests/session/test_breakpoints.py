@@ -141,7 +141,7 @@ def test_what_makes_no_sense_is_refused(kind: str, text: str, number: float) -> 
 
 def test_the_table(qtmodeltester: ModelTester) -> None:
     table = Breakpoints()
-    table.set_all([Breakpoint("token", "##ing"), Breakpoint("value", number=0.0025, is_enabled=False)])
+    table.set_marks([Breakpoint("token", "##ing"), Breakpoint("value", number=0.0025, is_enabled=False)])
     qtmodeltester.check(table)
     assert [table.index(row, 1).data() for row in range(2)] == ["##ing", "0.0025"]
     assert table.index(1, 0).data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Unchecked
@@ -209,7 +209,7 @@ def test_a_hostile_pattern_is_abandoned(qtbot: QtBot, model: TrainerModel) -> No
 
 
 def test_many_tokens_are_searched_bit_by_bit(qtbot: QtBot, marks: StepMarks, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wordpiece_studio.session.breakpoint_watch._SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.session.breakpoints._SLICE_SECONDS", 0.0)
     marks.breakpoints.add(Breakpoint("pattern", "."))
     assert (marks.watch.known, marks.watch.is_searching) == (1, True)
     qtbot.waitUntil(lambda: not marks.watch.is_searching)
@@ -226,10 +226,10 @@ def test_slow_expressions_are_searched_token_by_token(
 
     asked: list[str] = []
     monkeypatch.setattr(SearchPattern, "is_in", slow)
-    marks.breakpoints.set_all([Breakpoint("pattern", str(number)) for number in range(100)])
+    marks.breakpoints.set_marks([Breakpoint("pattern", str(number)) for number in range(100)])
     assert len(asked) < 5  # it takes 6 ms, and not 100 times as long
     assert marks.watch.is_searching
-    marks.breakpoints.set_all([])
+    marks.breakpoints.set_marks([])
     assert not marks.watch.is_searching
 
 
@@ -253,7 +253,7 @@ def test_playing_waits_for_a_search(
     qtbot: QtBot, marks: StepMarks, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wordpiece_studio.session.breakpoints._CHUNK", 5)
-    monkeypatch.setattr("wordpiece_studio.session.breakpoint_watch._SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.session.breakpoints._SLICE_SECONDS", 0.0)
     marks.breakpoints.add(Breakpoint("pattern", f"^{re.escape(model.history[49].token)}$"))
     player = Player(model, watch=marks.watch)
     player.set_speed(1000)
@@ -291,7 +291,7 @@ class Stub:
         return self._model.merge_count
 
     def next_hit(self, after: int, last: int) -> object:
-        from wordpiece_studio.session.breakpoint_watch import Hit
+        from wordpiece_studio.session.breakpoints import Hit
 
         return Hit(self._step, ()) if after < self._step <= last else None
 

@@ -10,10 +10,12 @@ import pytest
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.chart_source import (
     TokenLengths,
+    height_curve,
     held_curve,
     median_curve,
     sampled_steps,
     spread_ranks,
+    thinned,
     tie_steps,
     value_curve,
 )
@@ -117,6 +119,44 @@ def test_ties_are_shown_once_a_column() -> None:
     assert set(few) <= set(ties)
 
 
+def heights(values: list[float]) -> list[float]:
+    return height_curve(np.array(values, dtype=np.float64), 900).y.tolist()
+
+
+def test_heights_are_logarithmic() -> None:
+    assert heights([1.0, 10.0, 100.0]) == pytest.approx([0, 0.5, 1])
+    assert heights([5, 5]) == [0.5, 0.5]
+    assert heights([0.0, -1.0, 8.0, 2.0, np.nan, np.inf]) == [0, 0, 1, 0, 0, 0]
+    assert heights([0.0, -1.0]) == [0, 0]
+    assert heights([]) == []
+
+
+def test_a_long_curve_keeps_its_peaks_in_few_columns() -> None:
+    values = np.ones(300_000)
+    values[123_456] = 9.0
+    curve = height_curve(values, 900)
+    steps, lows, highs = curve.x[::2], curve.y[::2], curve.y[1::2]
+    assert curve.is_columns
+    assert len(steps) == len(lows) == len(highs) == 900
+    assert abs(steps[int(highs.argmax())] - 123_457) < 300_000 / 900
+    assert (np.diff(steps) > 0).all()
+    assert (lows == 0).all()
+    values[5000] = 0.0
+    assert (height_curve(values, 900).y >= 0).all()
+
+
+def test_adjacent_columns_touch() -> None:
+    curve = height_curve(np.geomspace(9, 1, 5000), 100)
+    assert (curve.y[3::2] >= curve.y[:-2:2]).all()
+
+
+def test_there_is_at_most_one_mark_per_column() -> None:
+    assert thinned(np.array([2, 3]), 5, 900).tolist() == [2, 3]
+    marks = thinned(np.arange(1, 100_001), 100_000, 400)
+    assert len(marks) <= 401
+    assert (np.diff(marks) > 0).all()
+
+
 def test_a_million_merges_become_a_curve_within_a_frame() -> None:
     values = RANDOM.random(1_000_000)
     times = []
@@ -124,5 +164,6 @@ def test_a_million_merges_become_a_curve_within_a_frame() -> None:
         begun = time.process_time()
         value_curve(values, 800)
         median_curve(values, 800)
+        height_curve(values, 800)
         times.append(time.process_time() - begun)
     assert min(times) < 0.05  # 16 ms are meant; another machine may be slower

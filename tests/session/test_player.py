@@ -8,6 +8,7 @@ import pytest
 
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def steps_of(model: TrainerModel) -> list[int]:
 def test_it_plays_every_step_and_stops_at_the_end(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, 5)
     seen = steps_of(model)
-    player = Player(model)
+    player = Player(model, watch=StepMarks(model, model).watch)
     player.set_speed(50)
     with qtbot.waitSignals([player.playing_changed, player.playing_changed]):
         player.play()
@@ -48,7 +49,7 @@ def test_it_goes_on_from_where_it_stands(qtbot: QtBot, model: TrainerModel, hugs
     trained(qtbot, model, hugs, 5)
     model.seek(3)
     seen = steps_of(model)
-    player = Player(model)
+    player = Player(model, watch=StepMarks(model, model).watch)
     player.toggle()
     player.set_speed(50)
     qtbot.waitUntil(lambda: not player.is_playing)
@@ -59,7 +60,7 @@ def test_a_fast_player_leaps(qtbot: QtBot, make_model: MakeModel, hugs: WordCoun
     model = trained(qtbot, make_model(seconds_per_merge=0.0), hugs, 300)
     model.first()
     seen = steps_of(model)
-    player = Player(model)
+    player = Player(model, watch=StepMarks(model, model).watch)
     player.set_speed(5000)
     assert player.speed == 1000
     player.play()
@@ -71,7 +72,7 @@ def test_a_fast_player_leaps(qtbot: QtBot, make_model: MakeModel, hugs: WordCoun
 def test_a_paused_training_learns_as_it_plays(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     model.start(hugs, TrainingConfig(max_merges=4), paused=True)
     qtbot.waitUntil(lambda: model.state is TrainerState.PAUSED)
-    player = Player(model)
+    player = Player(model, watch=StepMarks(model, model).watch)
     player.set_speed(50)
     player.play()
     qtbot.waitUntil(lambda: not player.is_playing)
@@ -82,7 +83,7 @@ def test_it_waits_for_a_training_that_runs(qtbot: QtBot, make_model: MakeModel, 
     model = make_model(seconds_per_merge=0.001)
     model.start(hugs, TrainingConfig(max_merges=150))
     qtbot.waitUntil(lambda: model.history is not None)
-    player = Player(model)
+    player = Player(model, watch=StepMarks(model, model).watch)
     player.set_speed(1000)
     player.play()
     qtbot.wait(40)
@@ -93,7 +94,7 @@ def test_it_waits_for_a_training_that_runs(qtbot: QtBot, make_model: MakeModel, 
 
 @pytest.mark.parametrize("when", ["nothing trained", "stopped", "new run"])
 def test_it_stands_still(qtbot: QtBot, model: TrainerModel, hugs: WordCounts, when: str) -> None:
-    player = Player(model)
+    player = Player(model, watch=StepMarks(model, model).watch)
     if when != "nothing trained":
         trained(qtbot, model, hugs, 5)
     player.play()

@@ -61,14 +61,14 @@ def settled_plot(studio: Studio) -> TimelinePlot:
 def test_every_compared_run_has_a_lane(two: Studio) -> None:
     window, (score, likelihood) = two.window, compared(two)
     plot = settled_plot(two)
-    assert [(lane.run, lane.name, len(lane.curve)) for lane in plot.lanes] == [
+    assert [(lane.run, lane.name, len(lane.values)) for lane in plot.lanes] == [
         (score, "Score", 25), (likelihood, "Likelihood", 15),
     ]  # fmt: skip
-    assert plot._lane_steps == ((10, "55 of 70 tokens"), (10, "55 of 60 tokens"))
+    assert plot.lane_steps == ((10, "55 of 70 tokens"), (10, "55 of 60 tokens"))
     assert window.timeline_pane.hint.startswith("Step 10 of 25 · compared at the same step, 55 tokens")
     assert "B Likelihood: 55 of 60 tokens" in plot.accessibleDescription()
     window.model.last()
-    assert settled_plot(two)._lane_steps == ((25, "70 of 70 tokens"), (15, "final, 60 tokens"))
+    assert settled_plot(two).lane_steps == ((25, "70 of 70 tokens"), (15, "final, 60 tokens"))
     assert "compared at 70 tokens" in window.timeline_pane.hint
 
 
@@ -87,7 +87,7 @@ def test_lanes_can_be_drawn_each_to_its_own_end(two: Studio) -> None:
     assert pane._stretch.isVisible()
     pane._stretch.click()
     plot = settled_plot(two)
-    ends = [float(plot._xs_of(np.array([len(lane.curve)]), lane)[0]) for lane in plot.lanes]
+    ends = [float(plot._xs_of(np.array([len(lane.values)]), lane)[0]) for lane in plot.lanes]
     assert ends[0] == ends[1]
     two.window.session.runs.show(compared(two)[1])
     settled_plot(two)
@@ -100,7 +100,7 @@ def test_the_lanes_stay_where_they_are_when_another_tab_is_shown(two: Studio) ->
     two.window.session.runs.show(likelihood)
     plot = settled_plot(two)
     assert [lane.run for lane in plot.lanes] == [score, likelihood]
-    assert plot.lanes[1].curve is plot.curve
+    assert plot.lanes[1].values is plot.values
     assert plot._groove_y == plot._lane_room(1).bottom()
     two.window.session.runs.set_compared(score, False)
     two.wait(lambda: plot.lanes == ())
@@ -144,9 +144,9 @@ def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
     two.window.session.settings.set_target_size(65)
     two.window.model.train_further(vocab_size=65)
     two.wait(lambda: two.window.model.merge_count == 20)
-    two.wait(lambda: len(two.window.timeline_pane.plot.lanes[1].curve) == 20)
+    two.wait(lambda: len(two.window.timeline_pane.plot.lanes[1].values) == 20)
     two.window.session.runs.show(score)
-    two.wait(lambda: len(settled_plot(two).lanes[1].curve) == 20)
+    two.wait(lambda: len(settled_plot(two).lanes[1].values) == 20)
 
 
 # The vocabulary.
@@ -370,11 +370,11 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
         window.model.seek(step)
         plot = settled_plot(fixed)
         size = 45 + step
-        assert [(lane.run, lane.name, len(lane.curve)) for lane in plot.lanes] == [
+        assert [(lane.run, lane.name, len(lane.values)) for lane in plot.lanes] == [
             (score, "Score", 25), (score, "@3 a tie", 25), (likelihood, "@12 late", 15),
         ]  # fmt: skip
         assert plot._own == 0
-        assert plot._lane_steps == (
+        assert plot.lane_steps == (
             (step, f"{size} of 70 tokens"), (3, "48 of 70 tokens"), (12, "57 of 60 tokens"),
         )  # fmt: skip
         assert f"compared at {size} tokens" in window.timeline_pane.hint

@@ -99,7 +99,7 @@ def test_a_missing_folder_is_reported_at_once(studio: Studio, tmp_path: Path) ->
 
 def test_there_is_nothing_to_export_before_a_training(empty_studio: Studio) -> None:
     assert not empty_studio.window.actions_.export_history.isEnabled()
-    assert not empty_studio.window.history_pane._controls._export.isEnabled()
+    assert not empty_studio.window.history_pane._controls.export.isEnabled()
 
 
 def test_keys_go_to_a_step_and_to_the_row_of_the_step(studio: Studio) -> None:

@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
+from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def test_a_run_is_renamed(three: Studio, way: str) -> None:
     else:
         next(action for action in tabs.menu_of(run).actions() if "Rename" in action.text()).trigger()
     dialog = window.findChild(RenameDialog)
-    QTest.keyClicks(dialog._field, "R&D <b>")
+    QTest.keyClicks(dialog.field, "R&D <b>")
     dialog.accept()
     assert run.name == "R&D <b>"
     assert texts(three)[2] == "Run C: R&D <b> · 25 merges"

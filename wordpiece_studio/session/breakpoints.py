@@ -1,33 +1,37 @@
-"""The breakpoints that the user has set, as a table for Qt's views, and the steps of a history at which each is hit.
+"""The breakpoints that the user has set, as a table for Qt's views, and the steps of the run shown where they are hit.
 
 The steps are found with NumPy over the columns of a history, continued as it grows; a regular expression searches a
-million tokens a few thousand at a time. `breakpoint_watch` does so for the run shown.
+million tokens a few thousand at a time. All in the window's thread, a few milliseconds at a time.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
     Steps = NDArray[np.int64]
 
+MarkT = TypeVar("MarkT")
 BreakpointKind = Literal["token", "pattern", "word", "value", "tie", "size"]
 KINDS: tuple[BreakpointKind, ...] = get_args(BreakpointKind)
 TEXT_KINDS = ("token", "pattern", "word")
@@ -64,26 +68,80 @@ class Breakpoint:
         elif self.kind == "size" and self.number < 1:
             raise StudioError("A vocabulary cannot have {size:g} tokens", "Type 1 or more.", size=self.number)
 
-    @property
-    def as_enabled(self) -> Breakpoint:
-        return self if self.is_enabled else replace(self, is_enabled=True)
 
-
-class Breakpoints(RecordTableModel["Breakpoint"]):
-    """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number.
+class MarksModel(RecordTableModel[MarkT]):
+    """Marks that the user sets, in a table with check boxes in one column.
 
     Signals
     -------
     changed()
-        `all` has changed.
+        `marks`, or what is said of them, has changed.
     """
 
     changed = Signal()
+    check_column = 0
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._all: list[Breakpoint] = []
-        self.set_records(self._all)
+        self._marks: list[MarkT] = []
+        self.set_records(self._marks)
+
+    def is_checked(self, row: int) -> bool | None:
+        """Return whether the box of a row is checked; None if it has no box."""
+        raise NotImplementedError
+
+    def set_checked(self, row: int, is_checked: bool) -> None:
+        raise NotImplementedError
+
+    def set_marks(self, marks: Iterable[MarkT]) -> None:
+        self._marks = list(marks)
+        self.set_records(self._marks)
+        self.changed.emit()
+
+    def insert(self, row: int, mark: MarkT) -> None:
+        self.beginInsertRows(QModelIndex(), row, row)
+        self._marks.insert(row, mark)
+        self.endInsertRows()
+        self.changed.emit()
+
+    def replace(self, row: int, mark: MarkT) -> None:
+        if self._marks[row] != mark:
+            self._marks[row] = mark
+            self._emit_changed(row, row)
+            self.changed.emit()
+
+    def remove(self, row: int) -> None:
+        self.beginRemoveRows(QModelIndex(), row, row)
+        del self._marks[row]
+        self.endRemoveRows()
+        self.changed.emit()
+
+    def _is_checkable(self, index: Index) -> bool:
+        is_there = index.isValid() and index.column() == self.check_column
+        return is_there and self.is_checked(index.row()) is not None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.CheckStateRole and self._is_checkable(index):
+            return Qt.CheckState.Checked if self.is_checked(index.row()) else Qt.CheckState.Unchecked
+        return super().data(index, role)
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
+        """Check the box of a row, or clear it."""
+        if role != Qt.ItemDataRole.CheckStateRole or not self._is_checkable(index):
+            return False
+        self.set_checked(index.row(), Qt.CheckState(value) is Qt.CheckState.Checked)
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        checkable = Qt.ItemFlag.ItemIsUserCheckable if self._is_checkable(index) else Qt.ItemFlag.NoItemFlags
+        return super().flags(index) | checkable
+
+
+class Breakpoints(MarksModel["Breakpoint"]):
+    """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
         self._columns = (
             TableColumn(self.tr("Stop when"), lambda all_, row: self.kind_text(all_[row].kind), align=LEFT),
             TableColumn(self.tr("Value"), lambda all_, row: _value_text(all_[row]), align=LEFT),
@@ -91,74 +149,35 @@ class Breakpoints(RecordTableModel["Breakpoint"]):
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
-        return tuple(self._all)
+        return tuple(self._marks)
 
     @property
     def enabled(self) -> tuple[Breakpoint, ...]:
         """The enabled breakpoints, without duplicates."""
-        return tuple(dict.fromkeys(each for each in self._all if each.is_enabled))
-
-    def set_all(self, breakpoints: Iterable[Breakpoint]) -> None:
-        """Replace all breakpoints."""
-        self._all = list(breakpoints)
-        self.set_records(self._all)
-        self.changed.emit()
+        return tuple(dict.fromkeys(each for each in self._marks if each.is_enabled))
 
     def add(self, breakpoint_: Breakpoint) -> int:
         """Append a breakpoint, or replace the equal one already there; return its row."""
-        for row, each in enumerate(self._all):
-            if each.as_enabled == breakpoint_.as_enabled:
+        for row, each in enumerate(self._marks):
+            if (each.kind, each.text, each.number) == (breakpoint_.kind, breakpoint_.text, breakpoint_.number):
                 self.replace(row, breakpoint_)
                 return row
-        row = len(self._all)
-        self.beginInsertRows(QModelIndex(), row, row)
-        self._all.append(breakpoint_)
-        self.endInsertRows()
-        self.changed.emit()
+        row = len(self._marks)
+        self.insert(row, breakpoint_)
         return row
 
-    def replace(self, row: int, breakpoint_: Breakpoint) -> None:
-        """Replace the breakpoint in `row`."""
-        if self._all[row] != breakpoint_:
-            self._all[row] = breakpoint_
-            self._emit_changed(row, row)
-            self.changed.emit()
-
-    def remove(self, row: int) -> None:
-        """Remove the breakpoint in `row`."""
-        self.beginRemoveRows(QModelIndex(), row, row)
-        del self._all[row]
-        self.endRemoveRows()
-        self.changed.emit()
-
     def disable(self, breakpoint_: Breakpoint) -> None:
-        for row, each in enumerate(self._all):
+        for row, each in enumerate(self._marks):
             if each == breakpoint_:
-                self.replace(row, replace(each, is_enabled=False))
+                self.set_checked(row, False)
 
-    # The check boxes.
+    def is_checked(self, row: int) -> bool:
+        return self._marks[row].is_enabled
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
-        if role == Qt.ItemDataRole.CheckStateRole and index.isValid() and index.column() == 0:
-            return Qt.CheckState.Checked if self._all[index.row()].is_enabled else Qt.CheckState.Unchecked
-        return super().data(index, role)
-
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
-        """Enable or disable a breakpoint."""
-        if role != Qt.ItemDataRole.CheckStateRole or not index.isValid() or index.column():
-            return False
-        is_enabled = Qt.CheckState(value) is Qt.CheckState.Checked
-        self.replace(index.row(), replace(self._all[index.row()], is_enabled=is_enabled))
-        return True
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the item flags of a cell."""
-        checkable = index.isValid() and index.column() == 0
-        return super().flags(index) | (Qt.ItemFlag.ItemIsUserCheckable if checkable else Qt.ItemFlag.NoItemFlags)
+    def set_checked(self, row: int, is_checked: bool) -> None:
+        self.replace(row, replace(self._marks[row], is_enabled=is_checked))
 
     def kind_text(self, kind: BreakpointKind) -> str:
-        """Return the condition of this kind of breakpoint, in words."""
         return {
             "token": self.tr("Token is created"),
             "pattern": self.tr("Token is created (regex)"),
@@ -198,19 +217,9 @@ class BreakpointSearch:
         self.fault: StudioError | None = None
         self._breakpoint = breakpoint_
         self._history = history
-        finders: dict[str, Callable[[int, int], Steps]] = {
-            "token": self._births,
-            "pattern": self._matches,
-            "word": self._wholes,
-            "value": self._falls,
-            "tie": self._ties,
-            "size": self._sizes,
-        }
-        self._find = finders[breakpoint_.kind]
-        self._is_slow = breakpoint_.kind == "pattern"
         self._deadline, self._end = float("inf"), 0
         self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if not looked up yet
-        self._pattern = SearchPattern(breakpoint_.text) if self._is_slow else None
+        self._pattern = SearchPattern(breakpoint_.text) if breakpoint_.kind == "pattern" else None
 
     @property
     def is_waiting(self) -> bool:
@@ -228,7 +237,7 @@ class BreakpointSearch:
         found: list[Steps] = []
         self._deadline = deadline
         while self.known < count:
-            self._end = min(count, self.known + _CHUNK) if self._is_slow else count
+            self._end = min(count, self.known + _CHUNK) if self._pattern is not None else count
             if self.fault is None:
                 found.append(self._find(self.known, self._end))
             self.known = self._end
@@ -237,20 +246,33 @@ class BreakpointSearch:
         if any(map(len, found)):
             self.steps = np.concatenate((self.steps, *found))
 
-    # Each returns the hits among the steps `first` + 1 to `end`.
-
-    def _births(self, first: int, end: int) -> Steps:
+    def _find(self, first: int, end: int) -> Steps:
+        """Return the hits among the steps `first` + 1 to `end`."""
+        history, number = self._history, self._breakpoint.number
+        if self._pattern is not None:
+            return self._matches(self._pattern, first, end)
+        match self._breakpoint.kind:
+            case "word":
+                return self._wholes(first, end)
+            case "value":
+                values = history.column("value")
+                before = values[first - 1] if first else np.inf
+                was_above = np.concatenate(([before], values[first : end - 1])) >= number
+                return np.flatnonzero(was_above & (values[first:end] < number)) + first + 1
+            case "tie":
+                return np.flatnonzero(history.column("ties")[first:end] >= number) + first + 1
+            case "size":
+                reached = first + 1 + int(np.searchsorted(history.vocabulary_sizes()[first:end], number))
+                return _within(reached, first, end) if history.vocabulary_size(first) < number else _NONE
         return self._birth_of(self._breakpoint.text, first, end)
 
     def _birth_of(self, token: str, first: int, end: int) -> Steps:
         token_id = self._history.vocabulary(end).id_of(token)
         return _NONE if token_id is None else _within(self._history.birth_step(token_id), first, end)
 
-    def _matches(self, first: int, end: int) -> Steps:
+    def _matches(self, pattern: SearchPattern, first: int, end: int) -> Steps:
         """Stop at the deadline: a regular expression may take long even for a single token."""
-        history, pattern = self._history, self._pattern
-        assert pattern is not None  # set for this kind of breakpoint
-        found = []
+        history, found = self._history, []
         for index in (np.flatnonzero(history.column("is_new")[first:end]) + first).tolist():
             try:
                 if pattern.is_in(history.token(int(history.column("new_id")[index]))):
@@ -267,11 +289,9 @@ class BreakpointSearch:
     def _wholes(self, first: int, end: int) -> Steps:
         """A word of the corpus is whole when its last boundary is gone; any other word, when its token is born."""
         history, word = self._history, self._breakpoint.text
-        if self._word is None and history.is_damaged:
-            self._word = -1
         if self._word is None:
             try:
-                self._word = history.input.words.index(word)
+                self._word = -1 if history.is_damaged else history.input.words.index(word)
             except ValueError:
                 self._word = -1
         if self._word < 0:
@@ -280,20 +300,149 @@ class BreakpointSearch:
         inside = history.segmentations.boundary_steps[start + 1 : start + int(history.input.word_lengths[self._word])]
         return _within(int(inside.max()), first, end) if len(inside) else _NONE
 
-    def _falls(self, first: int, end: int) -> Steps:
-        values = self._history.column("value")
-        before = values[first - 1] if first else np.inf
-        was_above = np.concatenate(([before], values[first : end - 1])) >= self._breakpoint.number
-        return np.flatnonzero(was_above & (values[first:end] < self._breakpoint.number)) + first + 1
-
-    def _ties(self, first: int, end: int) -> Steps:
-        return np.flatnonzero(self._history.column("ties")[first:end] >= self._breakpoint.number) + first + 1
-
-    def _sizes(self, first: int, end: int) -> Steps:
-        before, wanted = self._history.vocabulary_size(first), self._breakpoint.number
-        reached = first + 1 + int(np.searchsorted(self._history.vocabulary_sizes()[first:end], wanted))
-        return _within(reached, first, end) if before < wanted else _NONE
-
 
 def _within(step: int, first: int, end: int) -> Steps:
     return np.array([step], dtype=np.int64) if first < step <= end else _NONE
+
+
+_SLICE_SECONDS = 0.006
+_PAUSE_MS = 4
+_REPORT_SECONDS = 0.25
+"""The shortest time between two reports of a long search: every report makes the views redraw."""
+_END = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    step: int
+    breakpoints: tuple[Breakpoint, ...]
+
+
+class BreakpointWatch(QObject):
+    """Finds the steps at which any enabled breakpoint is hit.
+
+    Signals
+    -------
+    changed()
+        `known` or `steps` has changed.
+    faulted(Breakpoint, StudioError)
+        The breakpoint was disabled because its expression takes too long.
+    """
+
+    changed = Signal()
+    faulted = Signal(object, object)
+
+    def __init__(self, model: TrainerModel, breakpoints: Breakpoints, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._breakpoints = breakpoints
+        self._searches: dict[Breakpoint, BreakpointSearch] = {}
+        self._steps = _NONE
+        self._steps_of: list[Steps] = []  # the parts that `_steps` was built from
+        self._reported_at = 0.0
+        self._timer = single_shot(self, self._search, _PAUSE_MS)
+        model.run_reset.connect(self._on_model_run_reset)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        model.step_changed.connect(self._on_model_step_changed)
+        breakpoints.changed.connect(self._on_breakpoints_changed)
+
+    @property
+    def is_set(self) -> bool:
+        return bool(self._breakpoints.enabled)
+
+    @property
+    def known(self) -> int:
+        """How many merges have been searched for every breakpoint; all merges if there is nothing to search for."""
+        return min((search.known for search in self._searches.values()), default=self._model.merge_count)
+
+    @property
+    def is_searching(self) -> bool:
+        return self.known < self._model.merge_count
+
+    @property
+    def steps(self) -> Steps:
+        """All steps found so far, ascending; int64, shape (n,)."""
+        found = [search.steps for search in self._searches.values()]
+        if len(found) != len(self._steps_of) or any(map(operator.is_not, found, self._steps_of)):
+            self._steps_of, self._steps = found, _united(found)
+        return self._steps
+
+    def next_hit(self, after: int, last: int = _END) -> Hit | None:
+        """Return the first hit after step `after` and up to step `last`; only certain up to `known`."""
+        steps = (_first_after(search.steps, after) for search in self._searches.values())
+        step = min(steps, default=_END)
+        return self._hit_at(step) if step <= last and step != _END else None
+
+    def previous_hit(self, before: int) -> Hit | None:
+        step = max((_last_before(search.steps, before) for search in self._searches.values()), default=0)
+        return self._hit_at(step) if step else None
+
+    def hit_at(self, step: int) -> Hit | None:
+        return self.next_hit(step - 1, step)
+
+    def _hit_at(self, step: int) -> Hit:
+        hit = (each for each, search in self._searches.items() if _first_after(search.steps, step - 1) == step)
+        return Hit(step, tuple(hit))
+
+    # What happens.
+
+    def _on_model_run_reset(self) -> None:
+        self._searches.clear()
+        self._search()
+
+    def _on_model_merges_appended(self, _first: int, _last: int) -> None:
+        if self._searches or self.is_set:
+            self._search()
+
+    def _on_model_step_changed(self, _step: object) -> None:
+        """Search again: this signal also means that the words a search waited for have been read."""
+        if self.is_searching and not self._timer.isActive():
+            self._search()
+
+    def _on_breakpoints_changed(self) -> None:
+        enabled = self._breakpoints.enabled
+        self._searches = {each: search for each, search in self._searches.items() if each in enabled}
+        self._search()
+
+    def _search(self) -> None:
+        history, count = self._model.history, self._model.merge_count
+        deadline = time.perf_counter() + _SLICE_SECONDS
+        for each in self._breakpoints.enabled if history is not None else ():
+            if each not in self._searches:
+                assert history is not None
+                self._searches[each] = BreakpointSearch(each, history)
+        for search in self._searches.values():
+            if search.known < count:
+                search.advance(count, deadline)
+                if time.perf_counter() > deadline:
+                    break
+        now = time.perf_counter()
+        if any(search.known < count and not search.is_waiting for search in self._searches.values()):
+            self._timer.start()
+        if not self.is_searching or now - self._reported_at > _REPORT_SECONDS:
+            self._reported_at = now
+            self.changed.emit()
+        for each, search in list(self._searches.items()):
+            if search.fault is not None:
+                self._breakpoints.disable(each)
+                self.faulted.emit(each, search.fault)
+
+
+def _united(parts: Sequence[Steps]) -> Steps:
+    """Return the union of ascending arrays, ascending; a stable sort is fast on partly sorted input."""
+    if not parts:
+        return _NONE
+    if len(parts) == 1:
+        return parts[0]
+    steps = np.sort(np.concatenate(parts), kind="stable")
+    return steps[np.diff(steps, prepend=-1) > 0]
+
+
+def _first_after(steps: Steps, step: int) -> int:
+    index = int(np.searchsorted(steps, step, side="right"))
+    return int(steps[index]) if index < len(steps) else _END
+
+
+def _last_before(steps: Steps, step: int) -> int:
+    index = int(np.searchsorted(steps, step, side="left")) - 1
+    return int(steps[index]) if index >= 0 else 0

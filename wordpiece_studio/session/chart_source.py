@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 
+_LEAST = float(np.nextafter(0.0, 1.0))
 _MERGES_A_TURN = 40_000
 """These take about 8 ms; more at once would stall the window."""
 
@@ -36,26 +37,21 @@ class TokenLengths:
     def __init__(self) -> None:
         self._history: MergeHistory | None = None
         self._lengths = array("i")
-        self._merges = 0
-
-    @property
-    def merges(self) -> int:
-        """How many merges have been processed."""
-        return self._merges
+        self.merges = 0  # how many merges have been processed
 
     def catch_up(self, history: MergeHistory, merges: int) -> bool:
         """Process merges up to `merges`, a limited number per call; return whether that was all of them."""
         if history is not self._history:
             self._begin(history)
-        end = min(merges, self._merges + _MERGES_A_TURN)
+        end = min(merges, self.merges + _MERGES_A_TURN)
         names = ("left_id", "right_id", "new_id")
-        columns = (history.column(name)[self._merges : end].tolist() for name in names)
+        columns = (history.column(name)[self.merges : end].tolist() for name in names)
         lengths = self._lengths
         for left, right, new in zip(*columns, strict=True):
             if new == len(lengths):
                 lengths.append(lengths[left] + lengths[right])
-        self._merges = max(end, self._merges)
-        return self._merges >= merges
+        self.merges = max(end, self.merges)
+        return self.merges >= merges
 
     def first(self, size: int) -> NDArray[np.int32]:
         """Return the lengths of the first `size` tokens, as far as known; int32, special tokens included."""
@@ -69,7 +65,7 @@ class TokenLengths:
         config = history.config
         prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
         tokens = history.vocabulary(0).tokens
-        self._history, self._merges = history, 0
+        self._history, self.merges = history, 0
         self._lengths = array("i", (len(token.removeprefix(prefix).removesuffix(suffix)) for token in tokens))
 
 
@@ -102,7 +98,6 @@ class ChartSource:
 
     @property
     def count(self) -> int:
-        """The last step."""
         return self.model.merge_count
 
     @property
@@ -214,13 +209,33 @@ def sampled_steps(count: int, columns: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, count, 2 * columns).round().astype(np.int64))
 
 
+def height_curve(values: NDArray[np.float64], columns: int) -> Curve:
+    """Return the `value_curve` with logarithmic heights from 0 (the smallest value) to 1 (the largest).
+
+    Values without a logarithm (zero and below, which `likelihood` can give) lie at 0. If all values are equal, they lie
+    in the middle, at 0.5.
+    """
+    has_log = (values > 0) & (values < np.inf)
+    is_whole = has_log.all()
+    curve = value_curve(values if is_whole else np.where(has_log, values, 0.0), columns)
+    positive = curve.y if is_whole else values[has_log]
+    low, high = np.log(positive.min(initial=np.inf)), np.log(positive.max(initial=_LEAST))
+    logs = np.log(curve.y, out=np.full(len(curve.y), -np.inf), where=curve.y > 0)
+    if high > low:
+        return Curve(curve.x, np.maximum((logs - low) / (high - low), 0.0), curve.is_columns)
+    return Curve(curve.x, np.where(curve.y > 0, 0.5, 0.0), curve.is_columns)
+
+
+def thinned(steps: NDArray[np.int64], count: int, columns: int) -> NDArray[np.int64]:
+    """Return the steps, ascending, at which to draw a mark: at most one in each of the columns for `count` merges."""
+    if len(steps) > columns:
+        steps = steps[np.diff(steps * columns // max(count, 1), prepend=-1) > 0]
+    return steps
+
+
 def tie_steps(history: MergeHistory, count: int, columns: int) -> NDArray[np.int64]:
     """Return which of the first `count` steps (from 1) had a tie, at most one per pixel column."""
-    ties = np.flatnonzero(history.column("ties")[:count] > 1)
-    if len(ties) <= columns:
-        return ties + 1
-    column_of = ties * columns // count
-    return ties[np.diff(column_of, prepend=-1) > 0] + 1
+    return thinned(np.flatnonzero(history.column("ties")[:count] > 1), count, columns) + 1
 
 
 def held_curve(

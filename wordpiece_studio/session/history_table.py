@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class HistoryColumn(IntEnum):
-    """The columns of the table, left to right."""
-
     STEP = 0
     LEFT = 1
     RIGHT = 2
@@ -47,24 +45,12 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which merges to show: those that meet all conditions.
+    """Which merges to show: those that meet all conditions."""
 
-    Attributes
-    ----------
-    text
-        A part of one of the three tokens; case matters only if it has capitals.
-    is_pattern
-        Whether `text` is a regular expression, in which case always matters.
-    only_ties
-        Only merges at which several pairs tied.
-    only_live
-        Only merges that changed how the live text is tokenized.
-    """
-
-    text: str = ""
-    is_pattern: bool = False
+    text: str = ""  # a part of one of the three tokens; case matters only if it has capitals
+    is_pattern: bool = False  # whether `text` is a regular expression, in which case always matters
     only_ties: bool = False
-    only_live: bool = False
+    only_live: bool = False  # only merges that changed how the live text is tokenized
 
     def __bool__(self) -> bool:
         return bool(self.text) or self.only_ties or self.only_live
@@ -112,7 +98,6 @@ class HistoryItems(SortedItems):
     # Keys to sort by, for the first `count` merges.
 
     def column(self, name: str, count: int) -> NDArray[Any]:
-        """Return the beginning of a column of the history."""
         column: NDArray[Any] = self.history.column(name)[:count]
         return column
 
@@ -135,7 +120,6 @@ class HistoryItems(SortedItems):
     # Values of a merge.
 
     def token(self, name: str, index: int) -> str:
-        """Return a merge's token in a column of ids."""
         return self.history.token(int(self.history.column(name)[index]))
 
     def words_touched(self, index: int) -> int | None:
@@ -200,7 +184,6 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         model.merges_appended.connect(self._on_model_merges_appended)
 
     def step_of_row(self, row: int) -> int:
-        """Return the step, from 1, shown in `row`."""
         return self.item_of_row(row) + 1
 
     def row_of_step(self, step: int) -> int:
@@ -233,65 +216,36 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         """Return the columns; the title of the value depends on the objective."""
         config = self._model.config
         objective = config.objective if config is not None else "score"
-        value = {"score": self.tr("Score"), "likelihood": self.tr("Gain"), "count": self.tr("Count")}
-        tokens = {
-            "left_id": (self.tr("Left"), self.tr("The left symbol of the pair"), "pair"),
-            "right_id": (self.tr("Right"), self.tr("The right symbol of the pair"), "pair"),
-            "new_id": (self.tr("New token"), self.tr("The token that the pair became"), "token"),
-        }
-        explanations = (
-            self.tr("How often the pair occurred in the corpus before this merge"),
-            self.tr("How often the left symbol occurred in the corpus before this merge"),
-            self.tr("How often the right symbol occurred in the corpus before this merge"),
-            self.tr("The pair’s merge score under the objective; the pair with the highest is merged"),
-            self.tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
-        )
-        titles = (
-            self.tr("n(ab)"), self.tr("n(a)"), self.tr("n(b)"),
-            value[objective], self.tr("Ties"),
+        value = {"score": self.tr("Score"), "likelihood": self.tr("Gain"), "count": self.tr("Count")}[objective]
+        return (
+            TableColumn(self.tr("Step"), lambda _items, index: index + 1,
+                        explanation=self.tr("The number of the merge, from 1"), entry="step"),
+            _tokens("left_id", self.tr("Left"), self.tr("The left symbol of the pair"), "pair"),
+            _tokens("right_id", self.tr("Right"), self.tr("The right symbol of the pair"), "pair"),
+            _tokens("new_id", self.tr("New token"), self.tr("The token that the pair became"), "token"),
+            _numbers("pair_frequency", self.tr("n(ab)"),
+                     self.tr("How often the pair occurred in the corpus before this merge"), "pair"),
+            _numbers("left_frequency", self.tr("n(a)"),
+                     self.tr("How often the left symbol occurred in the corpus before this merge"), "pair"),
+            _numbers("right_frequency", self.tr("n(b)"),
+                     self.tr("How often the right symbol occurred in the corpus before this merge"), "pair"),
+            _numbers("value", value,
+                     self.tr("The pair’s merge score under the objective; the pair with the highest is merged"),
+                     objective),
+            _numbers("ties", self.tr("Ties"),
+                     self.tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
+                     "tie"),
+            TableColumn(self.tr("Vocabulary"), lambda items, index: items.history.vocabulary_size(index + 1),
+                        keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
+                        explanation=self.tr("How many tokens the vocabulary had after this merge"),
+                        entry="vocabulary"),
+            TableColumn(self.tr("Symbols"), lambda items, index: items.history.symbols_after(index + 1),
+                        keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
+                        explanation=self.tr("How many symbols the corpus consisted of after this merge, N"),
+                        entry="symbol"),
+            TableColumn(self.tr("Words"), HistoryItems.words_touched, keys=HistoryItems.all_words_touched,
+                        explanation=self.tr("How many distinct words this merge changed"), entry="word"),
+            TableColumn(self.tr("New"), lambda items, index: bool(items.history.column("is_new")[index]),
+                        keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
+                        explanation=self.tr("Whether the token was not in the vocabulary before"), entry="token"),
         )  # fmt: skip
-        entries = ("pair", "pair", "pair", objective, "tie")
-        return (
-            TableColumn(
-                self.tr("Step"),
-                lambda _items, index: index + 1,
-                explanation=self.tr("The number of the merge, from 1"),
-                entry="step",
-            ),
-            *(_tokens(name, *texts) for name, texts in tokens.items()),
-            *map(_numbers, _NUMBER_COLUMNS, titles, explanations, entries),
-            *self._described_states(),
-        )
-
-    def _described_states(self) -> tuple[TableColumn[HistoryItems], ...]:
-        """Return the columns about the state after a merge."""
-        return (
-            TableColumn(
-                self.tr("Vocabulary"),
-                lambda items, index: items.history.vocabulary_size(index + 1),
-                keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
-                explanation=self.tr("How many tokens the vocabulary had after this merge"),
-                entry="vocabulary",
-            ),
-            TableColumn(
-                self.tr("Symbols"),
-                lambda items, index: items.history.symbols_after(index + 1),
-                keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
-                explanation=self.tr("How many symbols the corpus consisted of after this merge, N"),
-                entry="symbol",
-            ),
-            TableColumn(
-                self.tr("Words"),
-                HistoryItems.words_touched,
-                keys=HistoryItems.all_words_touched,
-                explanation=self.tr("How many distinct words this merge changed"),
-                entry="word",
-            ),
-            TableColumn(
-                self.tr("New"),
-                lambda items, index: bool(items.history.column("is_new")[index]),
-                keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
-                explanation=self.tr("Whether the token was not in the vocabulary before"),
-                entry="token",
-            ),
-        )

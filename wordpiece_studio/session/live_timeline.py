@@ -66,7 +66,7 @@ class TextTimeline:
         self._history = history
         self._tokenizer = tokenizer
         self._births = [0] * history.vocabulary_size(0)
-        self._merges = 0
+        self.merges = 0  # how many are taken into account
         self._searched = 0  # tokens, by id, that were searched for in the words
         self._lines: Counter[str] = Counter()
         self._new_lines: deque[tuple[str, int]] = deque()  # each with the change of its count
@@ -91,23 +91,17 @@ class TextTimeline:
 
     def grow(self, merges: int) -> None:
         """Take the first `merges` merges of the history into account."""
-        is_new = self._history.column("is_new")[self._merges : merges]
+        is_new = self._history.column("is_new")[self.merges : merges]
         if isinstance(self._tokenizer, TokenizerByMerges):
             self._history.pair_steps()
             has_unknown = self._tokenizer.unk_token in self._tokenizer.vocabulary  # else symbols are left out of words
             if not (has_unknown and is_new.all()):  # then no new token tells which words change
                 self._waiting.update(dict.fromkeys(self._known))
-        self._births += (np.flatnonzero(is_new) + self._merges + 1).tolist()
-        self._merges = merges
-
-    @property
-    def merges(self) -> int:
-        """How many merges are taken into account."""
-        return self._merges
+        self._births += (np.flatnonzero(is_new) + self.merges + 1).tolist()
+        self.merges = merges
 
     @property
     def is_done(self) -> bool:
-        """Whether all work is done."""
         return not self._new_lines and not self._waiting and self._searched == len(self._births)
 
     def advance(self, seconds: float) -> bool:
@@ -182,7 +176,7 @@ class TextTimeline:
                 del self._at[step]
 
     def _process_words(self) -> None:
-        vocabulary = self._history.vocabulary(self._merges)
+        vocabulary = self._history.vocabulary(self.merges)
         for word in [word for word, _ in zip(self._waiting, range(_AT_ONCE), strict=False)]:
             del self._waiting[word]
             timeline = self._timeline_of(word, vocabulary)
@@ -201,7 +195,7 @@ class TextTimeline:
             return WordTimeline(max(len(tokens), 1), (), (), is_unknown=vocabulary.unk_token in tokens or not tokens)
         if not isinstance(self._tokenizer, TokenizerByMerges):
             return word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
-        symbols, merged = self._tokenizer.changing_steps(word, self._merges)
+        symbols, merged = self._tokenizer.changing_steps(word, self.merges)
         times = Counter(merged)
         return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown=not symbols)
 
@@ -237,24 +231,12 @@ _Fits = list[list[tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """A step that changed the text.
-
-    Attributes
-    ----------
-    step, token
-        The step, and the token it made.
-    tokens
-        Number of tokens of the text after it.
-    change
-        How many more tokens that is than before; may be 0 if the text is only split differently.
-    left, right
-        The pair that it merged.
-    """
+    """A step that changed the text, and the token it made of a pair."""
 
     step: int
     token: str
-    tokens: int
-    change: int = 0
+    tokens: int  # of the text after it
+    change: int = 0  # how many more tokens that is than before; may be 0 if the text is only split differently
     left: str = ""
     right: str = ""
 
@@ -307,24 +289,12 @@ class TextChanges(Sequence[TextChange]):
 
 @dataclass(frozen=True, slots=True)
 class WordTimeline:
-    """One word at all steps.
-
-    Attributes
-    ----------
-    tokens_at_start
-        Number of tokens before the first merge.
-    steps
-        The steps that change its tokens, ascending.
-    changes
-        By how many tokens each step changes their number.
-    is_unknown
-        Whether the word is unknown, at all steps or at none: merges add no new characters.
-    """
+    """One word at all steps: those that change its tokens, ascending, and by how many tokens each does."""
 
     tokens_at_start: int
     steps: tuple[int, ...]
     changes: tuple[int, ...]
-    is_unknown: bool = False
+    is_unknown: bool = False  # at all steps or at none: merges add no new characters
 
 
 def word_timeline(word: str, vocabulary: Vocabulary, births: Sequence[int], longest_word: int) -> WordTimeline:

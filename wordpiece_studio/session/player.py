@@ -1,4 +1,4 @@
-"""Plays the steps of a training at an adjustable speed."""
+"""What moves the step by itself: playing, at an adjustable speed, and running from breakpoint to breakpoint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from wordpiece_studio.session.run import TrainerState
 
 if TYPE_CHECKING:
-    from wordpiece_studio.session.breakpoint_watch import BreakpointWatch, Hit
+    from wordpiece_studio.session.breakpoints import BreakpointWatch, Hit
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 MIN_SPEED = 0.25
@@ -26,7 +26,7 @@ class Player(QObject):
     Parameters
     ----------
     watch
-        The breakpoints at which to halt; None if there are none.
+        The breakpoints at which to halt.
 
     Signals
     -------
@@ -40,13 +40,11 @@ class Player(QObject):
     speed_changed = Signal(object)
     halted = Signal(object)
 
-    def __init__(
-        self, model: TrainerModel, parent: QObject | None = None, *, watch: BreakpointWatch | None = None
-    ) -> None:
+    def __init__(self, model: TrainerModel, parent: QObject | None = None, *, watch: BreakpointWatch) -> None:
         super().__init__(parent)
         self._model = model
         self._watch = watch
-        self._speed = 4.0
+        self.speed = 4.0  # merges per second
         self._owed = 0.0  # the fraction of a step that is due but not taken yet
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timer_timeout)
@@ -57,16 +55,11 @@ class Player(QObject):
     def is_playing(self) -> bool:
         return self._timer.isActive()
 
-    @property
-    def speed(self) -> float:
-        """Merges per second."""
-        return self._speed
-
     def set_speed(self, speed: float) -> None:
         """Play `speed` merges per second, limited to 0.25 to 1,000."""
         speed = max(MIN_SPEED, min(MAX_SPEED, float(speed)))
-        if speed != self._speed:
-            self._speed = speed
+        if speed != self.speed:
+            self.speed = speed
             self._timer.setInterval(self._interval_ms())
             self.speed_changed.emit(speed)
 
@@ -81,13 +74,11 @@ class Player(QObject):
         self.playing_changed.emit(True)
 
     def stop(self) -> None:
-        """Stop at the current step."""
         if self.is_playing:
             self._timer.stop()
             self.playing_changed.emit(False)
 
     def toggle(self) -> None:
-        """Start or stop playing."""
         if self.is_playing:
             self.stop()
         else:
@@ -98,16 +89,16 @@ class Player(QObject):
         if self._is_over():
             self.stop()
         elif not model.is_at_head:
-            self._owed += max(1.0, self._speed / _FRAMES_PER_SECOND)
+            self._owed += max(1.0, self.speed / _FRAMES_PER_SECOND)
             steps, self._owed = divmod(self._owed, 1.0)
             self._advance_to(model.step + int(steps))
-        elif not model.is_busy and not (self._watch is not None and self._watch.is_searching):
+        elif not model.is_busy and not self._watch.is_searching:
             model.next_merge()
 
     def _advance_to(self, step: int) -> None:
         """Show this step or an earlier breakpoint; go no further than breakpoints have been searched."""
         watch, model = self._watch, self._model
-        if watch is None or not watch.is_set:
+        if not watch.is_set:
             model.seek(step)
             return
         known = min(step, watch.known)
@@ -125,7 +116,7 @@ class Player(QObject):
 
     def _on_model_merges_appended(self, first: int, last: int) -> None:
         watch = self._watch
-        if not self.is_playing or watch is None or not watch.is_set or self._model.step != first:
+        if not self.is_playing or not watch.is_set or self._model.step != first:
             return  # else the step is about to follow the last merge, past any breakpoints in between
         hit = watch.next_hit(first, last + 1)
         if hit is not None and hit.step <= watch.known:
@@ -138,4 +129,110 @@ class Player(QObject):
         return ended and self._model.is_at_head and not self._model.is_busy
 
     def _interval_ms(self) -> int:
-        return round(1000 / min(self._speed, _FRAMES_PER_SECOND))
+        return round(1000 / min(self.speed, _FRAMES_PER_SECOND))
+
+
+class BreakpointRun(QObject):
+    """Moves the step of a model from breakpoint to breakpoint.
+
+    Signals
+    -------
+    halted(Hit)
+        The current step is at a breakpoint now.
+    ended()
+        No breakpoint was hit up to the last merge, or the training ended or was paused before it reached one.
+    waiting_changed(bool)
+        Whether it is waiting for the training or for a long search.
+    """
+
+    halted = Signal(object)
+    ended = Signal()
+    waiting_changed = Signal(object)
+
+    def __init__(self, model: TrainerModel, watch: BreakpointWatch, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._watch = watch
+        self._after: int | None = None  # while waiting: no hit among the merges up to here
+        self._is_past_head = False
+        watch.changed.connect(self._on_watch_changed)
+        model.state_changed.connect(self._on_model_state_changed)
+        model.run_reset.connect(self.cancel)
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._after is not None
+
+    def run(self) -> None:
+        """Go to the next breakpoint; if none is left, train further and pause at the first one hit."""
+        if self._model.history is None or not self._watch.is_set:
+            return
+        self._set_after(self._model.step)
+        self._is_past_head = False
+        self._look()
+
+    def run_back(self) -> None:
+        self.cancel()
+        hit = self._watch.previous_hit(self._model.step)
+        if hit is not None:
+            self._model.seek(hit.step)
+            self.halted.emit(hit)
+
+    def cancel(self) -> None:
+        """Stop waiting; a training continues."""
+        self._set_after(None)
+
+    def _look(self) -> None:
+        assert self._after is not None
+        hit = self._watch.next_hit(self._after)
+        # While the search lags behind, an earlier hit of another breakpoint may still be found.
+        if hit is not None and hit.step <= self._watch.known:
+            self._halt(hit)
+        elif not self._watch.is_searching:
+            self._after = max(self._after, self._watch.known)
+            if not self._is_past_head:
+                self._run_past_head()
+            elif self._model.state is not TrainerState.TRAINING:
+                self._end()
+
+    def _halt(self, hit: Hit) -> None:
+        self._set_after(None)
+        self._model.pause()
+        self._model.seek(hit.step)
+        self._model.hold()
+        self.halted.emit(hit)
+
+    def _run_past_head(self) -> None:
+        """Go to the last merge, and train further if possible."""
+        model = self._model
+        self._is_past_head = True
+        model.last()
+        config = model.config
+        if model.state is TrainerState.PAUSED:
+            model.resume()
+        elif model.state is TrainerState.FINISHED and model.stop_reason == "user" and config is not None:
+            model.train_further(config.vocab_size, config.max_merges)
+        if self.is_waiting and model.state is not TrainerState.TRAINING:
+            self._end()
+
+    def _end(self) -> None:
+        self._set_after(None)
+        self.ended.emit()
+
+    def _set_after(self, after: int | None) -> None:
+        was_waiting, self._after = self.is_waiting, after
+        if was_waiting != self.is_waiting:
+            self.waiting_changed.emit(self.is_waiting)
+
+    # What happens.
+
+    def _on_watch_changed(self) -> None:
+        if self.is_waiting:
+            if self._watch.is_set:
+                self._look()
+            else:
+                self.cancel()
+
+    def _on_model_state_changed(self, _state: TrainerState) -> None:
+        if self.is_waiting and self._is_past_head:
+            self._look()

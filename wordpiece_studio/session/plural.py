@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.training.engine import number_text
+
 CONTEXT = "plural"
 """Under what a translation has the forms of a sentence: as many as its language has."""
 
@@ -21,3 +23,12 @@ def plural(number: int, one: str, many: str) -> str:
     """
     text = QCoreApplication.translate(CONTEXT, many, None, number)
     return one if number == 1 and text == many else text
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return the sentence for `number` things, whose only field is ``{count}``.
+
+    >>> counted(1200, "1 row copied", "{count} rows copied")
+    '1,200 rows copied'
+    """
+    return plural(number, one, many).format(count=number_text(number))

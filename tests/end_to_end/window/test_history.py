@@ -35,7 +35,7 @@ def test_arrow_keys_in_the_table_walk_through_the_steps(driver: Driver) -> None:
 def type_filter(driver: Driver, text: str) -> list[list[str]]:
     """Open the filter, type into it, and return the rows that are left."""
     pane = driver.window.history_pane
-    driver.click(pane._controls._filter)
+    driver.click(pane._controls.filter)
     driver.type(text)
     driver.wait(lambda: not pane.rows.is_busy)
     return [row_texts(pane.view, row) for row in range(pane.rows.rowCount())]

@@ -288,7 +288,7 @@ def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindo
     actions = window.actions_
     assert {actions.breakpoints, actions.bookmarks, actions.longest_word} <= placed
     parts = [window.timeline_pane.findChild(QToolButton, f"timeline_{name}") for name in ("breakpoints", "bookmarks")]
-    parts += [window.corpus_pane.figures._longest_edit, window.history_pane._controls._columns]
+    parts += [window.corpus_pane.figures._longest_edit, window.history_pane._controls.columns]
     for name in ("engineer", "teach", "engineer", "demo"):
         choose(window, name)
         assert [part.isHidden() for part in parts] == 4 * [name != "engineer"]

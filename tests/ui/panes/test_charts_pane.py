@@ -158,7 +158,7 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     assert chart.readout.endswith(", 2.500 in the live text")
     charts.judging.tell({"score": HeldOutFigure(5.25), "count": HeldOutFigure(4.0)})
     charts.bench.wait(lambda: [*chart._held_out.getData()[1]] == [5.25])
-    assert chart.y_range()[1] > 5.25
+    assert chart.y_range[1] > 5.25
     charts.bench.seek(25)
     assert chart.readout.endswith(", 2.500 in the live text, 5.250 in held-out text")
     charts.changes.set_rows([], start=TextSummary(words=0, tokens=0, unknown=0))
@@ -239,7 +239,7 @@ def token_frequencies(charts: Charts) -> list[int]:
 @pytest.mark.parametrize(("index", "x", "step"), [(VALUE, 7, 7), (FERTILITY, 20, 20), (SYMBOLS, 50, 5)])
 def test_a_press_on_a_chart_goes_to_the_step(charts: Charts, index: int, x: float, step: int) -> None:
     chart = charts.choose(index)
-    low, high = chart.y_range()
+    low, high = chart.y_range
     charts.press(chart, x, (low + high) / 2)
     assert charts.model.step == step
     assert chart._step_line.value() == pytest.approx(x)

@@ -13,7 +13,7 @@ from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
-from wordpiece_studio.ui.panes.history import history_export, history_view
+from wordpiece_studio.ui.panes.history import history_pane, history_view
 from wordpiece_studio.ui.panes.history.history_export import history_tsv
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 
@@ -69,10 +69,10 @@ def test_the_row_of_the_step_is_selected_and_in_view(bench: Bench) -> None:
 
 def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    bench.qtbot.mouseClick(pane._controls._filter, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane._controls.filter, Qt.MouseButton.LeftButton)
     bench.qtbot.keyClicks(pane._filter_row._text, "##ful")
     assert {pane.rows.step_of_row(row) for row in range(pane.rows.rowCount())} == {6, 7, 8}
-    assert "text" in pane._controls._filter.text()
+    assert "text" in pane._controls.filter.text()
     pane._filter_row._text.clear()
     bench.qtbot.mouseClick(pane._filter_row._only_ties, Qt.MouseButton.LeftButton)
     assert pane.rows.rowCount() == 9
@@ -92,7 +92,7 @@ def test_typing_a_step_goes_there(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane.activateWindow()
     bench.wait(pane.isActiveWindow)
-    bench.qtbot.mouseClick(pane._controls._step, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane._controls.step, Qt.MouseButton.LeftButton)
     step = pane._filter_row._step
     bench.wait(step.hasFocus)
     bench.qtbot.keyClicks(step, "7")
@@ -133,7 +133,7 @@ def test_many_rows_are_copied_in_the_background(bench: Bench, monkeypatch: pytes
     pane.copy_rows()
     at_once = QGuiApplication.clipboard().text()
     QGuiApplication.clipboard().clear()
-    monkeypatch.setattr(history_export, "_AT_ONCE", 24)
+    monkeypatch.setattr(history_pane, "_AT_ONCE", 24)
     monkeypatch.setattr(merge_table, "_ROWS", 10)
     pane.copy_rows()
     assert pane.hint == "Copying 25 rows…"
@@ -245,7 +245,7 @@ def test_the_row_of_the_step_is_found_despite_a_filter(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane._filter_row._text.setText("no such token")
     bench.settle()
-    bench.qtbot.mouseClick(pane._controls._show_step, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane._controls.show_step, Qt.MouseButton.LeftButton)
     assert pane.view.selected_steps().tolist() == [bench.model.step]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.history.history_controls import HistoryMenu
+    from wordpiece_studio.ui.panes.history.history_view import HistoryMenu
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_escape_closes_the_filter_and_shows_all(bench: Bench, pane: HistoryPane)
     bench.qtbot.keyClick(pane._filter_row._text, Qt.Key.Key_Escape)
     assert not pane.rows.hidden_count
     assert pane._filter_row.isHidden()
-    assert not pane._controls._filter.isChecked()
+    assert not pane._controls.filter.isChecked()
 
 
 def test_the_button_says_what_the_filter_lets_through(bench: Bench, pane: HistoryPane) -> None:
@@ -141,7 +141,7 @@ def test_the_button_says_what_the_filter_lets_through(bench: Bench, pane: Histor
         found = []
         for is_wide in (True, False):
             controls.set_wide(is_wide)
-            found.append(controls._filter.text())
+            found.append(controls.filter.text())
         return found
 
     assert texts() == ["Filter: all", "All"]
@@ -156,7 +156,7 @@ def test_the_button_says_what_the_filter_lets_through(bench: Bench, pane: Histor
 
 
 def menu_of(pane: HistoryPane) -> HistoryMenu:
-    menu = pane._controls._columns.menu()
+    menu = pane._controls.columns.menu()
     menu.aboutToShow.emit()
     return menu
 
@@ -170,13 +170,13 @@ def test_the_columns_are_as_many_as_fit(bench: Bench, pane: HistoryPane) -> None
         pane.resize(width, 300)
         bench.settle()
         shown = pane.view.columns.shown()
-        assert pane._controls._columns.text() == f"{len(shown)}/13"
+        assert pane._controls.columns.text() == f"{len(shown)}/13"
         assert pane.view.horizontalScrollBar().maximum() == 0
     assert {HistoryColumn.STEP, HistoryColumn.TOKEN, HistoryColumn.VALUE} <= shown
     assert HistoryColumn.SYMBOLS not in shown
-    assert f"{len(shown)} of 13 columns are shown; " in pane._controls._columns.toolTip()
+    assert f"{len(shown)} of 13 columns are shown; " in pane._controls.columns.toolTip()
     pane.view.columns.choose(frozenset([HistoryColumn.TOKEN]))
-    assert "1 of 13 columns is shown; " in pane._controls._columns.toolTip()
+    assert "1 of 13 columns is shown; " in pane._controls.columns.toolTip()
 
 
 def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPane) -> None:
@@ -237,7 +237,7 @@ def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:
 
 def test_every_control_has_a_name_and_takes_the_keyboard_focus(pane: HistoryPane) -> None:
     controls = pane._controls
-    buttons = [controls._filter, controls._step, controls._step, controls._columns, controls._export]
+    buttons = [controls.filter, controls.step, controls.step, controls.columns, controls.export]
     row = pane._filter_row
     for control in [*buttons, row._text, row._is_pattern, row._only_ties, row._only_live, row._step]:
         assert control.accessibleName()

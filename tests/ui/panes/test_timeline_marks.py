@@ -16,12 +16,12 @@ from wordpiece_studio.session.live_timeline import TextChange
 from wordpiece_studio.session.run import Run, Selection
 from wordpiece_studio.session.runs import Parting
 from wordpiece_studio.session.step_marks import COMPARE, Bookmark
-from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import KeepDialog
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog
+    from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog
     from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
 
@@ -116,9 +116,9 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
     bench.seek(12)
     click(bench, timeline.pane, "keep")
     dialog = timeline.window.findChild(KeepDialog)
-    assert dialog._field.text() == "ch + ##a → cha"
-    bench.qtbot.keyClicks(dialog._field, "the first tie")
-    bench.qtbot.keyClick(dialog._field, Qt.Key.Key_Return)
+    assert dialog.field.text() == "ch + ##a → cha"
+    bench.qtbot.keyClicks(dialog.field, "the first tie")
+    bench.qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     bench.seek(3)
     assert timeline.pane.plot.marks.notes.tolist() == [12]
     assert "“the first tie”" in timeline.pane._describe_step(12)

@@ -6,10 +6,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
+from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.step_controller import StepController
@@ -55,9 +57,11 @@ class Timeline:
         self.controller = StepController(self.window)
 
     def make(self, model: TrainerModel, theme: Theme) -> TimelinePane:
+        comparison = Comparison(model, Runs(model, QUndoStack(self.window)), self.marks.bookmarks, self.window)
         return TimelinePane(
-            model, self.actions, self.marks, theme, player=self.player, changes=self.changes, judging=self.judging
-        )
+            model, self.actions, self.marks, theme, player=self.player, changes=self.changes, comparison=comparison,
+            judging=self.judging,
+        )  # fmt: skip
 
 
 def at(pane: TimelinePane, step: int) -> QPoint:

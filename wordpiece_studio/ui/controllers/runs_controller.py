@@ -14,7 +14,7 @@ from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
-from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
+from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.run_names import run_names
 
@@ -87,7 +87,7 @@ class RunsController(QObject):
 
     def _ask_for_name(self, run: Run) -> None:
         dialog = RenameDialog(run.letter, run.name, self._window)
-        dialog.name_chosen.connect(partial(self._runs.rename, run))
+        dialog.text_chosen.connect(partial(self._runs.rename, run))
         dialog.open()
 
     def _on_words_apart_triggered(self) -> None:

@@ -12,13 +12,12 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.ui.actions import ActionReasons
-from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
-from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
 
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.breakpoint_watch import Hit
+    from wordpiece_studio.session.breakpoints import Hit
     from wordpiece_studio.session.step_marks import Bookmark
     from wordpiece_studio.ui.workspace import Workspace
 

@@ -6,17 +6,14 @@ searched, compiled or drawn at each key press with the 32,767 characters that Qt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QLocale, QMimeData, Qt, QTextBoundaryFinder, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
-from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, whole
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
+from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, whole
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
 """Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05."""
@@ -185,3 +182,33 @@ def line_field(parent: QWidget | None, text: str = "", *, most: int = _LONGEST_L
 def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
     """Limit a field that Qt made to `most` UTF-16 units, or to `text` if that is longer."""
     field.setMaxLength(max(most, utf16_length(text)))
+
+
+class LineDialog(ScreenDialog):
+    """Asks for one line of text; `entry` of the glossary explains it."""
+
+    text_chosen = Signal(object)
+    """The text (str), when the dialog was accepted."""
+
+    def __init__(self, title: str, label: str, text: str, parent: QWidget | None, *, entry: str, width: int) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        explain(entry, self)
+        self.field = line_field(self, text)
+        self.field.selectAll()
+        standard = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
+        self.accept_button = buttons.button(standard.Ok)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(plain_label(label, self))
+        layout.addWidget(self.field)
+        layout.addWidget(buttons)
+        self.resize(width, self.sizeHint().height())
+
+    def accept(self) -> None:
+        """Emit the text and close."""
+        self.text_chosen.emit(self.field.text())
+        super().accept()

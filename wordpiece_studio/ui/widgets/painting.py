@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import QColor, QFont, QIcon, QImage, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
 from wordpiece_studio.resources import resource_path
@@ -28,6 +28,13 @@ def saved(painter: QPainter) -> Iterator[None]:
         yield
     finally:
         painter.restore()
+
+
+def bold(font: QFont) -> QFont:
+    """Return the font in bold."""
+    result = QFont(font)
+    result.setBold(True)
+    return result
 
 
 def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:

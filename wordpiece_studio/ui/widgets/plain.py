@@ -144,7 +144,16 @@ def tooltip_text(text: str) -> str:
 
 def set_role(widget: QWidget, role: str) -> None:
     """Let the style sheet draw `widget` in this role, such as ``"primary"`` for a button."""
-    widget.setProperty("role", role)
+    _set_look(widget, "role", role)
+
+
+def set_state(widget: QWidget, state: str) -> None:
+    """Let the style sheet draw `widget` in this state, such as ``"wrong"`` for a field; empty: as usual."""
+    _set_look(widget, "state", state)
+
+
+def _set_look(widget: QWidget, name: str, value: str) -> None:
+    widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 

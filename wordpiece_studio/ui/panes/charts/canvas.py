@@ -21,6 +21,8 @@ from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QFont
+
     from wordpiece_studio.ui.widgets.colors import Colors
 
 graph: Any = pyqtgraph
@@ -29,6 +31,8 @@ _GAP = 6
 _RIGHT = 16.0
 _LEAST = 40
 _LOW_LINES = 9
+_LABELS = 30
+"""How high labels lie."""
 
 Range = tuple[float, float]
 
@@ -43,8 +47,7 @@ class Label(graph.TextItem):  # type: ignore[misc]
         super().__init__()
         self._canvas = canvas
         self._wanted: tuple[float, float, float, float] | None = None
-        self._rect = QRectF()  # in canvas pixels; empty while hidden
-        self.setZValue(30)
+        self.rect = QRectF()  # where the letters are, in canvas pixels; empty while hidden
         self.hide()
 
     def write(self, text: str, x: float, y: float, across: float, down: float) -> None:
@@ -54,7 +57,7 @@ class Label(graph.TextItem):  # type: ignore[misc]
         self.fit()
 
     def clear(self) -> None:
-        self._wanted, self._rect = None, QRectF()
+        self._wanted, self.rect = None, QRectF()
         self.hide()
 
     def fit(self) -> None:
@@ -66,15 +69,16 @@ class Label(graph.TextItem):  # type: ignore[misc]
         text = self.textItem.boundingRect()
         place = self._canvas.place_of(x, y)
         corner = place - QPointF(across * text.width(), down * text.height())
-        self._rect = self._free_room(QRectF(corner, text.size()).adjusted(edge, edge, -edge, -edge))
-        self.setVisible(not self._rect.isEmpty())
-        offset = place - self._rect.topLeft() + QPointF(edge, edge)
+        self.rect = self._free_room(QRectF(corner, text.size()).adjusted(edge, edge, -edge, -edge))
+        self.setVisible(not self.rect.isEmpty())
+        offset = place - self.rect.topLeft() + QPointF(edge, edge)
         self.setAnchor((offset.x() / text.width(), offset.y() / text.height()))
         self.setPos(x, y)
 
     def _free_room(self, wanted: QRectF) -> QRectF:
         """Return the free place nearest to the one wanted, or above labels already there; empty if there is none."""
-        plot, taken = self._canvas.plot_rect(), [] if self.has_ground else self._canvas.taken_before(self)
+        plot, has_ground = self._canvas.plot_rect(), self.fill.style() != Qt.BrushStyle.NoBrush
+        taken = [] if has_ground else self._canvas.taken_before(self)
         left = min(max(wanted.left(), plot.left()), plot.right() - wanted.width())
         inside = min(max(wanted.top(), plot.top()), plot.bottom() - wanted.height())
         for top in (inside, *(each.top() - wanted.height() for each in taken)):
@@ -82,16 +86,6 @@ class Label(graph.TextItem):  # type: ignore[misc]
             if plot.contains(room) and not any(room.intersects(each) for each in taken):
                 return room
         return QRectF()
-
-    @property
-    def rect(self) -> QRectF:
-        """Where the letters are, in canvas pixels; empty if hidden."""
-        return self._rect
-
-    @property
-    def has_ground(self) -> bool:
-        """Whether it has a background that covers what lies below it."""
-        return bool(self.fill.style() != Qt.BrushStyle.NoBrush)
 
 
 class Canvas(QWidget):
@@ -119,27 +113,24 @@ class Canvas(QWidget):
 
     def __init__(self, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0) -> None:
         super().__init__(parent)
-        self._colors = colors
+        self.colors = colors
         self._line_scale = line_scale
         self._captions = ("", "")
         self._x_range: Range = (0.0, 1.0)
         self._y_range: Range = (0.0, 1.0)
-        self._x_ticks: Ticks = []
         self._y_ticks: Ticks = []
         self._axis_width = 0.0
-        self._labels: list[Label] = []
+        self._items: list[Any] = []
         self._view = graph.GraphicsView(self, background=None)
-        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._view.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._view.viewport().setMouseTracking(True)
-        self._view.viewport().installEventFilter(self)
+        viewport = self._view.viewport()
+        for part in (self._view, viewport):
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        viewport.setMouseTracking(True)
+        viewport.installEventFilter(self)
         self._box = graph.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
         self._grid = graph.PlotCurveItem(connect="pairs", antialias=False)
         self._left = graph.AxisItem("left", linkView=self._box, maxTickLength=0)
         self._bottom = graph.AxisItem("bottom", linkView=self._box, maxTickLength=0)
-        self._put_together()
-
-    def _put_together(self) -> None:
         layout = self._view.centralLayout
         layout.setSpacing(0)
         layout.setContentsMargins(0, 0, _RIGHT, 0)
@@ -149,15 +140,10 @@ class Canvas(QWidget):
         for axis in (self._left, self._bottom):
             axis.setStyle(hideOverlappingLabels=60, tickTextOffset=4, maxTextLevel=0, tickAlpha=0)
         self._left.setStyle(hideOverlappingLabels=12)
-        self.add(self._grid)
-        self._restyle()
+        self._box.addItem(self._grid, ignoreBounds=True)
+        self.restyle(colors)
 
     # -- contents
-
-    @property
-    def colors(self) -> Colors:
-        """The colors of everything on the canvas."""
-        return self._colors
 
     @property
     def columns(self) -> int:
@@ -169,24 +155,54 @@ class Canvas(QWidget):
         """The height of the plot in pixels."""
         return max(int(self.plot_rect().height()), _LEAST)
 
-    def add(self, item: Any) -> None:
-        """Add an item to the axes without changing their range."""
-        self._box.addItem(item, ignoreBounds=True)
-
     def pen(self, color: QColor, width: float = 1, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> Any:
         """Return a pen for a line on the axes, `width` pixels wide whatever their range."""
         return graph.mkPen(color, width=width * self._line_scale, style=style)
 
-    def add_label(self) -> Label:
-        """Return a new, empty label on the axes."""
+    def add(self, item: Any, height: int = 0) -> Any:
+        """Add an item to the axes, above those that lie lower, without changing their range; return it."""
+        item.setZValue(height)
+        self._box.addItem(item, ignoreBounds=True)
+        self._items.append(item)
+        return item
+
+    def add_curve(self, height: int = 0) -> Any:
+        return self.add(graph.PlotCurveItem(), height)
+
+    def add_line(self, pen: Any, height: int) -> Any:
+        return self.add(graph.InfiniteLine(angle=90, movable=False, pen=pen), height)
+
+    def add_dots(self, color: QColor, pen: Any = None, height: int = 0) -> Any:
+        dots = graph.ScatterPlotItem(useCache=False, antialias=True)
+        dots.setBrush(graph.mkBrush(color))
+        dots.setPen(graph.mkPen(pen))
+        return self.add(dots, height)
+
+    def add_bars(self, width: float, color: QColor, pen: Any = None) -> Any:
+        bars = graph.BarGraphItem(x=[], height=[], width=width, brush=graph.mkBrush(color), pen=graph.mkPen(pen))
+        return self.add(bars)
+
+    def add_label(self, color: QColor, font: QFont, *, has_ground: bool = False) -> Label:
         label = Label(self)
-        self._labels.append(label)
-        self.add(label)
+        label.setColor(color)
+        label.setFont(font)
+        if has_ground:
+            label.fill = graph.mkBrush(self.colors.surface)
+        self.add(label, _LABELS)
         return label
 
     def taken_before(self, label: Label) -> list[QRectF]:
         """Return the rectangles of the labels made before this one."""
-        return [each.rect for each in self._labels[: self._labels.index(label)]]
+        labels = self._labels()
+        return [each.rect for each in labels[: labels.index(label)]]
+
+    def _labels(self) -> list[Label]:
+        return [item for item in self._items if isinstance(item, Label)]
+
+    def clear(self) -> None:
+        for item in self._items:
+            self._box.removeItem(item)
+        self._items.clear()
 
     def set_captions(self, y: str, x: str) -> None:
         """Set the captions: above the vertical axis, and below the right end of the horizontal one."""
@@ -195,19 +211,29 @@ class Canvas(QWidget):
             self.update()
 
     def set_axes(self, x_range: Range, y_range: Range, x_ticks: Ticks, y_ticks: Ticks) -> None:
-        self._x_range, self._y_range, self._x_ticks, self._y_ticks = x_range, y_range, x_ticks, y_ticks
+        self._x_range, self._y_range, self._y_ticks = x_range, y_range, y_ticks
         self._box.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
         self._bottom.setTicks([x_ticks])
         self._left.setTicks([y_ticks])
         self._fit_axes()
-        self._draw_grid()
-        for label in self._labels:
+        inside = [place for place, _ in y_ticks if y_range[0] <= place <= y_range[1]]
+        self._grid.setData(np.tile(x_range, len(inside)), np.repeat(np.array(inside, dtype=np.float64), 2))
+        for label in self._labels():
             label.fit()
 
     def restyle(self, colors: Colors) -> None:
-        """Apply new colors and the current font."""
-        self._colors = colors
-        self._restyle()
+        """Apply new colors and the current font to all but the items."""
+        self.colors = colors
+        self._view.setBackground(QColor(colors.surface))
+        self._grid.setPen(self.pen(colors.line))
+        for axis in (self._left, self._bottom):
+            axis.setPen(self.pen(colors.border))
+            axis.setTextPen(graph.mkPen(colors.muted))
+            axis.setStyle(tickFont=self.font())
+        self._left.setPen(graph.mkPen(None))  # the grid is enough
+        self._fit_axes()
+        self._place_view()
+        self.update()
 
     # -- geometry
 
@@ -252,10 +278,9 @@ class Canvas(QWidget):
         self._bottom.setHeight(self._axis_height())
         self._view.centralLayout.activate()  # otherwise it happens only after the next paint
 
-    def _draw_grid(self) -> None:
-        (left, right), (low, high) = self._x_range, self._y_range
-        inside = [place for place, _ in self._y_ticks if low <= place <= high]
-        self._grid.setData(np.tile([left, right], len(inside)), np.repeat(np.array(inside, dtype=np.float64), 2))
+    def _place_view(self) -> None:
+        top, bottom = self._strip_heights()
+        self._view.setGeometry(0, top, self.width(), max(self.height() - top - bottom, 1))
 
     # -- painting
 
@@ -275,7 +300,7 @@ class Canvas(QWidget):
     def _paint_captions(self, painter: QPainter) -> None:
         top, bottom = self._strip_heights()
         y_caption, x_caption = self._captions
-        painter.setPen(QPen(self._colors.muted))
+        painter.setPen(QPen(self.colors.muted))
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         room = self.rect() - QMargins(_GAP, 0, int(_RIGHT), 0)
         upper = QRect(room.left(), 0, room.width(), top)
@@ -286,23 +311,6 @@ class Canvas(QWidget):
         left = room.width() - (metrics.horizontalAdvance(x_text) + 2 * _GAP if self._is_low else 0)
         y_text = metrics.elidedText(y_caption, Qt.TextElideMode.ElideRight, left)
         painter.drawText(upper, int(flags | Qt.AlignmentFlag.AlignLeft), y_text)
-
-    def _restyle(self) -> None:
-        colors, font = self._colors, self.font()
-        self._view.setBackground(QColor(colors.surface))
-        self._grid.setPen(self.pen(colors.line))
-        for axis in (self._left, self._bottom):
-            axis.setPen(self.pen(colors.border))
-            axis.setTextPen(graph.mkPen(colors.muted))
-            axis.setStyle(tickFont=font)
-        self._left.setPen(graph.mkPen(None))  # the grid is enough
-        self._fit_axes()
-        self._place_view()
-        self.update()
-
-    def _place_view(self) -> None:
-        top, bottom = self._strip_heights()
-        self._view.setGeometry(0, top, self.width(), max(self.height() - top - bottom, 1))
 
     # -- events
 

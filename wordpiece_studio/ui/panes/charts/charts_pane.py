@@ -5,7 +5,7 @@ pyqtgraph is loaded when the pane is first shown: nothing here imports it at the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
@@ -28,7 +28,7 @@ from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -47,22 +47,18 @@ if TYPE_CHECKING:
 
 _ALL, _FIGURES = 6, 7
 _OF_USAGE = (4, 5)
+_IN_ROW = 3
 _ROOM_FOR_ALL = QSize(47, 27)  # in line heights
 _FRAME_MS = 100
-_FILE_NAMES = (
-    "merge-score",
-    "symbols-by-vocabulary-size",
-    "tokens-per-word",
-    "token-lengths",
-    "zipf",
-    "tokens-in-use",
-    "charts",
-    "metrics",
-)
-_ENTRIES = ("merge-score", "symbol", "fertility", "token", "token", "in-use", "chart", "metrics")
-"""Of the glossary, that explain them."""
-# Row, column and column span of each chart when all are shown.
-_PLACES = ((0, 0, 2), (0, 2, 2), (0, 4, 2), (1, 0, 2), (1, 2, 2), (1, 4, 2))
+
+
+class Choice(NamedTuple):
+    """A chart, or something else that can be shown; `entry` is of the glossary."""
+
+    name: str
+    file_name: str
+    entry: str
+    tip: str
 
 
 class _Segment(QToolButton):
@@ -75,42 +71,34 @@ class _Segment(QToolButton):
 class ChartChoice(QWidget):
     """Buttons, or a combo box where they do not fit, that choose what is shown."""
 
-    chosen = Signal(object)
-    """The index chosen by the user, an int."""
+    chosen = Signal(object)  # the index chosen by the user, an int
 
-    def __init__(self, names: Sequence[str], tips: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._group = QButtonGroup(self)
         self._row = QWidget(self)
         self._combo = QComboBox(self)
         self._combo.setAccessibleName(self.tr("Chart"))
-        self._combo.addItems(list(names))
-        row = QHBoxLayout(self._row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
-        for index, (name, tip) in enumerate(zip(names, tips, strict=True)):
+        row = fill(QHBoxLayout(self._row), spacing=2)
+        for index, choice in enumerate(choices):
+            self._combo.addItem(choice.name)
             button = _Segment(self._row)
-            button.setText(name)
-            explain(_ENTRIES[index], button)
+            button.setText(choice.name)
+            explain(choice.entry, button)
             button.setCheckable(True)
-            set_plain_tooltip(button, tip)
+            set_plain_tooltip(button, choice.tip)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self._group.addButton(button, index)
             row.addWidget(button)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._row)
-        layout.addWidget(self._combo)
-        layout.addStretch(1)
+        fill(QHBoxLayout(self), self._row, self._combo, 1, spacing=-1)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._group.idClicked.connect(self._on_group_id_clicked)
-        self._combo.activated.connect(self._on_combo_activated)
+        self._group.idClicked.connect(self._choose)
+        self._combo.activated.connect(self._choose)
         self.set_index(0)
         self._fit()
 
     @property
     def index(self) -> int:
-        """The index chosen."""
         return self._group.checkedId()
 
     def set_index(self, index: int) -> None:
@@ -119,17 +107,15 @@ class ChartChoice(QWidget):
         self._combo.setCurrentIndex(index)
 
     def set_available(self, index: int, available: bool) -> None:
-        """Set whether an index can be chosen."""
         self._group.button(index).setVisible(available)
         items = self._combo.model()
-        if isinstance(items, QStandardItemModel):
-            items.item(index).setEnabled(available)
+        assert isinstance(items, QStandardItemModel)
+        items.item(index).setEnabled(available)
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(
-            self._combo.sizeHint().width(), max(self._row.sizeHint().height(), self._combo.sizeHint().height())
-        )
+        combo = self._combo.sizeHint()
+        return QSize(combo.width(), max(self._row.sizeHint().height(), combo.height()))
 
     def sizeHint(self) -> QSize:
         return QSize(self._row.sizeHint().width(), self.minimumSizeHint().height())
@@ -143,12 +129,8 @@ class ChartChoice(QWidget):
         self._row.setVisible(fits)
         self._combo.setVisible(not fits)
 
-    def _on_group_id_clicked(self, index: int) -> None:
-        self._combo.setCurrentIndex(index)
-        self.chosen.emit(index)
-
-    def _on_combo_activated(self, index: int) -> None:
-        self._group.button(index).setChecked(True)
+    def _choose(self, index: int) -> None:
+        self.set_index(index)
         self.chosen.emit(index)
 
 
@@ -180,35 +162,17 @@ class ChartsPane(Pane):
     ) -> None:
         super().__init__(model, parent)
         self._figures = figures
-        self._face: FiguresFace | None = None  # made when it is first shown
+        self.face: FiguresFace | None = None  # made when it is first shown
         self._usage = usage
         self._theme = theme
         self._source = ChartSource(model, usage, changes, judging)
-        if judging is not None:
-            judging.changed.connect(self._on_judging_changed)
         self._charts: list[Chart] = []
         self._wants_usage = False
-        self._is_dressed = True
+        self._is_dressed = False
         self._index: int | None = None  # None: whatever fits
-        names = (
-            self.tr("Merge score"), self.tr("Symbols"), self.tr("Tokens per word"), self.tr("Token lengths"),
-            self.tr("Zipf"),
-            self.tr("Tokens in use"), self.tr("All"), self.tr("Metrics"),
-        )  # fmt: skip
-        tips = (
-            self.tr("The score of each merge on a logarithmic axis, with ties marked"),
-            self.tr("The number of symbols in the corpus at each vocabulary size"),
-            self.tr(
-                "Tokens per word in the training corpus, as merged, in the live text and, if known, in held-out text"
-            ),
-            self.tr("The distribution of token lengths in characters at the current step"),
-            self.tr("How often each token is used in the corpus at the current step, most frequent first"),
-            self.tr("How many distinct tokens the corpus uses after each merge"),
-            self.tr("All charts at once"),
-            self.tr("A table that compares all runs, and tokenizers from files, on one text"),
-        )
-        self._choice = ChartChoice(names, tips, self)
-        self._choice.set_available(_FIGURES, figures is not None)
+        self._choices = self._named_choices()
+        self.choice = ChartChoice(self._choices, self)
+        self.choice.set_available(_FIGURES, figures is not None)
         self._save = QToolButton(self)
         self._save.setText(self.tr("Save…"))
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -217,38 +181,43 @@ class ChartsPane(Pane):
         set_plain_tooltip(self._save, self.tr("Save the current charts as an image (PNG or SVG)"))
         self._waiting: list[Chart] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._on_turn_timer_timeout)
-        self._layout = QVBoxLayout(self)
-        self._head = QHBoxLayout()
+        self._head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
         self._grid = QGridLayout()
-        self._put_together()
-        self._connect(changes)
-        self._restyle()
-        self.set_heading(self.tr("Charts"))
-
-    def _put_together(self) -> None:
-        head = self._head
-        head.setContentsMargins(6, 0, 6, 0)
-        head.addWidget(self._choice, 1)
-        head.addWidget(self._save)
-        layout = self._layout
-        layout.setContentsMargins(4, 6, 4, 4)
-        layout.setSpacing(4)
-        layout.addLayout(head)
-        layout.addLayout(self._grid, 1)
         self._grid.setSpacing(6)
-        for column in range(6):
+        for column in range(_IN_ROW):
             self._grid.setColumnStretch(column, 1)
-
-    def _connect(self, changes: LiveChanges) -> None:
-        model = self._model
-        self._choice.chosen.connect(self._on_choice_chosen)
+        self._layout = fill(QVBoxLayout(self), self._head, (self._grid, 1), margins=(4, 6, 4, 4), spacing=4)
+        self.choice.chosen.connect(self.choose)
         self._save.clicked.connect(self.save_requested)
         model.step_changed.connect(self._on_model_step_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
-        self._usage.changed.connect(self._on_usage_changed)
-        changes.changed.connect(self._on_changes_changed)
-        self._theme.changed.connect(self._on_theme_changed)
+        for source in (usage, changes, judging):
+            if source is not None:
+                source.changed.connect(self._draw_anew)
+        theme.changed.connect(self._on_theme_changed)
+        self._restyle()
+        self.set_heading(self.tr("Charts"))
+
+    def _named_choices(self) -> tuple[Choice, ...]:
+        return (
+            Choice(self.tr("Merge score"), "merge-score", "merge-score",
+                   self.tr("The score of each merge on a logarithmic axis, with ties marked")),
+            Choice(self.tr("Symbols"), "symbols-by-vocabulary-size", "symbol",
+                   self.tr("The number of symbols in the corpus at each vocabulary size")),
+            Choice(self.tr("Tokens per word"), "tokens-per-word", "fertility", self.tr(
+                   "Tokens per word in the training corpus, as merged, in the live text and, if known, in held-out "
+                   "text")),
+            Choice(self.tr("Token lengths"), "token-lengths", "token",
+                   self.tr("The distribution of token lengths in characters at the current step")),
+            Choice(self.tr("Zipf"), "zipf", "token",
+                   self.tr("How often each token is used in the corpus at the current step, most frequent first")),
+            Choice(self.tr("Tokens in use"), "tokens-in-use", "in-use",
+                   self.tr("How many distinct tokens the corpus uses after each merge")),
+            Choice(self.tr("All"), "charts", "chart", self.tr("All charts at once")),
+            Choice(self.tr("Metrics"), "metrics", "metrics",
+                   self.tr("A table that compares all runs, and tokenizers from files, on one text")),
+        )  # fmt: skip
 
     # -- contents
 
@@ -259,26 +228,16 @@ class ChartsPane(Pane):
         return self._charts if shown == _ALL else self._charts[shown : shown + 1]
 
     @property
-    def face(self) -> FiguresFace | None:
-        """The figures; None until they are first shown."""
-        return self._face
-
-    @property
-    def choice(self) -> ChartChoice:
-        """The buttons that choose a chart."""
-        return self._choice
-
-    @property
     def file_name(self) -> str:
         """A file name for the charts shown, without suffix."""
-        return _FILE_NAMES[self._shown_index()]
+        return self._choices[self._shown_index()].file_name
 
     def show_figures(self) -> None:
         """Show the figures of all runs; keys are now for this pane, such as the one that enlarges it."""
         self.choose(_FIGURES)
-        self._choice.setFocus()
-        if self._face is not None:
-            self._face.table.setFocus()
+        self.choice.setFocus()
+        if self.face is not None:
+            self.face.table.setFocus()
 
     def choose(self, index: int) -> None:
         """Show one chart, or all of them (6) where there is room, or the figures (7)."""
@@ -294,7 +253,6 @@ class ChartsPane(Pane):
             chart.hovered = None
 
     def refresh(self) -> None:
-        """Show the current state."""
         if self._shown_index() != _FIGURES:
             self._make_charts()
         if not self._is_dressed:
@@ -334,7 +292,7 @@ class ChartsPane(Pane):
 
     def picture(self, kind: str) -> bytes:
         """Return the charts shown as the content of a file, ``"png"`` or ``"svg"``."""
-        from wordpiece_studio.ui.panes.charts.chart import ChartPicture
+        from wordpiece_studio.ui.panes.charts.chart import chart_picture
 
         self.refresh_now()
         self._refresh_rest()
@@ -343,8 +301,7 @@ class ChartsPane(Pane):
         drawn = [chart for chart in self.charts if chart.is_drawn]
         if not drawn:
             raise StudioError("There is no chart to save yet", "Train first, or wait until the tokens are counted.")
-        picture = ChartPicture(drawn)
-        return picture.svg() if kind == "svg" else picture.png()
+        return chart_picture(drawn, kind)
 
     def _shown_index(self) -> int:
         has_room = self._has_room_for_all
@@ -361,31 +318,29 @@ class ChartsPane(Pane):
         if self._charts:
             return
         # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
-        from wordpiece_studio.ui.panes.charts.charts_at_step import LengthsChart, ZipfChart
-        from wordpiece_studio.ui.panes.charts.charts_by_step import (
-            FertilityChart,
-            InUseChart,
-            SymbolsChart,
-            ValueChart,
-        )
+        from wordpiece_studio.ui.panes.charts import charts
 
-        for kind in (ValueChart, SymbolsChart, FertilityChart, LengthsChart, ZipfChart, InUseChart):
+        kinds = (
+            charts.ValueChart, charts.SymbolsChart, charts.FertilityChart, charts.LengthsChart, charts.ZipfChart,
+            charts.InUseChart,
+        )  # fmt: skip
+        for kind in kinds:
             chart = kind(self._source, self._theme.colors, self)
             chart.hide()
-            chart.step_chosen.connect(self._on_chart_step_chosen)
+            chart.step_chosen.connect(self._model.seek)
             chart.token_chosen.connect(self._on_chart_token_chosen)
             self._charts.append(chart)
 
     def _arrange(self) -> None:
-        """Put the visible charts in their places."""
-        self._choice.set_available(_ALL, self._has_room_for_all)
+        self.choice.set_available(_ALL, self._has_room_for_all)
         index = self._shown_index()
-        self._choice.set_index(index)
+        self.choice.set_index(index)
         for number, chart in enumerate(self._charts):
-            place = _PLACES[number] if index == _ALL else (0, 0, 6)
             is_shown = index in (_ALL, number)
-            if is_shown:
-                self._grid.addWidget(chart, place[0], place[1], 1, place[2])
+            if index == _ALL:
+                self._grid.addWidget(chart, *divmod(number, _IN_ROW))
+            elif is_shown:
+                self._grid.addWidget(chart, 0, 0, 1, _IN_ROW)
             chart.set_title_visible(index == _ALL)
             chart.setVisible(is_shown)
         self._show_face(is_shown=index == _FIGURES)
@@ -395,15 +350,15 @@ class ChartsPane(Pane):
         self._layout.activate()
 
     def _show_face(self, *, is_shown: bool) -> None:
-        if is_shown and self._face is None and self._figures is not None:
-            self._face = FiguresFace(self._figures, self._theme, self)
-            self._face.files_requested.connect(self.files_requested)
-            self._face.tokenizers_requested.connect(self.tokenizers_requested)
-            self._grid.addWidget(self._face, 0, 0, 1, 6)
-            self._head.insertWidget(1, self._face.controls, 4)
-        if self._face is not None:
-            self._face.setVisible(is_shown)
-            self._face.controls.setVisible(is_shown)
+        if is_shown and self.face is None and self._figures is not None:
+            self.face = FiguresFace(self._figures, self._theme, self)
+            self.face.files_requested.connect(self.files_requested)
+            self.face.tokenizers_requested.connect(self.tokenizers_requested)
+            self._grid.addWidget(self.face, 0, 0, 1, _IN_ROW)
+            self._head.insertWidget(1, self.face.controls, 4)
+        if self.face is not None:
+            self.face.setVisible(is_shown)
+            self.face.controls.setVisible(is_shown)
         self._save.setVisible(not is_shown)
 
     def _want_usage(self, wanted: bool) -> None:
@@ -418,12 +373,6 @@ class ChartsPane(Pane):
             chart.restyle(self._theme.colors)
 
     # -- events
-
-    def _on_choice_chosen(self, index: int) -> None:
-        self.choose(index)
-
-    def _on_chart_step_chosen(self, step: int) -> None:
-        self._model.seek(step)
 
     def _on_chart_token_chosen(self, token: str) -> None:
         self._model.set_selection(Selection("token", text=token))
@@ -446,19 +395,8 @@ class ChartsPane(Pane):
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_FRAME_MS)
 
-    def _on_usage_changed(self) -> None:
-        self._draw_anew()
-
-    def _on_changes_changed(self) -> None:
-        self._draw_anew()
-
-    def _on_judging_changed(self) -> None:
-        self._draw_anew()
-
     def _on_theme_changed(self) -> None:
         self._is_dressed = False
-        if self.isVisible():
-            self._restyle()
         self.refresh_later()
 
     def _draw_anew(self) -> None:
@@ -478,6 +416,6 @@ class ChartsPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._charts or self._face is not None:
+        if self._charts or self.face is not None:
             self._arrange()
             self.refresh_later()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +12,20 @@ from PySide6.QtGui import QFont, QFontMetrics, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import COLUMNS
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.pane import EmptyState
+from wordpiece_studio.ui.widgets.painting import bold
+from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
 from wordpiece_studio.ui.widgets.run_names import run_names
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 
@@ -39,12 +41,6 @@ _FIGURES = (
     "vocabulary_size", "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share",
     "used_share", "renyi_efficiency", "bits_per_character", "parity",
 )  # fmt: skip
-_ENTRIES = {
-    "vocabulary_size": "vocabulary", "tokens_per_word": "fertility", "unknown_share": "unknown-token",
-    "used_share": "unused-token", "renyi_efficiency": "renyi-efficiency", "bits_per_character": "code-length",
-    "parity": "parity",
-}  # fmt: skip
-"""Of the glossary, that explain a column."""
 _PARITY = 2 + _FIGURES.index("parity")
 _SMALL_IS_BEST = frozenset(("tokens_per_word", "unknown_share", "bits_per_character"))
 _HAS_NO_BEST = frozenset(("vocabulary_size", "parity"))
@@ -80,21 +76,19 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
         super().__init__(parent)
         self._unsorted: list[FiguresLine] = []
         self._sorted_by = -1, False
-        titles = _titles()
         self._columns = (
             TableColumn(self.tr("Tokenizer"), lambda lines, row: lines[row].name, align=LEFT),
             TableColumn(self.tr("Step"), _step, _step_text, explanation=tooltip_text(
                 self.tr("The step at which the run is measured; to add a row for another step, bookmark it and "
                 "select “Compare”")), entry="step"),
             *(
-                TableColumn(title, _value(name), _text(name), explanation=tooltip_text(tip), spoken=_spoken(name),
-                            spoken_title=title.replace("\n", " "), entry=_ENTRIES.get(name, ""))
-                for name, (title, tip) in zip(_FIGURES, titles, strict=True)
+                TableColumn(title, partial(_value, name), partial(_text, name), explanation=tooltip_text(tip),
+                            spoken=partial(_spoken, name), spoken_title=title.replace("\n", " "), entry=entry)
+                for name, (title, tip, entry) in zip(_FIGURES, _titles(), strict=True)
             ),
         )  # fmt: skip
 
     def set_rows(self, rows: Sequence[FiguresRow], names: Sequence[str]) -> None:
-        """Show these rows, with these names of their tokenizers."""
         figures = [row.figures for row in rows if row.figures is not None]
         best, lossy = _best(figures), losing(figures)
         self._unsorted = []
@@ -127,51 +121,41 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
     def tooltip(self, item: int) -> str | None:
         """Return the name of the tokenizer, with its figures in whole numbers, or why there are none."""
         line = self.records[item]
+        figures = line.row.figures
         if line.row.error is not None:
             return tooltip_text(f"{line.name}\n{line.row.error}")
-        figures = line.row.figures
         if figures is None:
             return tooltip_text(line.name)
-        size, used, tokens, unknown = figures.vocabulary_size, figures.used, figures.tokens, figures.unknown
-        of_vocabulary = (
-            figures.kind,
-            plural(size, "1 token in the vocabulary", "{count} tokens in the vocabulary").format(
-                count=number_text(size)
-            ),
-            plural(used, "1 of them used", "{count} of them used").format(count=number_text(used)),
-        )
-        of_text = (
-            plural(tokens, "1 token in the text", "{count} tokens in the text").format(count=number_text(tokens)),
-            plural(unknown, "1 of them unknown", "{count} of them unknown").format(count=number_text(unknown)),
-        )
-        return tooltip_text("\n".join((line.name, " · ".join(of_vocabulary), " · ".join(of_text))))
+        size = counted(figures.vocabulary_size, "1 token in the vocabulary", "{count} tokens in the vocabulary")
+        used = counted(figures.used, "1 of them used", "{count} of them used")
+        tokens = counted(figures.tokens, "1 token in the text", "{count} tokens in the text")
+        unknown = counted(figures.unknown, "1 of them unknown", "{count} of them unknown")
+        return tooltip_text(f"{line.name}\n{figures.kind} · {size} · {used}\n{tokens} · {unknown}")
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.FontRole and index.isValid() and index.column() > _STEP:
-            if _FIGURES[index.column() - 2] in self.records[index.row()].best:
-                font = QFont()
-                font.setBold(True)
-                return font
-            return None
+        is_figure = index.isValid() and index.column() > _STEP
+        if role == Qt.ItemDataRole.FontRole and is_figure:
+            return bold(QFont()) if _FIGURES[index.column() - 2] in self.records[index.row()].best else None
         return super().data(index, role)
 
 
-def _titles() -> tuple[tuple[str, str], ...]:
-    """Return title and explanation of each of `_FIGURES`."""
+def _titles() -> tuple[tuple[str, str, str], ...]:
+    """Return title, explanation and entry of the glossary of each of `_FIGURES`."""
     return (
-        (_tr("Size"), _tr("How many tokens the vocabulary has")),
+        (_tr("Size"), _tr("How many tokens the vocabulary has"), "vocabulary"),
         (_tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; lower is better if the share of unknown "
-                                      "tokens is the same. In brackets: more than 1% are unknown.")),
-        (_tr("Characters\nper token"), _tr("Characters in the text, including whitespace, divided by tokens")),
-        (_tr("Bytes\nper token"), _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens")),
-        (_tr("Unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost")),
-        (_tr("Whole\nwords"), _tr("The share of words, as the tokenizer finds them, that are a single token")),
-        (_tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses")),
-        (_tr("Rényi"), _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often")),
+        "tokens is the same. In brackets: more than 1% are unknown."), "fertility"),
+        (_tr("Characters\nper token"), _tr("Characters in the text, including whitespace, divided by tokens"), ""),
+        (_tr("Bytes\nper token"), _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens"), ""),
+        (_tr("Unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost"), "unknown-token"),
+        (_tr("Whole\nwords"), _tr("The share of words, as the tokenizer finds them, that are a single token"), ""),
+        (_tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses"), "unused-token"),
+        (_tr("Rényi"), _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often"),
+         "renyi-efficiency"),
         (_tr("Bits per\ncharacter"), _tr("Code length: the bits needed if each token has the optimal code for its "
-        "frequency")),
+        "frequency"), "code-length"),
         (_tr("Parity"), _tr("Tokens for each token of the first text, if the texts are translations of each other; "
-        "1 means equal treatment")),
+        "1 means equal treatment"), "parity"),
     )  # fmt: skip
 
 
@@ -180,35 +164,27 @@ def _of(row: FiguresRow, name: str) -> float | None:
     return None if value is None or value != value else value
 
 
-def _value(name: str) -> Callable[[Sequence[FiguresLine], int], float | None]:
-    return lambda lines, row: _of(lines[row].row, name)
+def _value(name: str, lines: Sequence[FiguresLine], row: int) -> float | None:
+    return _of(lines[row].row, name)
 
 
-def _text(name: str) -> Callable[[Sequence[FiguresLine], int], str]:
-    def text(lines: Sequence[FiguresLine], row: int) -> str:
-        line = lines[row].row
-        value = _of(line, name)
-        if line.error is not None:
-            return str(line.error)
-        if value is None:
-            return "–" if line.figures is not None else "…"
-        if isinstance(value, int):
-            return number_text(value)
-        written = _FORMATS[name].format(value)
-        is_too_good = name == "tokens_per_word" and line.figures is not None and line.figures.loses_text
-        return f"({written})" if is_too_good else written
-
-    return text
+def _text(name: str, lines: Sequence[FiguresLine], row: int) -> str:
+    line = lines[row].row
+    value = _of(line, name)
+    if line.error is not None:
+        return str(line.error)
+    if value is None:
+        return "–" if line.figures is not None else "…"
+    if isinstance(value, int):
+        return number_text(value)
+    written = _FORMATS[name].format(value)
+    is_too_good = name == "tokens_per_word" and line.figures is not None and line.figures.loses_text
+    return f"({written})" if is_too_good else written
 
 
-def _spoken(name: str) -> Callable[[Sequence[FiguresLine], int], str]:
-    text = _text(name)
-
-    def spoken(lines: Sequence[FiguresLine], row: int) -> str:
-        said = text(lines, row)
-        return _tr("{figure}, the best").format(figure=said) if name in lines[row].best else said
-
-    return spoken
+def _spoken(name: str, lines: Sequence[FiguresLine], row: int) -> str:
+    said = _text(name, lines, row)
+    return _tr("{figure}, the best").format(figure=said) if name in lines[row].best else said
 
 
 def _step(lines: Sequence[FiguresLine], row: int) -> int | None:
@@ -245,8 +221,7 @@ class FiguresTable(QuietTable):
 
     copy_requested = Signal()
     removal_requested = Signal()
-    columns_left_out = Signal(object)
-    """How many columns (int) there is no room for."""
+    columns_left_out = Signal(object)  # how many columns (int) there is no room for
 
     def __init__(self, model: FiguresTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -265,7 +240,6 @@ class FiguresTable(QuietTable):
         self.restyle()
 
     def set_parity_shown(self, is_shown: bool) -> None:
-        """Show the column of parity or not."""
         if is_shown is not self._has_parity:
             self._has_parity = is_shown
             self.fit()
@@ -294,9 +268,7 @@ class FiguresTable(QuietTable):
 
     def _width(self, column: int) -> int:
         """Return the width of the title and the widest cell that is no error."""
-        font = QFont(self.font())
-        font.setBold(True)
-        metrics = QFontMetrics(font)
+        metrics = QFontMetrics(bold(self.font()))
         texts = self._figures.columns[column].title.split("\n")
         for row, line in enumerate(self._figures.records):
             if line.row.error is None or column == _NAME:
@@ -339,8 +311,7 @@ class FiguresFace(QWidget):
         super().__init__(parent)
         explain("metrics", self)
         self._figures = figures
-        self.controls = QWidget(parent)
-        """What stands above the table; the parent places it."""
+        self.controls = QWidget(parent)  # what stands above the table; the parent places it
         self._offered: tuple[FiguresText, bool] | None = None  # what the combo box offers
         self._rows: list[FiguresRow] = []
         self._names: list[str] = []
@@ -359,8 +330,7 @@ class FiguresFace(QWidget):
         self.remove = tool_button(self.tr("Remove"), self.tr("Remove the selected tokenizer file from the table"), self)
         self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table with full precision, for a spreadsheet"), self)
         self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls)
-        self.heading = WholeLabel(self, role="hint")
-        """Which words tokens are counted per."""
+        self.heading = WholeLabel(self, role="hint")  # which words tokens are counted per
         self.note = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self._lay_out()
@@ -368,23 +338,11 @@ class FiguresFace(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout(self.controls)
-        head.setContentsMargins(0, 0, 0, 0)
-        head.addWidget(self.texts, 3)
-        head.addWidget(self.parts, 2)
-        head.addWidget(self.parallel)
-        head.addWidget(self.stop)
-        for button in (self.add, self.remove, self.copy):
-            head.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        self.heading.setContentsMargins(8, 0, 0, 0)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.empty, 1)
-        self.note.setContentsMargins(8, 0, 0, 0)
-        layout.addWidget(self.note)
+        buttons = self.parallel, self.stop, self.add, self.remove, self.copy
+        fill(QHBoxLayout(self.controls), (self.texts, 3), (self.parts, 2), *buttons, spacing=-1)
+        for label in (self.heading, self.note):
+            label.setContentsMargins(8, 0, 0, 0)
+        fill(QVBoxLayout(self), self.heading, (self.table, 1), (self.empty, 1), self.note)
 
     def _connect(self) -> None:
         self._figures.changed.connect(self.refresh)
@@ -394,7 +352,7 @@ class FiguresFace(QWidget):
         self.add.clicked.connect(self.tokenizers_requested)
         self.remove.clicked.connect(self._remove)
         self.copy.clicked.connect(self._copy)
-        self.stop.clicked.connect(self._on_stop_clicked)
+        self.stop.clicked.connect(self._figures.stop)
         self.table.copy_requested.connect(self._copy)
         self.table.removal_requested.connect(self._remove)
         self.table.columns_left_out.connect(self._on_table_columns_left_out)
@@ -402,13 +360,11 @@ class FiguresFace(QWidget):
 
     @property
     def lines(self) -> Sequence[FiguresLine]:
-        """The rows shown."""
         return self._model.records
 
     # -- contents
 
     def refresh(self, _value: object = None) -> None:
-        """Show the present state."""
         figures = self._figures
         offered = figures.where, figures.can_hold_out
         if offered != self._offered:
@@ -498,12 +454,11 @@ class FiguresFace(QWidget):
     def _left_out_text(self) -> str:
         if not self._left_out or not self.lines:
             return ""
-        said = plural(
+        return counted(
             self._left_out,
             "1 column is hidden; press F12 to show it.",
             "{count} columns are hidden; press F12 to show them.",
         )
-        return said.format(count=number_text(self._left_out))
 
     def _enable(self, *_values: object) -> None:
         self.stop.setVisible(self._figures.is_running)
@@ -536,9 +491,6 @@ class FiguresFace(QWidget):
         if is_checked and not self.parts.currentData():
             self.parts.setCurrentIndex(2)  # all files together have no parity, and that of the first is 1
         self._figures.measure_on(replace(self._figures.where, is_parallel=is_checked))
-
-    def _on_stop_clicked(self) -> None:
-        self._figures.stop()
 
     def _on_table_columns_left_out(self, count: int) -> None:
         if count != self._left_out:

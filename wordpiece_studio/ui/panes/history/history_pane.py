@@ -5,19 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QRegularExpression, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
+from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.session.table_model import VALUE_ROLE
-from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, HistoryFilterRow, HistoryMenu
-from wordpiece_studio.ui.panes.history.history_export import ExportBar, HistoryCopying
-from wordpiece_studio.ui.panes.history.history_view import HistoryView
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.ui.panes.history.history_export import ExportBar, history_tsv
+from wordpiece_studio.ui.panes.history.history_view import HistoryMenu, HistoryView
+from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.input_events import keep
+from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
+from wordpiece_studio.ui.widgets.plain import (
+    copy_text,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    set_state,
+    tool_button,
+)
 from wordpiece_studio.ui.widgets.run_names import merges_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -26,86 +39,241 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
+    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_BUSY_DELAY_MS = 50
-_MOST_COPIED = 100_000
+_FRAME_MS = 100
+_AT_ONCE, _MOST_COPIED = 256, 100_000
+"""Rows that are copied without a thread, which takes a few milliseconds; and rows that are copied at all."""
+_STEP = r"[\d\s.,'’_]{0,24}"
+"""A number as people copy it, with separators between groups of digits."""
 _WIDE_LETTERS = 72
 """In a pane wider than this many letters the filter button has a caption."""
 
 
-class HistoryPane(Pane):
-    """The table of merges with its controls."""
+class HistoryControls(QWidget):
+    """A row of buttons; the filter button shows whether merges are hidden."""
 
-    export_requested = Signal()
-    """The user wants to save the table."""
-    columns_chosen = Signal(object)
-    """The user has chosen other columns: their names, as in `HistoryColumns.names`."""
+    def __init__(self, theme: Theme, columns: QMenu, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._is_wide = False
+        self._shown_filter = HistoryFilter()
+        self.filter = self._button(self.tr("Filter the merges"), self.tr("Show or hide the filter"))
+        self.filter.setCheckable(True)
+        self.filter.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.step = self._button(self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"))
+        self.show_step = self._button(self.tr("Show the current step"), self.tr("Show the current step (Ctrl+J)"))
+        explain("step", self.step, self.show_step)
+        self.columns = self._button(self.tr("Columns"), "")
+        self.columns.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.columns.setMenu(columns)
+        self.export = self._button(
+            self.tr("Export the merge history"), self.tr("Save the merges as CSV, JSONL or Parquet (Ctrl+E)")
+        )
+        buttons = self.filter, self.step, self.show_step, self.columns, self.export
+        fill(QHBoxLayout(self), *buttons, spacing=2)
+        theme.changed.connect(self._draw_icons)
+        self.show_filter(self._shown_filter)
+        self.show_columns(0)
+        self._draw_icons()
+
+    def show_filter(self, chosen: HistoryFilter, *, is_open: bool | None = None) -> None:
+        """Show what the filter lets through, and whether the filter row is open."""
+        self._shown_filter = chosen
+        conditions = (
+            (bool(chosen.text), self.tr("Text"), self.tr("text")),
+            (chosen.only_ties, self.tr("Ties"), self.tr("ties")),
+            (chosen.only_live, self.tr("Changes"), self.tr("changes")),
+        )
+        alone = " + ".join(name for is_set, name, _ in conditions if is_set)
+        inside = " + ".join(name for is_set, _, name in conditions if is_set)
+        text = alone or self.tr("All")
+        if self._is_wide:
+            text = self.tr("Filter: {conditions}").format(conditions=inside) if inside else self.tr("Filter: all")
+        self.filter.setText(text)
+        if is_open is not None:
+            self.filter.setChecked(is_open)
+
+    def set_wide(self, is_wide: bool) -> None:
+        self._is_wide = is_wide
+        self.show_filter(self._shown_filter)
+
+    def show_columns(self, shown: int) -> None:
+        number = {"shown": shown, "all": len(HistoryColumn)}
+        self.columns.setText(f"{shown}/{len(HistoryColumn)}")
+        sentence = plural(
+            shown,
+            "1 of {all} columns is shown; choose columns and the order of the rows",
+            "{shown} of {all} columns are shown; choose columns and the order of the rows",
+        )
+        set_plain_tooltip(self.columns, sentence.format(**number))
+        self.columns.setAccessibleName(self.tr("Columns: {shown} of {all}").format(**number))
+
+    def _button(self, name: str, tip: str) -> QToolButton:
+        button = tool_button("", tip, self, name=name)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return button
+
+    def _draw_icons(self) -> None:
+        buttons = {
+            "filter": self.filter, "go_to": self.step, "target": self.show_step,
+            "columns": self.columns, "export": self.export,
+        }  # fmt: skip
+        for name, button in buttons.items():
+            button.setIcon(icon(name, self._theme.muted, self._theme.border))
+
+
+class HistoryFilterRow(QWidget):
+    """Text or regular expression, ties only, live-text changes only; below them, errors in the expression."""
+
+    filter_changed = Signal()  # :attr:`filter` has changed
+    step_entered = Signal(object)  # the user wants to go to this step (int), which may not exist
+    closed = Signal()  # the user pressed Escape to close the row
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = line_field(self)
+        self._text.setPlaceholderText(self.tr("Left, right or new token"))
+        self._text.setAccessibleName(self.tr("Show only merges whose left, right or new token contains this"))
+        self._text.setClearButtonEnabled(True)
+        self._text.setMinimumWidth(60)
+        self._is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Use a regular expression"))
+        self._only_ties = self._toggle(
+            self.tr("Ties"), self.tr("Only ties"), self.tr("Show only merges in which another pair had the same score")
+        )
+        self._only_live = self._toggle(
+            self.tr("Changes"), self.tr("Only changes to the live text"),
+            self.tr("Show only merges that changed the tokenization of the live text"),
+        )  # fmt: skip
+        self._step = line_field(self)
+        self._step.setPlaceholderText(self.tr("Step"))
+        self._step.setAccessibleName(self.tr("Go to step"))
+        explain("step", self._step)
+        explain("tie", self._only_ties)
+        explain("changes", self._only_live)
+        set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
+        self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
+        self._step.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._error = plain_label("", self, role="error", wrap=True)
+        self._error.hide()
+        self._step.setFixedWidth(self._step.fontMetrics().horizontalAdvance("0,000,000") + 18)
+        controls = self._is_pattern, self._only_ties, self._only_live, self._step
+        line = fill(QHBoxLayout(), (self._text, 1), *controls, spacing=4)
+        fill(QVBoxLayout(self), line, self._error, margins=(10, 2, 10, 2), spacing=2)
+        self._text.textChanged.connect(self.filter_changed)
+        for toggle in (self._is_pattern, self._only_ties, self._only_live):
+            toggle.toggled.connect(self.filter_changed)
+        self._step.returnPressed.connect(self._on_step_return_pressed)
+
+    @property
+    def filter(self) -> HistoryFilter:
+        """The filter chosen; it is a regular expression only if there is any text."""
+        text = self._text.text()
+        is_pattern = bool(text) and self._is_pattern.isChecked()
+        return HistoryFilter(text, is_pattern, self._only_ties.isChecked(), self._only_live.isChecked())
+
+    @property
+    def error(self) -> str:
+        return self._error.text()
+
+    def ask_for_text(self) -> None:
+        self._text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._text.selectAll()
+
+    def ask_for_step(self) -> None:
+        self._step.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._step.selectAll()
+
+    def clear(self) -> None:
+        self._text.clear()
+        self._only_ties.setChecked(False)
+        self._only_live.setChecked(False)
+
+    def show_error(self, error: StudioError | None) -> None:
+        text = str(error) if error is not None else ""
+        set_plain_text(self._error, text)
+        self._error.setVisible(bool(text))
+        self._text.setAccessibleDescription(text)
+        set_state(self._text, "wrong" if text else "")
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape for this row; it is also a shortcut of the whole window."""
+        return keep(event, (Qt.Key.Key_Escape,)) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+            return
+        super().keyPressEvent(event)
+
+    def _toggle(self, text: str, name: str, tip: str) -> QToolButton:
+        toggle = tool_button(text, tip, self, name=name)
+        toggle.setCheckable(True)
+        toggle.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return toggle
+
+    def _on_step_return_pressed(self) -> None:
+        digits = "".join(filter(str.isdecimal, self._step.text()))
+        if digits:
+            self.step_entered.emit(int(digits))
+        self._step.clear()
+
+
+class HistoryPane(Pane):
+    export_requested = Signal()  # the user wants to save the table
+    columns_chosen = Signal(object)  # the user has chosen other columns: their names, as in `HistoryColumns.names`
 
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None
     ) -> None:
         super().__init__(model, parent)
         self._changes = changes if changes is not None else LiveChanges(self)
-        self._rows = HistoryTableModel(model, self)
-        self._view = HistoryView(self._rows, theme, self)
-        self._controls = HistoryControls(theme, HistoryMenu(self._view, self), self)
+        self.rows = HistoryTableModel(model, self)
+        self.view = HistoryView(self.rows, theme, self)
+        self._controls = HistoryControls(theme, HistoryMenu(self.view, self), self)
         self._filter_row = HistoryFilterRow(self)
         self._filter_row.hide()
         self.export_bar = ExportBar(self)
-        self._copying = HistoryCopying(self)
+        self._copying = Task(history_tsv, "The rows cannot be copied", self)
         self._empty = EmptyState(self)
         self._selection_step = SelectionStep()
         self._is_my_selection = False  # the selection was made here, so it is in view
         self._is_selection_marked = False
         self._is_open_for_step = False  # the filter row, which closes once the step is typed
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 4, 1, 2)
-        layout.setSpacing(4)
-        layout.addWidget(self._controls)
-        layout.addWidget(self._filter_row)
-        layout.addWidget(self.export_bar)
-        layout.addWidget(self._empty, 1)
-        layout.addWidget(self._view, 100)
+        parts = self._controls, self._filter_row, self.export_bar, (self._empty, 1), (self.view, 100)
+        fill(QVBoxLayout(self), *parts, margins=(1, 4, 1, 2), spacing=4)
         self._connect()
-        self._rows.set_live_steps(self._changes.steps)
+        self.rows.set_live_steps(self._changes.steps)
         self._show_columns()
-        self._view.set_step(model.step)
-        self._view.show_step(model.step, select=False)
+        self.view.set_step(model.step)
+        self.view.show_step(model.step, select=False)
         self.set_heading(self.tr("Merge history"))
 
     def header_widget(self) -> QWidget:
         """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
         return self._controls
 
-    @property
-    def view(self) -> HistoryView:
-        """The table."""
-        return self._view
-
-    @property
-    def rows(self) -> HistoryTableModel:
-        return self._rows
-
     def _connect(self) -> None:
-        self._view.clicked.connect(self._on_view_clicked)
-        self._view.item_walked_to.connect(self._on_view_item_walked_to)
-        self._view.copy_requested.connect(self.copy_rows)
-        self._copying.copied.connect(self._on_copying_copied)
-        self._view.columns.changed.connect(self._show_columns)
-        self._view.columns.chosen.connect(self._on_columns_chosen)
-        self._controls.filter_wanted.connect(self.open_filter)
-        self._controls.step_wanted.connect(self.ask_for_step)
-        self._controls.shown_step_requested.connect(self.show_step)
-        self._controls.export_requested.connect(self.export_requested)
+        self.view.clicked.connect(self._on_view_clicked)
+        self.view.item_walked_to.connect(self._on_view_item_walked_to)
+        self.view.copy_requested.connect(self.copy_rows)
+        self._copying.finished.connect(self._take_copy)
+        self.view.columns.changed.connect(self._show_columns)
+        self.view.columns.chosen.connect(self._on_columns_chosen)
+        self._controls.filter.toggled.connect(self.open_filter)
+        self._controls.step.clicked.connect(self.ask_for_step)
+        self._controls.show_step.clicked.connect(self.show_step)
+        self._controls.export.clicked.connect(self.export_requested)
         self._filter_row.filter_changed.connect(self._on_filter_row_filter_changed)
         self._filter_row.step_entered.connect(self._on_filter_row_step_entered)
         self._filter_row.closed.connect(self._on_filter_row_closed)
-        self._rows.filter_failed.connect(self._filter_row.show_error)
-        self._rows.busy_changed.connect(self._on_rows_changed)
-        self._rows.rows_found.connect(self._on_rows_changed)
-        self._rows.modelReset.connect(self._on_rows_model_reset)
+        self.rows.filter_failed.connect(self._filter_row.show_error)
+        self.rows.busy_changed.connect(self._on_rows_changed)
+        self.rows.rows_found.connect(self._on_rows_changed)
+        self.rows.modelReset.connect(self._on_rows_model_reset)
         self._changes.changed.connect(self._on_changes_changed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.step_changed.connect(self._on_model_step_changed)
@@ -117,7 +285,7 @@ class HistoryPane(Pane):
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
         self._show_emptiness()
-        self._view.columns.fit_numbers()
+        self.view.columns.fit_numbers()
         if not self._is_selection_marked:
             self._mark_selection()
         if history is None:
@@ -125,15 +293,15 @@ class HistoryPane(Pane):
             return
         ties = int(np.count_nonzero(history.column("ties")[:count] > 1))
         merges = merges_text(count)
-        tied = plural(ties, "1 tie", "{count} ties").format(count=number_text(ties))
+        tied = counted(ties, "1 tie", "{count} ties")
         hints = (f"{merges} · {tied}", merges, "{merges}")
-        if self._rows.is_busy:
+        if self.rows.is_busy:
             searching = plural(count, "Searching 1 merge…", "Searching {merges} merges…")
             hints = (searching, self.tr("Searching…"), "…")
-        elif self._rows.hidden_count:
+        elif self.rows.hidden_count:
             shown = plural(count, "{shown} of 1 merge shown", "{shown} of {merges} merges shown")
             hints = (shown, self.tr("{shown} of {merges}"), "{shown}")
-        texts = {"merges": number_text(count), "shown": number_text(self._rows.rowCount())}
+        texts = {"merges": number_text(count), "shown": number_text(self.rows.rowCount())}
         self._set_hint(*(hint.format(**texts) for hint in hints))
 
     def _set_hint(self, *hints: str) -> None:
@@ -147,13 +315,13 @@ class HistoryPane(Pane):
             text = self.tr("Nothing has been trained yet. Train to see every merge here.")
         elif not self._model.merge_count and self._model.state is not TrainerState.TRAINING:
             text = self._why_no_merge()
-        elif not self._rows.rowCount() and self._rows.hidden_count:
+        elif not self.rows.rowCount() and self.rows.hidden_count:
             text = self.tr("No merge matches the filter.")
-            if self._rows.filter.only_live and not self._changes.is_known:
+            if self.rows.filter.only_live and not self._changes.is_known:
                 text = self.tr("Still finding the steps that change the live text.")
         self._empty.show_text(text, offers=self._model.history is None)
         self._empty.setVisible(bool(text))
-        self._view.setVisible(not text)
+        self.view.setVisible(not text)
 
     def _why_no_merge(self) -> str:
         """Return why a run has no merge, and whether there can be one."""
@@ -177,15 +345,15 @@ class HistoryPane(Pane):
 
     def show_tools(self, is_wanted: bool) -> None:
         """Offer the choice of columns in the title bar, or leave it to the menu of the table's header."""
-        self._controls.show_tools(is_wanted)
+        self._controls.columns.setVisible(is_wanted)
         self.refresh_later()
 
     def show_step(self) -> None:
         """Scroll to the row of the current step and focus it; a filter that hides it is cleared."""
-        if self._model.step and self._rows.row_of_step(self._model.step) < 0:
+        if self._model.step and self.rows.row_of_step(self._model.step) < 0:
             self._filter_row.clear()
-        self._view.show_step(self._model.step, select=True)
-        self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.view.show_step(self._model.step, select=True)
+        self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def open_filter(self, is_wanted: bool = True) -> None:
         """Show the filter row and focus it; or hide it, and show all merges."""
@@ -198,7 +366,6 @@ class HistoryPane(Pane):
         self._show_filter()
 
     def ask_for_step(self) -> None:
-        """Move the keyboard focus to the step field."""
         was_hidden = self._filter_row.isHidden()
         self._filter_row.show()
         self._show_filter()
@@ -206,15 +373,14 @@ class HistoryPane(Pane):
         self._is_open_for_step = was_hidden
 
     def take_columns(self, names: Sequence[str]) -> None:
-        """Show the columns that were chosen earlier."""
-        self._view.columns.take_names(names)
+        self.view.columns.take_names(names)
 
     def set_export_enabled(self, is_enabled: bool) -> None:
-        self._controls.set_export_enabled(is_enabled)
+        self._controls.export.setEnabled(is_enabled)
 
     def close_jobs(self) -> None:
         self._copying.close()
-        self._rows.close()
+        self.rows.close()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -225,20 +391,24 @@ class HistoryPane(Pane):
 
     def copy_rows(self) -> None:
         """Copy the selected rows as tab-separated text, unless there are none or far too many."""
-        history, steps = self._model.history, self._view.selected_steps()
+        history, steps = self._model.history, self.view.selected_steps()
         rows = len(steps)
         if rows > _MOST_COPIED:
-            too_many = plural(
+            too_many = counted(
                 rows, "1 row is too many to copy: export it", "{count} rows are too many to copy: export them"
             )
-            self._set_hint(too_many.format(count=number_text(rows)), self.tr("Too many rows to copy"))
+            self._set_hint(too_many, self.tr("Too many rows to copy"))
+        elif history is not None and rows > _AT_ONCE:
+            self._copying.run(history, steps)
+            self._set_hint(counted(rows, "Copying 1 row…", "Copying {count} rows…"))
         elif history is not None and rows:
-            self._copying.copy(history, steps)
-            if self._copying.is_running:
-                self._set_hint(plural(rows, "Copying 1 row…", "Copying {count} rows…").format(count=number_text(rows)))
+            self._copying.stop()
+            self._take_copy(history_tsv(history, steps))
 
-    def _on_copying_copied(self, rows: int) -> None:
-        self._set_hint(plural(rows, "1 row copied", "{count} rows copied").format(count=number_text(rows)))
+    def _take_copy(self, text: str) -> None:
+        copy_text(text)
+        rows = text.count("\n") - 1  # one line is the header, and tokens have none
+        self._set_hint(counted(rows, "1 row copied", "{count} rows copied"))
 
     # -- events
 
@@ -261,34 +431,34 @@ class HistoryPane(Pane):
         if model.selection is not None and model.selection.kind != "word":
             step = self._selection_step.find(model.selection, model.history, model.merge_count) or 0
         self._is_selection_marked = bool(step)
-        self._view.set_selection_step(step)
-        if step and not self._is_my_selection and self._rows.row_of_step(step) >= 0:
-            self._view.show_step(step, select=False)
+        self.view.set_selection_step(step)
+        if step and not self._is_my_selection and self.rows.row_of_step(step) >= 0:
+            self.view.show_step(step, select=False)
 
     def _show_filter(self) -> None:
         self._controls.show_filter(self._filter_row.filter, is_open=not self._filter_row.isHidden())
 
     def _show_columns(self) -> None:
-        self._controls.show_columns(len(self._view.columns.shown()), len(HistoryColumn))
+        self._controls.show_columns(len(self.view.columns.shown()))
 
     def _on_columns_chosen(self) -> None:
         self._show_columns()
-        self.columns_chosen.emit(self._view.columns.names())
+        self.columns_chosen.emit(self.view.columns.names())
 
     def _on_view_item_walked_to(self, index: int) -> None:
         self._go_to(index + 1)
 
     def _on_view_clicked(self, index: QModelIndex) -> None:
-        if not self._view.is_one_row_selected():
+        if not self.view.is_one_row_selected():
             return
         if index.column() in TOKEN_COLUMNS:
             self._look_at(index.data(VALUE_ROLE))
         else:
-            self._go_to(self._rows.step_of_row(index.row()))
+            self._go_to(self.rows.step_of_row(index.row()))
 
     def _on_filter_row_filter_changed(self) -> None:
         self._filter_row.show_error(None)
-        self._rows.set_filter(self._filter_row.filter)
+        self.rows.set_filter(self._filter_row.filter)
         self._show_filter()
         self.refresh_later()
 
@@ -296,39 +466,39 @@ class HistoryPane(Pane):
         self._model.seek(step)
         if self._is_open_for_step and not self._filter_row.filter:
             self.open_filter(False)
-        self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_filter_row_closed(self) -> None:
         self.open_filter(False)
-        self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_rows_changed(self, _how: object) -> None:
         self.refresh_later()
 
     def _on_rows_model_reset(self) -> None:
-        self._view.set_step(self._model.step)
+        self.view.set_step(self._model.step)
         self._mark_selection()
-        self._view.restyle()  # in another run the value may have another name, and numbers another length
-        self._view.show_step(self._model.step, select=True)
+        self.view.restyle()  # in another run the value may have another name, and numbers another length
+        self.view.show_step(self._model.step, select=True)
         self.refresh_later()
 
     def _on_changes_changed(self) -> None:
-        self._rows.set_live_steps(self._changes.steps)
+        self.rows.set_live_steps(self._changes.steps)
         self.refresh_later()
 
     def _on_model_selection_changed(self, _selection: object) -> None:
         self._mark_selection()
 
     def _on_model_step_changed(self, step: int) -> None:
-        self._view.set_step(step)
-        self._view.viewport().update()  # more may now be known of a run that was opened
+        self.view.set_step(step)
+        self.view.viewport().update()  # more may now be known of a run that was opened
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
             return  # the view follows by itself if it is at the end, and otherwise stays put
-        self._view.show_step(step, select=self._view.is_one_row_selected())
+        self.view.show_step(step, select=self.view.is_one_row_selected())
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS)
+        self.refresh_later(_FRAME_MS)
 
     def _on_model_state_changed(self, _state: object) -> None:
-        self._view.show_step(self._model.step, select=self._view.is_one_row_selected())
+        self.view.show_step(self._model.step, select=self.view.is_one_row_selected())
         self.refresh_later()

@@ -10,11 +10,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip, QWidget
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QFontMetrics,
+    QHelpEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QWidget,
+)
 
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
-from wordpiece_studio.ui.widgets.plain import tooltip_text
+from wordpiece_studio.ui.widgets.painting import bold
+from wordpiece_studio.ui.widgets.plain import menu_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import token_text, value_text
 
@@ -23,6 +41,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from PySide6.QtCore import QPoint
     from PySide6.QtWidgets import QTableView
 
     from wordpiece_studio.session.table_model import Index
@@ -58,10 +77,8 @@ class HistoryDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self.step = 0
-        """The step shown."""
-        self.first_column = int(HistoryColumn.STEP)
-        """The leftmost visible column, which carries the mark of the step."""
+        self.step = 0  # the step shown
+        self.first_column = int(HistoryColumn.STEP)  # the leftmost visible column, which carries the mark of the step
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         step = self._model.step_of_row(index.row())
@@ -71,11 +88,7 @@ class HistoryDelegate(QStyledItemDelegate):
             painter.fillRect(cell, self._theme.accent_soft)
         if step == self.step and index.column() == self.first_column:
             paint_mark(painter, cell, self._theme)
-        font = option.font
-        if step == self.step:
-            font = QFont(font)
-            font.setBold(True)
-        painter.setFont(font)
+        painter.setFont(bold(option.font) if step == self.step else option.font)
         painter.setPen(self._theme.faint if step > self.step else self._theme.text)
         paint_text(painter, cell, self._text(index), is_number=index.column() not in TOKEN_COLUMNS)
 
@@ -133,11 +146,9 @@ class HistoryColumns(QObject):
 
     @property
     def first(self) -> int:
-        """The leftmost visible column."""
         return next((column for column in self._in_order() if not self._table.isColumnHidden(column)), 0)
 
     def shown(self) -> frozenset[HistoryColumn]:
-        """Return the visible columns."""
         return frozenset(column for column in HistoryColumn if not self._table.isColumnHidden(column))
 
     def choose(self, columns: frozenset[HistoryColumn] | None) -> None:
@@ -168,16 +179,13 @@ class HistoryColumns(QObject):
     # -- widths
 
     def restyle(self) -> None:
-        """Set the widths for the current font."""
         self._wanted_widths = {column: self._least_width(column) for column in HistoryColumn}
         self.fit_numbers()
         self.spread()
 
     def fit_numbers(self) -> None:
         """Widen columns whose numbers have become too long for them."""
-        font = QFont(self._table.font())
-        font.setBold(True)  # as at the step
-        metrics, has_grown = QFontMetrics(font), False
+        metrics, has_grown = QFontMetrics(bold(self._table.font())), False  # as at the step
         for column, (least, most) in self._model.extremes().items():
             texts = _longest_texts(column, least, most)
             needed = max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + 2
@@ -269,11 +277,9 @@ def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str
 
 
 class HistoryView(SortedTable):
-    """The merges, in rows of equal height."""
-
     def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
-        self._history_model = model
+        self._rows = model
         self._theme = theme
         self._selection_step = 0
         self._was_at_end = True
@@ -281,29 +287,23 @@ class HistoryView(SortedTable):
         self._delegate = HistoryDelegate(model, theme, self)
         self.setItemDelegate(self._delegate)
         self.setAccessibleName(self.tr("Merge history"))
-        self._columns = HistoryColumns(self, model)
+        self.columns = HistoryColumns(self, model)
         self.restyle()
-        self._columns.changed.connect(self._on_columns_changed)
+        self.columns.changed.connect(self._on_columns_changed)
         self.horizontalHeader().sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
         model.rearranging.connect(self._on_model_rearranging)
         model.rowsAboutToBeInserted.connect(self._on_model_rows_about_to_be_inserted)
         model.rowsInserted.connect(self._on_model_rows_inserted)
         theme.changed.connect(self.on_theme_changed)
 
-    @property
-    def columns(self) -> HistoryColumns:
-        """Which columns are shown, in which order and how wide."""
-        return self._columns
-
     def restyle(self) -> None:
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        self._columns.restyle()
+        self.columns.restyle()
 
     # -- position
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the last row is in view."""
         bar = self.verticalScrollBar()
         return bar.value() >= bar.maximum() - self.verticalHeader().defaultSectionSize()
 
@@ -320,7 +320,7 @@ class HistoryView(SortedTable):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows, and a frame around the row of the selection."""
         super().paintEvent(event)
-        row = self._history_model.row_of_step(self._selection_step)
+        row = self._rows.row_of_step(self._selection_step)
         if row < 0:
             return
         height = self.verticalHeader().defaultSectionSize()
@@ -333,14 +333,14 @@ class HistoryView(SortedTable):
 
     def show_step(self, step: int, *, select: bool) -> None:
         """Scroll to the row of a step; with `select`, make it the only selected one."""
-        row = self._history_model.row_of_step(step)
+        row = self._rows.row_of_step(step)
         if row < 0:
             if select:
                 self.clearSelection()
             if step == 0:
                 self.scrollToTop()
             return
-        index = self._history_model.index(row, 0)
+        index = self._rows.index(row, 0)
         if select:
             self.setCurrentIndex(index)
         self.bring_into_view(row, _ROWS_AROUND, is_early=True)
@@ -348,11 +348,11 @@ class HistoryView(SortedTable):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the last row shown in view, unless the user has scrolled away from it."""
-        row, height = self._history_model.row_of_step(self._shown_step), event.oldSize().height()
+        row, height = self._rows.row_of_step(self._shown_step), event.oldSize().height()
         was_there = row >= 0 and (height < 0 or -1 <= self.rowViewportPosition(row) < height)
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._columns.spread()
+            self.columns.spread()
         if was_there:
             self.show_step(self._shown_step, select=False)
 
@@ -361,7 +361,7 @@ class HistoryView(SortedTable):
         return self.selected_items() + 1
 
     def _on_columns_changed(self) -> None:
-        self._delegate.first_column = self._columns.first
+        self._delegate.first_column = self.columns.first
         self.viewport().update()
 
     def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
@@ -376,7 +376,7 @@ class HistoryView(SortedTable):
 
     def _on_model_rearranging(self) -> None:
         """Drop a selection of very many rows, unless it covers all."""
-        if _MOST_CARRIED < self.selected_count() < self._history_model.rowCount():
+        if _MOST_CARRIED < self.selected_count() < self._rows.rowCount():
             self.clearSelection()
 
     def _on_model_rows_about_to_be_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
@@ -385,3 +385,71 @@ class HistoryView(SortedTable):
     def _on_model_rows_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
         if self._was_at_end:
             self.scrollToBottom()
+
+
+_NO_ORDER = -1
+
+
+class HistoryMenu(QMenu):
+    """Which columns are visible, and the sort order; also the context menu of the table header."""
+
+    def __init__(self, view: HistoryView, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._view = view
+        self._sorting = QMenu(self.tr("&Sort by"), self)
+        self._descending = self._checkable(text=self.tr("&Largest first"))
+        self._columns = [self._checkable(column) for column in HistoryColumn]
+        self._automatic = self._checkable(text=self.tr("As many as &fit"))
+        self._orders = [self._checkable(place) for place in (_NO_ORDER, *HistoryColumn)]
+        group = QActionGroup(self)
+        for action in self._orders:
+            group.addAction(action)
+        self._sorting.addActions(self._orders)
+        self._sorting.addSeparator()
+        self._sorting.addAction(self._descending)
+        self.addMenu(self._sorting)
+        self.addSeparator()
+        self.addAction(self._automatic)
+        self.addSeparator()
+        self.addActions(self._columns)
+        self.aboutToShow.connect(self._on_self_about_to_show)
+        self.triggered.connect(self._on_self_triggered)
+        self._sorting.triggered.connect(self._on_sorting_triggered)
+        header = view.horizontalHeader()
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._on_header_context_menu_requested)
+
+    def _checkable(self, place: int = _NO_ORDER, text: str = "") -> QAction:
+        action = QAction(text, self)
+        action.setCheckable(True)
+        action.setData(int(place))
+        return action
+
+    def _on_self_about_to_show(self) -> None:
+        model, header, columns = self._view.model(), self._view.horizontalHeader(), self._view.columns
+        titles = [menu_text(str(model.headerData(column, Qt.Orientation.Horizontal))) for column in HistoryColumn]
+        shown = columns.shown()
+        for action, column in zip(self._columns, HistoryColumn, strict=True):
+            action.setText(titles[column])
+            action.setChecked(column in shown)
+            action.setEnabled(shown != {column})  # one must be left
+        self._automatic.setChecked(columns.is_automatic)
+        for action, title in zip(self._orders, (self.tr("&None (in step order)"), *titles), strict=True):
+            action.setText(title)
+            action.setChecked(action.data() == header.sortIndicatorSection())
+        self._descending.setChecked(header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder)
+
+    def _on_self_triggered(self, action: QAction) -> None:
+        columns = self._view.columns
+        if action is self._automatic:
+            columns.choose(None)
+        elif action in self._columns:
+            columns.choose(frozenset(HistoryColumn(each.data()) for each in self._columns if each.isChecked()))
+
+    def _on_sorting_triggered(self, action: QAction) -> None:
+        header, is_descending = self._view.horizontalHeader(), self._descending.isChecked()
+        order = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
+        header.setSortIndicator(header.sortIndicatorSection() if action is self._descending else action.data(), order)
+
+    def _on_header_context_menu_requested(self, place: QPoint) -> None:
+        self.popup(self._view.horizontalHeader().viewport().mapToGlobal(place))

@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayou
 from wordpiece_studio.session.run import Candidates, Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.training.engine import Candidate
-from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
+from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.engine import Merge
-    from wordpiece_studio.training.formula import Formula
+    from wordpiece_studio.training.engine import Formula, Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 

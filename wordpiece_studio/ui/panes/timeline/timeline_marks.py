@@ -7,8 +7,8 @@ two points per pixel column: a million steps become about 2,000 numbers in a few
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,22 @@ from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRect, QRectF, QSi
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.chart_source import height_curve
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.breakpoint_watch import Hit
-    from wordpiece_studio.session.breakpoints import Breakpoint
+    from wordpiece_studio.session.breakpoints import Breakpoint, Hit
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Parting
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
-Heights = NDArray[np.float64]
+Values = NDArray[np.float64]
 Places = Callable[[NDArray[np.generic]], NDArray[np.float64]]
 _FEW = 200
 """Up to this many merges, the curve has a point for each."""
@@ -48,37 +48,19 @@ _SMALL = 2 / 3
 _MANY = 200
 """More marks than this are drawn small."""
 _MARK, _GAP = 13, 16
+_NO_STEPS = np.empty(0, dtype=np.int64)
 
 
-def _no_steps() -> NDArray[np.int64]:
-    """Return an empty array of steps."""
-    return np.empty(0, dtype=np.int64)
+class PlotMarks(NamedTuple):
+    """The marked steps, from 0; arrays are int64 and ascending."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlotMarks:
-    """The marked steps, from 0; arrays are int64 and ascending.
-
-    Attributes
-    ----------
-    changes
-        Steps that change the tokenization of the live text.
-    breakpoints
-        Steps at which a breakpoint is hit.
-    notes
-        Bookmarked steps.
-    birth
-        The step that made the selection; None if there is none.
-    """
-
-    changes: NDArray[np.int64] = field(default_factory=_no_steps)
-    breakpoints: NDArray[np.int64] = field(default_factory=_no_steps)
-    notes: NDArray[np.int64] = field(default_factory=_no_steps)
-    birth: int | None = None
+    changes: NDArray[np.int64] = _NO_STEPS  # steps that change the tokenization of the live text
+    breakpoints: NDArray[np.int64] = _NO_STEPS
+    notes: NDArray[np.int64] = _NO_STEPS
+    birth: int | None = None  # the step that made the selection
 
 
 def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
-    """Return the color in which marks of a kind are drawn."""
     return {
         "tie": theme.tie,
         "change": theme.muted,
@@ -232,12 +214,10 @@ def _hit_text(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
         said = _tr("breakpoint: merge score {value} < {limit}")
         return said.format(value=value_text(merge.value), limit=value_text(each.number))
     if each.kind == "tie":
-        said = plural(merge.ties, "breakpoint: tie of 1 pair", "breakpoint: tie of {count} pairs")
-        return said.format(count=number_text(merge.ties))
+        return counted(merge.ties, "breakpoint: tie of 1 pair", "breakpoint: tie of {count} pairs")
     if each.kind == "size":
         size = history.vocabulary_size(merge.step)
-        said = plural(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {size} tokens")
-        return said.format(size=number_text(size))
+        return counted(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {count} tokens")
     return _tr("breakpoint: token {token} is created").format(token=token_text(merge.token, 30))
 
 
@@ -250,126 +230,22 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
     return f"{left} + {right} → {token}"
 
 
-class ValueCurve:
-    """The values of all merges on a logarithmic scale, to which those of new merges are added cheaply.
-
-    Heights are between 0 (the smallest value) and 1 (the largest). Values without a logarithm (zero and below, which
-    `likelihood` can give) lie at 0. If all values are equal, they lie in the middle, at 0.5.
-    """
-
-    def __init__(self) -> None:
-        self._logs: Heights = np.empty(0, dtype=np.float64)
-        self._count = 0
-        self._low, self._high = np.inf, -np.inf
-
-    def __len__(self) -> int:
-        return self._count
-
-    def extend(self, values: NDArray[np.generic]) -> None:
-        """Add the values of the next merges, shape (n,), any real dtype."""
-        end = self._count + len(values)
-        if end > len(self._logs):
-            larger = np.empty(max(end, len(self._logs) * 3 // 2), dtype=np.float64)
-            larger[: self._count] = self._logs[: self._count]
-            self._logs = larger
-        numbers = np.asarray(values, dtype=np.float64)
-        is_shown = np.isfinite(numbers) & (numbers > 0)
-        logs = np.full(len(numbers), -np.inf)
-        np.log(numbers, out=logs, where=is_shown)
-        self._logs[self._count : end] = logs
-        self._low = min(self._low, float(logs.min(where=is_shown, initial=np.inf)))
-        self._high = max(self._high, float(logs.max(where=is_shown, initial=-np.inf)))
-        self._count = end
-
-    def heights(self) -> Heights:
-        """Return the height of each merge, float64, shape (n_merges,)."""
-        return self._scaled(self._logs[: self._count])
-
-    def columns(self, columns: int) -> tuple[Heights, Heights, Heights]:
-        """Return the lowest and highest points in each pixel column, for when there are more merges than pixels.
-
-        Parameters
-        ----------
-        columns
-            Width of the plot in pixels. The merge with index i belongs to step i + 1.
-
-        Returns
-        -------
-        The step in the middle of each column, and the lowest and highest point of the curve in it: float64, shape
-        (n_columns,), n_columns at most `columns`. Adjacent columns touch, as the curve does.
-        """
-        count, logs = self._count, self._logs[: self._count]
-        starts = np.unique(np.arange(columns, dtype=np.int64) * count // columns)
-        ends = np.append(starts[1:], count)
-        lows, highs = np.minimum.reduceat(logs, starts), np.maximum.reduceat(logs, starts)
-        coming_from = logs[np.maximum(starts - 1, 0)]
-        lows, highs = np.minimum(lows, coming_from), np.maximum(highs, coming_from)
-        return (starts + ends + 1) / 2, self._scaled(lows), self._scaled(highs)
-
-    def _scaled(self, logs: Heights) -> Heights:
-        if not self._high > self._low:
-            return np.where(np.isfinite(logs), 0.5, 0.0)
-        return np.maximum((logs - self._low) / (self._high - self._low), 0.0)
-
-
-def thinned(steps: NDArray[np.integer], count: int, columns: int) -> NDArray[np.float64]:
-    """Return the steps at which to draw a mark, at most one per pixel column.
-
-    Parameters
-    ----------
-    steps
-        The marked steps, ascending.
-    count
-        How many merges there are.
-    columns
-        Width of the plot in pixels.
-
-    Returns
-    -------
-    float64, ascending.
-    """
-    if len(steps) > columns:
-        column = steps * columns // max(count, 1)
-        steps = steps[np.diff(column, prepend=-1) > 0]
-    return steps.astype(np.float64)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Lane:
-    """A compared run in the plot.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    curve
-        The values of its merges.
-    sizes
-        The size of its vocabulary at each step, int64, shape (n_merges + 1,).
-    widest
-        The widest of the texts about its steps, for which there is room.
-    tokens
-        The tokens that its merges made, if these are few.
-    parting
-        The step at which it first differs from the run that is shown; None if there is none, or if it is not known.
-    """
+    """A compared run in the plot."""
 
     run: Run
     name: str
-    curve: ValueCurve
-    sizes: NDArray[np.int64]
-    widest: str
-    tokens: tuple[str, ...] = ()
+    values: Values  # those of its merges, shape (n_merges,)
+    sizes: NDArray[np.int64]  # the size of its vocabulary at each step, shape (n_merges + 1,)
+    widest: str  # the widest of the texts about its steps, for which there is room
+    tokens: tuple[str, ...] = ()  # those that its merges made, if these are few
     parting: int | None = None
-
-    @property
-    def look(self) -> tuple[object, ...]:
-        """What it looks like: lanes that look alike need not be drawn again."""
-        return self.run, self.run.letter, self.run.color, self.name, self.curve, len(self.sizes), self.parting
+    """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 
 
-class CurvePainter:
-    """Draws curves with `painter`.
+def paint_curve(painter: QPainter, room: QRectF, places: Places, pen: QPen, ground: QColor, values: Values) -> None:
+    """Draw the values of merges as a curve, and fill the area under it.
 
     Parameters
     ----------
@@ -377,57 +253,36 @@ class CurvePainter:
         Its bottom is the axis.
     places
         Returns where steps lie, in pixels, given an array of them.
-    pen, ground
-        The line, and the color of the area below it.
     """
-
-    def __init__(self, painter: QPainter, room: QRectF, places: Places, pen: QPen, ground: QColor) -> None:
-        self._painter = painter
-        self._room = room
-        self._places = places
-        self._pen = pen
-        self._ground = ground
-
-    def paint(self, curve: ValueCurve) -> None:
-        """Draw the curve and fill the area under it."""
-        painter, columns = self._painter, max(int(self._room.width()), 1)
-        if len(curve) > columns:
-            self._paint_columns(curve, columns)
-            return
-        points = self._points(np.arange(1, len(curve) + 1), curve.heights())
-        self._paint_ground(points)
-        self._pen.setWidthF(1.6 if len(points) <= _FEW else 1.0)
-        painter.setPen(self._pen)
-        painter.drawPolyline(QPolygonF(points))
-        if len(points) == 1:
-            painter.drawEllipse(points[0], 2, 2)
-
-    def _paint_columns(self, curve: ValueCurve, columns: int) -> None:
-        """Draw one vertical line per pixel column: a zigzag of thousands of points takes Qt a tenth of a second."""
-        steps, lows, highs = curve.columns(columns)
-        tops, bottoms = self._points(steps, highs), self._points(steps, lows)
-        painter = self._painter
+    curve = height_curve(values, max(int(room.width()), 1))
+    bottom = room.bottom() - _ABOVE_AXIS
+    ys = bottom - (bottom - room.top()) * curve.y
+    points = [QPointF(x, y) for x, y in zip(places(curve.x).tolist(), ys.tolist(), strict=True)]
+    if curve.is_columns:  # one vertical line each: a zigzag of thousands of points takes Qt a tenth of a second
+        lows, highs = points[::2], points[1::2]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        self._paint_ground(tops)
-        painter.setPen(QPen(self._pen.color(), 1))
-        painter.drawLines([QLineF(top, bottom) for top, bottom in zip(tops, bottoms, strict=True)])
+        _paint_ground(painter, highs, room.bottom(), ground)
+        painter.setPen(QPen(pen.color(), 1))
+        painter.drawLines([QLineF(high, low) for high, low in zip(highs, lows, strict=True)])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        return
+    _paint_ground(painter, points, room.bottom(), ground)
+    pen.setWidthF(1.6 if len(points) <= _FEW else 1.0)
+    painter.setPen(pen)
+    painter.drawPolyline(QPolygonF(points))
+    if len(points) == 1:
+        painter.drawEllipse(points[0], 2, 2)
 
-    def _points(self, steps: NDArray[np.generic], heights: Heights) -> list[QPointF]:
-        bottom = self._room.bottom() - _ABOVE_AXIS
-        ys = bottom - (bottom - self._room.top()) * heights
-        return [QPointF(x, y) for x, y in zip(self._places(steps).tolist(), ys.tolist(), strict=True)]
 
-    def _paint_ground(self, points: list[QPointF]) -> None:
-        painter, floor = self._painter, self._room.bottom()
-        left, right = QPointF(points[0].x(), floor), QPointF(points[-1].x(), floor)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._ground)
-        if len(points) <= _FEW:
-            painter.drawPolygon(QPolygonF([left, *points, right]))
-            return
-        # One strip per pixel column: a polygon of a thousand points takes Qt ten times as long.
-        columns = np.arange(int(left.x()), int(right.x()) + 1)
-        tops = np.interp(columns + 0.5, [point.x() for point in points], [point.y() for point in points])
-        strips = zip(columns.tolist(), tops.tolist(), strict=True)
-        painter.drawRects([QRectF(column, top, 1, floor - top) for column, top in strips])
+def _paint_ground(painter: QPainter, points: list[QPointF], floor: float, ground: QColor) -> None:
+    left, right = QPointF(points[0].x(), floor), QPointF(points[-1].x(), floor)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(ground)
+    if len(points) <= _FEW:
+        painter.drawPolygon(QPolygonF([left, *points, right]))
+        return
+    # One strip per pixel column: a polygon of a thousand points takes Qt ten times as long.
+    columns = np.arange(int(left.x()), int(right.x()) + 1)
+    tops = np.interp(columns + 0.5, [point.x() for point in points], [point.y() for point in points])
+    strips = zip(columns.tolist(), tops.tolist(), strict=True)
+    painter.drawRects([QRectF(column, top, 1, floor - top) for column, top in strips])

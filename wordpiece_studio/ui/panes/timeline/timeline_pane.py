@@ -12,7 +12,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import partings
 from wordpiece_studio.session.selection import SelectionStep
@@ -21,20 +21,19 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     Lane,
     Legend,
     PlotMarks,
-    ValueCurve,
     hit_words,
     parting_words,
 )
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.painting import icon
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.run_names import objective_name, run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtGui import QAction, QHideEvent, QResizeEvent
 
@@ -63,8 +62,6 @@ _BETWEEN = 14  # pixels between the parts of the title bar
 
 
 class CommandButton(QToolButton):
-    """A small button for a command, with its icon, its tooltip and its state."""
-
     def __init__(self, name: str, action: QAction, parent: QWidget, *, repeats: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
@@ -77,7 +74,6 @@ class CommandButton(QToolButton):
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Grow with the font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
@@ -139,12 +135,7 @@ class TimelineButtons(QWidget):
             [self._button("compare", a.compare_step), self._button("keep", a.keep_step), self._tools[0]],
             self._tools[1:],
         ]
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addLayout(_row([moves, [self._speed]]))
-        layout.addLayout(_row(marks))
-        layout.addStretch(1)
+        fill(QVBoxLayout(self), _row([moves, [self._speed]]), _row(marks), 1, spacing=6)
         player.speed_changed.connect(self._on_player_speed_changed)
 
     def show_tools(self, is_wanted: bool) -> None:
@@ -190,34 +181,15 @@ def _row(groups: Sequence[Sequence[QWidget]]) -> QHBoxLayout:
     return row
 
 
-_BUSY_DELAY_MS = 33
+_FRAME_MS = 100
 _LOW_LINES = 6.6
 """A pane of fewer lines of text has no room for the legend."""
 _MOST_NAMED = 40
 """Up to this many merges, a lane names the token of each."""
-_MANY = 5000
-_MANY_DELAY_MS = 120
-"""The curve of many merges takes ten milliseconds to draw; at most a tenth of the time goes to it."""
 
 
 class TimelinePane(Pane):
-    """Moves the step that all panes share.
-
-    Parameters
-    ----------
-    actions
-        The commands of its buttons; they are connected elsewhere.
-    marks
-        The marks on the steps.
-    player
-        The player whose speed is set.
-    changes
-        The steps that change the live text.
-    comparison
-        The runs and steps with which the one shown is compared.
-    judging
-        What the objectives make of text that was held out.
-    """
+    """Moves the step that all panes share; the commands of its buttons are connected elsewhere."""
 
     def __init__(
         self,
@@ -229,24 +201,21 @@ class TimelinePane(Pane):
         *,
         player: Player,
         changes: LiveChanges,
-        comparison: Comparison | None = None,
-        judging: HeldOutJudging | None = None,
+        comparison: Comparison,
+        judging: HeldOutJudging,
     ) -> None:
         super().__init__(model, parent)
         self._comparison = comparison
-        self._curves: dict[Run, ValueCurve] = {}  # of the other runs
         self._actions = actions
         self._marks = marks
-        self._player = player
+        self.player = player
         self._changes = changes
         self._judging = judging
         self._partings = Task(partings, "The runs cannot be compared", self)
         self._goes_to_parting = False  # as soon as it is known
         self._selection_step = SelectionStep()
-        self._birth: int | None = None
         self._said = ""  # about the step
         self._said_step = -1
-        self._is_curve_new = True  # the plot still shows another run
         self._has_tools = self._is_made = False
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._further = QToolButton(self)
@@ -257,24 +226,16 @@ class TimelinePane(Pane):
         self._further.setProperty("role", "button")
         self._further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self._further.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._plot = TimelinePlot(theme, self._describe_step, self)
-        self._plot.setAccessibleName(self.tr("Training step"))
+        self.plot = TimelinePlot(theme, self._describe_step, self)
+        self.plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
         self._make_header()
-        self._lay_out()
+        legend = fill(QHBoxLayout(), self._legend, margins=(14, 0, 12, 0))
+        right = fill(QVBoxLayout(), (self.plot, 1), legend)
+        fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 8, 10, 4), spacing=14)
         self._connect()
         self._is_made = True
         self.set_heading(self.tr("Timeline"))
-
-    @property
-    def player(self) -> Player:
-        """The player behind the play button."""
-        return self._player
-
-    @property
-    def plot(self) -> TimelinePlot:
-        """The slider."""
-        return self._plot
 
     def header_widget(self) -> QWidget:
         """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
@@ -323,26 +284,7 @@ class TimelinePane(Pane):
         set_plain_tooltip(self._held_out, tip)
         self._held_out.hide()
         self._header = QWidget(self)
-        beside = QHBoxLayout(self._header)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(self._held_out)
-        beside.addWidget(self._parting)
-        beside.addWidget(self._stretch)
-
-    def _lay_out(self) -> None:
-        legend = QHBoxLayout()
-        legend.setContentsMargins(14, 0, 12, 0)
-        legend.addWidget(self._legend)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self._plot, 1)
-        right.addLayout(legend)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 8, 10, 4)
-        layout.setSpacing(14)
-        layout.addWidget(self._buttons)
-        layout.addLayout(right, 1)
-        layout.addWidget(self._further)
+        fill(QHBoxLayout(self._header), self._held_out, self._parting, self._stretch, spacing=-1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -366,47 +308,41 @@ class TimelinePane(Pane):
 
     def _connect(self) -> None:
         model, marks = self._model, self._marks
-        if self._judging is not None:
-            self._judging.changed.connect(self._on_judging_changed)
+        self._judging.changed.connect(self._on_judging_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
-        model.state_changed.connect(self._on_model_state_changed)
+        model.state_changed.connect(self._on_something_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
-        marks.watch.changed.connect(self._on_steps_changed)
-        marks.bookmarks.changed.connect(self._on_steps_changed)
-        marks.run.waiting_changed.connect(self._on_run_waiting_changed)
-        self._changes.changed.connect(self._on_steps_changed)
-        self._plot.step_chosen.connect(self._on_plot_step_chosen)
-        self._stretch.toggled.connect(self._on_stretch_toggled)
+        marks.watch.changed.connect(self.refresh_soon)
+        marks.bookmarks.changed.connect(self.refresh_soon)
+        marks.run.waiting_changed.connect(self._show_step)
+        self._changes.changed.connect(self.refresh_soon)
+        self.plot.step_chosen.connect(self._on_plot_step_chosen)
+        self._stretch.toggled.connect(self._on_something_changed)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
         self._partings.changed.connect(self.refresh_later)
-        if self._comparison is not None:
-            self._comparison.changed.connect(self.refresh_later)
+        self._comparison.changed.connect(self.refresh_later)
 
     # -- contents
 
     def forget(self) -> None:
-        self._is_curve_new = True
         self._partings.forget()
 
     def refresh(self) -> None:
-        model, plot = self._model, self._plot
-        history, count = model.history, model.merge_count
-        if self._is_curve_new or plot.curve_length > count:
-            plot.set_curve(np.empty(0), np.empty(0))
-            self._is_curve_new = False
-        if history is not None:
-            plot.extend_curve(*(history.column(name)[plot.curve_length : count] for name in ("value", "ties")))
-        plot.setEnabled(count > 0)
+        history, count = self._model.history, self._model.merge_count
+        if history is None:
+            self.plot.set_curve(np.empty(0), np.empty(0))
+        else:
+            self.plot.set_curve(*(history.column(name)[:count] for name in ("value", "ties")))
+        self.plot.setEnabled(count > 0)
         self._find_partings()
         self._show_lanes()
-        self._find_birth()
         self._show_step()
         self._show_marks()
 
     def _find_partings(self) -> None:
         """Find where the other runs part from the one shown, unless it is still growing."""
-        run, others = self._model.run, self._comparison.others if self._comparison is not None else ()
+        run, others = self._model.run, self._comparison.others
         self._goes_to_parting = self._goes_to_parting and bool(others)
         if run is None or not others or self._model.is_busy:
             self._partings.stop()
@@ -416,7 +352,7 @@ class TimelinePane(Pane):
             self._goes_to_parting = False
             steps = sorted(parting.step for parting in self._known_partings if parting.step is not None)
             if steps:
-                self._player.stop()
+                self.player.stop()
                 self._model.seek(next((step for step in steps if step > self._model.step), steps[0]))
 
     @property
@@ -426,14 +362,9 @@ class TimelinePane(Pane):
         return task.answer if task.answer is not None and task.answered == task.request else ()
 
     def _show_lanes(self) -> None:
-        """Draw a lane for each compared run or step."""
-        comparison = self._comparison
-        lanes = comparison.lanes() if comparison is not None else []
-        shown = [lane.run for lane in lanes]
-        self._curves = {run: curve for run, curve in self._curves.items() if run in shown}
-        drawn: list[Lane] = []
-        if comparison is not None and lanes:
-            runs = comparison.runs.all
+        lanes, runs = self._comparison.lanes(), self._comparison.runs.all
+        shown, drawn = [lane.run for lane in lanes], list[Lane]()
+        if lanes:
             names = dict(zip(runs, run_names(runs), strict=True))
             steps = {parting.other: parting.step for parting in self._known_partings}
             drawn = [
@@ -441,81 +372,73 @@ class TimelinePane(Pane):
                 for lane in lanes
             ]
         own = shown.index(self._model.run) if drawn and self._model.run is not None else 0
-        self._plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
+        self.plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
         self._stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
 
     def _lane(self, run: Run, name: str, parting: int | None) -> Lane:
-        if run is self._model.run:
-            curve = self._plot.curve
-        else:
-            curve = self._curves.setdefault(run, ValueCurve())
-            curve.extend(run.history.column("value")[len(curve) :])
         history = run.history
-        sizes = np.concatenate(([history.vocabulary_size(0)], history.vocabulary_sizes()[: len(curve)]))
-        last, count = int(sizes[-1]), len(curve)
+        values = self.plot.values if run is self._model.run else history.column("value")
+        count = len(values)
+        sizes = np.concatenate(([history.vocabulary_size(0)], history.vocabulary_sizes()[:count]))
+        last = int(sizes[-1])
         tokens = [token_text(history[step].token, 12) for step in range(count if count <= _MOST_NAMED else 0)]
         widest = max(self._size_words(last, last), self._end_words(last), key=len)
-        return Lane(run, name, curve, sizes, widest, tuple(tokens), parting)
+        return Lane(run, name, values, sizes, widest, tuple(tokens), parting)
 
     def _size_words(self, size: int, last: int) -> str:
         said = plural(last, "{size} of 1 token", "{size} of {last} tokens")
         return said.format(size=number_text(size), last=number_text(last))
 
     def _end_words(self, last: int) -> str:
-        return plural(last, "final, 1 token", "final, {last} tokens").format(last=number_text(last))
+        return counted(last, "final, 1 token", "final, {count} tokens")
 
     def _lane_words(self, lane: ComparedStep) -> str:
-        """Return how large the vocabulary of a run is at its step."""
         history, is_shown = lane.run.history, lane.run is self._model.run
         last = history.vocabulary_size(self._model.merge_count if is_shown else len(history))
         return self._end_words(last) if lane.is_at_end else self._size_words(history.vocabulary_size(lane.step), last)
 
     def _show_lane_steps(self) -> tuple[str, ...]:
         """Show how far the compared runs are; return what to say about them, first where they are compared."""
-        comparison, lanes = self._comparison, self._plot.lanes
-        steps = comparison.lanes() if comparison is not None else []
-        if comparison is None or not steps or [step.run for step in steps] != [lane.run for lane in lanes]:
+        steps, lanes = self._comparison.lanes(), self.plot.lanes
+        if not steps or [step.run for step in steps] != [lane.run for lane in lanes]:
             return ()  # when other runs are compared, a refresh is due
         words = [self._lane_words(step) for step in steps]
-        self._plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
+        self.plot.lane_steps = tuple((step.step, said) for step, said in zip(steps, words, strict=True))
         aligned = [step.step for step in steps if step.bookmark is None]
-        is_same = len(aligned) > 1 and len(set(aligned)) == 1
-        size = comparison.size
-        text = plural(size, "compared at 1 token", "compared at {size} tokens")
-        if is_same:
-            text = plural(size, "compared at the same step, 1 token", "compared at the same step, {size} tokens")
+        size = self._comparison.size
+        text = counted(size, "compared at 1 token", "compared at {count} tokens")
+        if len(aligned) > 1 and len(set(aligned)) == 1:
+            text = counted(size, "compared at the same step, 1 token", "compared at the same step, {count} tokens")
         named = (
             self.tr("{letter} {name}: {progress}").format(letter=lane.run.letter, name=lane.name, progress=said)
             for lane, said in zip(lanes, words, strict=True)
         )
-        return text.format(size=number_text(size)), *named
-
-    def _find_birth(self) -> None:
-        model = self._model
-        self._birth = self._selection_step.find(model.selection, model.history, model.merge_count)
+        return text, *named
 
     def _show_marks(self) -> None:
-        changes, marks = self._changes, self._marks
+        model, marks = self._model, self._marks
         notes = np.array(marks.bookmarks.steps(), dtype=np.int64)
-        self._plot.set_marks(PlotMarks(changes.steps, marks.watch.steps, notes, self._birth))
+        birth = self._selection_step.find(model.selection, model.history, model.merge_count)
+        self.plot.marks = PlotMarks(self._changes.steps, marks.watch.steps, notes, birth)
+        self.plot.update()
         self._show_legend()
 
     def _show_step(self) -> None:
         model = self._model
         if self._said_step != model.step:
             self._said = ""
-        self._plot.set_step(model.step)
-        self._plot.set_callout(self._said or self._why_empty())
+        self.plot.callout = self._said or self._why_empty()
         compared = self._show_lane_steps()
+        self.plot.set_step(model.step)
         step, count = number_text(model.step), number_text(model.merge_count)
         where = self.tr("Step {step} of {count}").format(step=step, count=count)
-        if self._model.history is not None and not self._model.history.has_steps:
+        if model.history is not None and not model.history.has_steps:
             where = self.tr("Final vocabulary")
         said = " · ".join((where, *compared[:1]))
         self._show_parting(said)
         self._show_held_out(said)
         self.set_heading(self.tr("Timeline"), self._hint_text(said))
-        self._plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
+        self.plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
     def _show_parting(self, where: str) -> None:
         """Say where other runs part from the one shown, as far as there is room for it beside `where`."""
@@ -547,7 +470,7 @@ class TimelinePane(Pane):
     def _held_out_forms(self) -> tuple[str, ...]:
         """Return what is said about held-out text, and a shorter form."""
         judging = self._judging
-        if judging is None or (judging.figures is None and judging.progress is None):
+        if judging.figures is None and judging.progress is None:
             return ()
         if judging.figures is None:
             return (self.tr("Measuring held-out text: {percent}%").format(percent=int(100 * (judging.progress or 0))),)
@@ -569,22 +492,17 @@ class TimelinePane(Pane):
         if self._model.history is None:
             return self.tr("Nothing has been trained yet. Train to see the score of every merge here.")
         if not self._model.history.has_steps:
-            is_alone = self._comparison is None or not self._comparison.lanes()
-            return (
-                self.tr("This run was trained with another library, which does not record merges.") if is_alone else ""
-            )
+            why = self.tr("This run was trained with another library, which does not record merges.")
+            return "" if self._comparison.lanes() else why
         return self.tr("No merges yet. The curve appears here after the first one.")
 
     def _hint_text(self, where: str) -> str:
         model = self._model
         if model.history is None:
             return self.tr("Nothing trained yet")
-        if self._said:
-            return f"{where} · {self._said}"
-        if self._marks.run.is_waiting:
-            return " · ".join((where, self.tr("running to a breakpoint")))
-        if model.state is TrainerState.TRAINING:
-            return " · ".join((where, self.tr("training")))
+        said = self._said or (self.tr("running to a breakpoint") if self._marks.run.is_waiting else "")
+        if said or model.state is TrainerState.TRAINING:
+            return " · ".join((where, said or self.tr("training")))
         if not model.history.has_steps:
             return where
         keys = self.tr("← → step · {change} next change to the text · {compare} compare with this step")
@@ -603,28 +521,27 @@ class TimelinePane(Pane):
 
     def _curve_text(self) -> str:
         config = self._model.config
-        names = {
+        if config is None:
+            return ""
+        return {
             "score": self.tr("Curve: score of each merge (log scale)"),
             "likelihood": self.tr("Curve: gain of each merge (log scale)"),
             "count": self.tr("Curve: count of each merge (log scale)"),
-        }
-        return names[config.objective] if config is not None else ""
+        }[config.objective]
 
     def _show_legend(self) -> None:
-        marks, entries = self._plot.marks, list[tuple["MarkKind | None", str]]()
+        marks, entries = self.plot.marks, list[tuple["MarkKind | None", str]]()
         if curve := self._curve_text():
-            entries.append(("tie", self.tr("Tie")))
-            if len(marks.changes):
-                entries.append(("change", self.tr("Changes the live text")))
-            if len(marks.breakpoints):
-                entries.append(("breakpoint", self.tr("Breakpoint")))
-            if len(marks.notes):
-                entries.append(("note", self.tr("Bookmark")))
-            if any(lane.parting for lane in self._plot.lanes):
-                entries.append(("parting", self.tr("Diverges from the current run")))
-            if marks.birth is not None:
-                entries.append(("birth", self._birth_text()))
-            entries.append((None, curve))
+            found: tuple[tuple[object, MarkKind | None, str], ...] = (
+                (True, "tie", self.tr("Tie")),
+                (len(marks.changes), "change", self.tr("Changes the live text")),
+                (len(marks.breakpoints), "breakpoint", self.tr("Breakpoint")),
+                (len(marks.notes), "note", self.tr("Bookmark")),
+                (any(lane.parting for lane in self.plot.lanes), "parting", self.tr("Diverges from the current run")),
+                (marks.birth is not None, "birth", self._birth_text()),
+                (True, None, curve),
+            )
+            entries = [(kind, text) for is_there, kind, text in found if is_there]
         self._legend.set_entries(entries)
 
     def _birth_text(self) -> str:
@@ -634,7 +551,7 @@ class TimelinePane(Pane):
         if selection.kind == "pair":
             return self.tr("Pair merged")
         text = self.tr("{token} is created") if selection.kind == "token" else self.tr("{token} becomes one token")
-        if not self._birth:
+        if not self.plot.marks.birth:
             text = self.tr("{token} exists from the start")
         return text.format(token=token_text(selection.text, 20))
 
@@ -658,44 +575,32 @@ class TimelinePane(Pane):
 
     def _on_model_step_changed(self, _step: object) -> None:
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
-            self.refresh_later(_BUSY_DELAY_MS)  # together with the other panes
-        elif self.is_current:
-            self._show_step()
+            self.refresh_later(_FRAME_MS)  # together with the other panes
         else:
-            self.refresh_later()
+            self._show_now(self._show_step)
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS if self._model.merge_count < _MANY else _MANY_DELAY_MS)
+        self.refresh_later(_FRAME_MS)
 
-    def _on_model_state_changed(self, _state: object) -> None:
+    def _on_something_changed(self, _value: object) -> None:
         self.refresh_later()
 
     def _on_model_selection_changed(self, _selection: object) -> None:
-        if self.is_current:
-            self._find_birth()
-            self._show_marks()
-        else:
-            self.refresh_later()
+        self._show_now(self._show_marks)
 
     def _on_judging_changed(self) -> None:
+        self._show_now(self._show_step)
+
+    def _show_now(self, show: Callable[[], None]) -> None:
+        """Show a part of the present state at once, or all of it later."""
         if self.is_current:
-            self._show_step()
+            show()
         else:
             self.refresh_later()
 
-    def _on_run_waiting_changed(self, _is_waiting: object) -> None:
-        self._show_step()
-
-    def _on_steps_changed(self) -> None:
-        is_training = self._model.state is TrainerState.TRAINING
-        self.refresh_later(_BUSY_DELAY_MS if is_training else 0)
-
-    def _on_stretch_toggled(self, _is_wanted: bool) -> None:
-        self.refresh_later()
-
     def _on_plot_step_chosen(self, step: int) -> None:
-        self._player.stop()
-        if step == self._plot.maximum():  # during training there may be later steps by now
+        self.player.stop()
+        if step == self.plot.maximum():  # during training there may be later steps by now
             self._model.last()
         else:
             self._model.seek(step)

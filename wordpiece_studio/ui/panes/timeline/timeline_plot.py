@@ -8,20 +8,19 @@ is given arrays and reports the step chosen; it has no access to model or histor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
+from wordpiece_studio.session.chart_source import thinned
 from wordpiece_studio.ui.panes.timeline.timeline_marks import (
-    CurvePainter,
     PlotMarks,
-    ValueCurve,
     paint_box,
+    paint_curve,
     paint_marks,
-    thinned,
 )
 from wordpiece_studio.ui.widgets.colors import run_line
 from wordpiece_studio.ui.widgets.run_names import paint_run_disc
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 
-    from wordpiece_studio.ui.panes.timeline.timeline_marks import Lane
+    from wordpiece_studio.ui.panes.timeline.timeline_marks import Lane, Values
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _SIDE = 14.0
@@ -60,26 +59,24 @@ class TimelinePlot(QAbstractSlider):
         Returns the line of text shown while the pointer is over a step, given the step's number.
     """
 
-    step_chosen = Signal(object)
-    """The user chose this step (int) by mouse, wheel or key."""
+    step_chosen = Signal(object)  # the user chose this step (int) by mouse, wheel or key
 
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._describe = describe
-        self._curve = ValueCurve()
+        self.values: Values = np.empty(0, dtype=np.float64)  # those of the merges shown, shape (n_merges,)
         self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._lanes: tuple[Lane, ...] = ()
+        self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
         self._own = 0  # the lane of the run whose step is the value
-        self._lane_steps: tuple[tuple[int, str], ...] = ()
+        self.lane_steps: tuple[tuple[int, str], ...] = ()  # that of each lane, and what its vocabulary is there
         self._is_stretched = False
         self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
         self._token_line: float | None = None  # how high the names of tokens below a lane are
-        self._marks = PlotMarks()
-        self._callout = ""
+        self.marks = PlotMarks()
+        self.callout = ""  # the text beside the handle, or in the middle if there are no merges
         self._background: QPixmap | None = None
-        self._layer: QPixmap | None = None  # the numerous marks
-        self._hovered: int | None = None
+        self.hovered: int | None = None  # the step under the pointer
         self._wheel = 0
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -91,7 +88,7 @@ class TimelinePlot(QAbstractSlider):
 
     # -- contents
 
-    def set_curve(self, values: NDArray[np.generic], ties: NDArray[np.generic]) -> None:
+    def set_curve(self, values: Values, ties: NDArray[Any]) -> None:
         """Show these merges.
 
         Parameters
@@ -101,34 +98,12 @@ class TimelinePlot(QAbstractSlider):
         ties
             How many pairs shared it, shape (n_merges,); 1 means no tie.
         """
-        self._curve = ValueCurve()
-        self._ties = np.empty(0, dtype=np.int64)
-        self.extend_curve(values, ties)
-
-    def extend_curve(self, values: NDArray[np.generic], ties: NDArray[np.generic]) -> None:
-        """Append these merges to those shown; the parameters are those of `set_curve`."""
-        new_ties = np.flatnonzero(np.asarray(ties) > 1) + len(self._curve) + 1
-        self._ties = np.concatenate((self._ties, new_ties))
-        self._curve.extend(values)
+        self.values = values
+        self._ties = np.flatnonzero(ties > 1) + 1
         self.blockSignals(True)  # a shorter range would move the value, which the user did not ask for
-        self.setMaximum(len(self._curve))
+        self.setMaximum(len(values))
         self.blockSignals(False)
         self._redraw()
-
-    @property
-    def curve(self) -> ValueCurve:
-        """The merges shown."""
-        return self._curve
-
-    @property
-    def curve_length(self) -> int:
-        """How many merges are shown."""
-        return len(self._curve)
-
-    @property
-    def lanes(self) -> tuple[Lane, ...]:
-        """The compared runs, from top to bottom; empty if nothing is compared."""
-        return self._lanes
 
     def set_lanes(self, lanes: Sequence[Lane], own: int, *, is_stretched: bool) -> None:
         """Draw these runs one below the other.
@@ -136,23 +111,15 @@ class TimelinePlot(QAbstractSlider):
         Parameters
         ----------
         own
-            The lane of the run whose step is the value; its curve is `curve`.
+            The lane of the run whose step is the value; its values are `values`.
         is_stretched
             Whether each lane ends at the right edge; otherwise a vocabulary size is at the same place in all.
         """
-        before, now = [lane.look for lane in self._lanes], [lane.look for lane in lanes]
-        is_same = (before, self._own, self._is_stretched) == (now, own, is_stretched)
-        self._lanes, self._own, self._is_stretched = tuple(lanes), own, is_stretched
-        if len(before) != len(now):
+        before, self.lanes = len(self.lanes), tuple(lanes)
+        self._own, self._is_stretched = own, is_stretched
+        if len(lanes) != before:
             self.updateGeometry()
-        if not is_same:
-            self._redraw()
-
-    def set_lane_steps(self, steps: Sequence[tuple[int, str]]) -> None:
-        """Show for each lane its step, and say what its vocabulary is there."""
-        if tuple(steps) != self._lane_steps:
-            self._lane_steps = tuple(steps)
-            self.update()
+        self._redraw()
 
     def set_step(self, step: int) -> None:
         """Move the handle to this step without emitting a signal."""
@@ -161,42 +128,13 @@ class TimelinePlot(QAbstractSlider):
         self.blockSignals(False)
         self.update()
 
-    @property
-    def hovered(self) -> int | None:
-        """The step under the pointer."""
-        return self._hovered
-
-    @property
-    def marks(self) -> PlotMarks:
-        """The marked steps."""
-        return self._marks
-
-    def set_marks(self, marks: PlotMarks) -> None:
-        """Mark these steps."""
-        old, self._marks = self._marks, marks
-        pairs = ((old.changes, marks.changes), (old.breakpoints, marks.breakpoints), (old.notes, marks.notes))
-        if not all(before is now or np.array_equal(before, now) for before, now in pairs):
-            self._layer = None
-        self.update()
-
-    @property
-    def callout(self) -> str:
-        """The text beside the handle, or in its place."""
-        return self._callout
-
-    def set_callout(self, text: str) -> None:
-        """Show this beside the handle, or in the middle if there are no merges; an empty text shows nothing."""
-        if text != self._callout:
-            self._callout = text
-            self.update()
-
     # -- geometry
 
     def sizeHint(self) -> QSize:
         return QSize(600, 110)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, max(66, int(_TOP) + _LEAST_LANE * len(self._lanes)))
+        return QSize(160, max(66, int(_TOP) + _LEAST_LANE * len(self.lanes)))
 
     def x_of(self, step: float) -> float:
         """Return where a step lies, in pixels from the left edge."""
@@ -206,8 +144,8 @@ class TimelinePlot(QAbstractSlider):
         """Return the step nearest to a place, in pixels from the left edge."""
         left, right = self._edges
         place = (x - left) / max(right - left, 1.0)
-        if self._lanes:
-            lane = self._lanes[self._own]
+        if self.lanes:
+            lane = self.lanes[self._own]
             first, last = self._extent(lane)
             step = int(np.searchsorted(lane.sizes, round(first + place * (last - first)), side="right")) - 1
         else:
@@ -217,12 +155,12 @@ class TimelinePlot(QAbstractSlider):
     @property
     def _edges(self) -> tuple[float, float]:
         """Where the axis begins and ends; beside it are the names of the lanes and what is said about them."""
-        if not self._lanes:
+        if not self.lanes:
             return _SIDE, self.width() - _SIDE
         if self._beside is None:
             bold, plain = (QFontMetrics(self._name_font(is_own=is_own)) for is_own in (True, False))
-            widest = max(bold.horizontalAdvance(lane.name) for lane in self._lanes)
-            text = max(plain.horizontalAdvance(lane.widest) for lane in self._lanes)
+            widest = max(bold.horizontalAdvance(lane.name) for lane in self.lanes)
+            text = max(plain.horizontalAdvance(lane.widest) for lane in self.lanes)
             self._beside = _DISC + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP, text + 2 * _GAP
         names, texts = self._beside
         return _SIDE + names, max(self.width() - texts, _SIDE + names + 1)
@@ -234,11 +172,11 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def _is_crowded(self) -> bool:
-        return bool(self._lanes) and self.height() - _TOP < _CROWDED * len(self._lanes)
+        return bool(self.lanes) and self.height() - _TOP < _CROWDED * len(self.lanes)
 
     def _extent(self, lane: Lane) -> tuple[int, int]:
         """Return the vocabulary sizes at the edges of the axis."""
-        lanes = [lane] if self._is_stretched else self._lanes
+        lanes = [lane] if self._is_stretched else self.lanes
         return min(int(each.sizes[0]) for each in lanes), max(int(each.sizes[-1]) for each in lanes)
 
     def _xs_of(self, steps: NDArray[np.generic], lane: Lane | None = None) -> NDArray[np.float64]:
@@ -246,8 +184,8 @@ class TimelinePlot(QAbstractSlider):
         left, right = self._edges
         first, last = 0, self.maximum()
         places = np.asarray(steps, dtype=np.float64)
-        if self._lanes:
-            lane = self._lanes[self._own] if lane is None else lane
+        if self.lanes:
+            lane = self.lanes[self._own] if lane is None else lane
             first, last = self._extent(lane)
             whole = places.astype(np.int64)
             sizes, later = lane.sizes[whole], lane.sizes[np.minimum(whole + 1, len(lane.sizes) - 1)]
@@ -256,17 +194,17 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def _groove_y(self) -> float:
-        return self._lane_room(self._own).bottom() if self._lanes else self.height() - _GROOVE_FROM_BOTTOM
+        return self._lane_room(self._own).bottom() if self.lanes else self.height() - _GROOVE_FROM_BOTTOM
 
     @property
     def _top(self) -> float:
-        return self._lane_room(self._own).top() if self._lanes else _TOP
+        return self._lane_room(self._own).top() if self.lanes else _TOP
 
     def _lane_room(self, number: int) -> QRectF:
         """Return the room of the curve of a lane, whose bottom is its axis."""
         left, right = self._edges
         top = _CROWDED_TOP if self._is_crowded else _TOP
-        high = (self.height() - top) / len(self._lanes)
+        high = (self.height() - top) / len(self.lanes)
         return QRectF(left, top + number * high, right - left, high - self._below_lane(high))
 
     def _below_lane(self, high: float) -> float:
@@ -294,8 +232,8 @@ class TimelinePlot(QAbstractSlider):
         step = self.step_at(event.position().x())
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._choose(step)
-        if step != self._hovered:
-            self._hovered = step
+        if step != self.hovered:
+            self.hovered = step
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -304,7 +242,7 @@ class TimelinePlot(QAbstractSlider):
             self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = None
+        self.hovered = None
         self.update()
         super().leaveEvent(event)
 
@@ -341,27 +279,24 @@ class TimelinePlot(QAbstractSlider):
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             if self._background is None:
-                self._background = self._painted(QColor(self._theme.surface), self._paint_background)
-            if self._layer is None:
-                self._layer = self._painted(QColor(Qt.GlobalColor.transparent), self._paint_layer)
+                self._background = self._painted_background()
             painter.drawPixmap(0, 0, self._background)
-            painter.drawPixmap(0, 0, self._layer)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            if self._lanes:
+            if self.lanes:
                 self._paint_cursor(painter)
                 self._paint_lane_steps(painter)
             if self.maximum():
                 self._paint_birth(painter)
                 painter.setFont(self.font())
                 self._paint_handle(painter)
-                if self._callout:
-                    self._paint_box(painter, self.value(), self._callout)
-                if self._hovered is not None and self.isEnabled():
-                    self._paint_hover(painter, self._hovered)
-            elif self._callout:
+                if self.callout:
+                    self._paint_box(painter, self.value(), self.callout)
+                if self.hovered is not None and self.isEnabled():
+                    self._paint_hover(painter, self.hovered)
+            elif self.callout:
                 painter.setPen(self._theme.muted)
                 flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-                painter.drawText(self.rect(), int(flags), self._callout)
+                painter.drawText(self.rect(), int(flags), self.callout)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._redraw()
@@ -375,34 +310,35 @@ class TimelinePlot(QAbstractSlider):
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
         """Forget a step that no longer exists when the range shrinks."""
         super().sliderChange(change)
-        is_shorter = self._hovered is not None and self._hovered > self.maximum()
+        is_shorter = self.hovered is not None and self.hovered > self.maximum()
         if change == QAbstractSlider.SliderChange.SliderRangeChange and is_shorter:
-            self._hovered = None
+            self.hovered = None
 
     def _redraw(self) -> None:
-        self._background = self._layer = self._beside = self._token_line = None
+        self._background = self._beside = self._token_line = None
         self.update()
 
-    def _painted(self, ground: QColor, paint: Callable[[QPainter], None]) -> QPixmap:
+    def _painted_background(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
         pixmap = QPixmap(self.size() * ratio)
         pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(ground)
+        pixmap.fill(self._theme.surface)
         with QPainter(pixmap) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint(painter)
+            self._paint_background(painter)
+            self._paint_marks(painter)
         return pixmap
 
     def _paint_background(self, painter: QPainter) -> None:
         theme, left, right = self._theme, *self._edges
-        for number, lane in enumerate(self._lanes):
+        for number, lane in enumerate(self.lanes):
             self._paint_lane(painter, lane, self._lane_room(number))
-        if not self._lanes and len(self._curve):
+        if not self.lanes and len(self.values):
             room = QRectF(left, _TOP, right - left, self._groove_y - _TOP)
-            CurvePainter(painter, room, self._xs_of, QPen(theme.accent), theme.accent_soft).paint(self._curve)
-        if not self._lanes:
+            paint_curve(painter, room, self._xs_of, QPen(theme.accent), theme.accent_soft, self.values)
+        if not self.lanes:
             self._paint_groove(painter, self._groove_y)
-        if len(self._curve):
+        if len(self.values):
             below = self._below_axis(_TIES_BELOW, _TIES_BELOW_LANE)
             paint_marks(painter, "tie", self._places(self._ties), below, theme)
 
@@ -413,23 +349,22 @@ class TimelinePlot(QAbstractSlider):
         painter.drawRoundedRect(QRectF(left, y - 1.5, right - left, 3), 1.5, 1.5)
 
     def _paint_lane(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
-        """Draw the letter, the name and the curve of a run."""
         color = self._theme.run_color(lane.run.color)
         ground = QColor(color)
         ground.setAlphaF(_GROUND)
-        if len(lane.curve):
-            xs = self._xs_of(np.array([0, len(lane.curve)]), lane)
+        if len(lane.values):
+            xs = self._xs_of(np.array([0, len(lane.values)]), lane)
             curve_room = QRectF(xs[0], room.top(), xs[1] - xs[0], room.height())
             pen = QPen(color, 1.6, run_line(lane.run.color))
-            CurvePainter(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground).paint(lane.curve)
+            paint_curve(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground, lane.values)
         self._paint_groove(painter, room.bottom())
         if lane.parting is not None:
-            parting = self._xs_of(np.array([min(lane.parting, len(lane.curve))]), lane)
+            parting = self._xs_of(np.array([min(lane.parting, len(lane.values))]), lane)
             paint_marks(painter, "parting", parting, room.bottom() - _PARTING_ABOVE, self._theme)
         across = min(_DISC, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
         paint_run_disc(painter, lane.run, disc, self._theme, QFont(self.font()))
-        painter.setFont(self._name_font(is_own=lane is self._lanes[self._own]))
+        painter.setFont(self._name_font(is_own=lane is self.lanes[self._own]))
         painter.setPen(self._theme.text)
         place = QRectF(disc.right() + _GAP, disc.bottom() - _DISC, room.left() - disc.right() - 2 * _GAP, _DISC)
         name = painter.fontMetrics().elidedText(lane.name, Qt.TextElideMode.ElideRight, int(place.width()))
@@ -438,7 +373,7 @@ class TimelinePlot(QAbstractSlider):
     def _paint_lane_steps(self, painter: QPainter) -> None:
         """Draw the step of each run, name the tokens below the axis, and say how large the vocabulary is."""
         theme = self._theme
-        for number, (lane, (step, words)) in enumerate(zip(self._lanes, self._lane_steps, strict=False)):
+        for number, (lane, (step, words)) in enumerate(zip(self.lanes, self.lane_steps, strict=False)):
             room, is_own = self._lane_room(number), number == self._own
             self._paint_tokens(painter, lane, step, room)
             if not is_own:
@@ -452,7 +387,6 @@ class TimelinePlot(QAbstractSlider):
             painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), words)
 
     def _paint_tokens(self, painter: QPainter, lane: Lane, step: int, room: QRectF) -> None:
-        """Write the tokens of a run below their steps, as many as there is room for."""
         if not self._names_tokens(lane):
             return
         painter.setFont(self._theme.font(-2))
@@ -474,13 +408,13 @@ class TimelinePlot(QAbstractSlider):
 
     def _below_axis(self, offset: float, in_lane: float) -> float:
         """Return where marks below the axis lie: in a lane closer to it, and on it where it is full."""
-        if not self._lanes:
+        if not self.lanes:
             return self._groove_y + offset
-        is_full = self._is_crowded or self._names_tokens(self._lanes[self._own])
+        is_full = self._is_crowded or self._names_tokens(self.lanes[self._own])
         return self._groove_y + (0 if is_full else in_lane)
 
-    def _paint_layer(self, painter: QPainter) -> None:
-        marks, groove, theme = self._marks, self._groove_y, self._theme
+    def _paint_marks(self, painter: QPainter) -> None:
+        marks, groove, theme = self.marks, self._groove_y, self._theme
         below = self._below_axis(_CHANGES_BELOW, _CHANGES_BELOW_LANE)
         paint_marks(painter, "change", self._places(marks.changes), below, theme)
         paint_marks(painter, "breakpoint", self._places(marks.breakpoints), groove, theme)
@@ -494,7 +428,7 @@ class TimelinePlot(QAbstractSlider):
         return self._xs_of(thinned(steps, self.maximum(), columns))
 
     def _paint_birth(self, painter: QPainter) -> None:
-        birth = self._marks.birth
+        birth = self.marks.birth
         if birth is None or birth > self.maximum():
             return
         x, below = self.x_of(birth), self._below_axis(_BIRTH_BELOW, _BIRTH_BELOW_LANE)
@@ -513,10 +447,10 @@ class TimelinePlot(QAbstractSlider):
 
     def _paint_handle(self, painter: QPainter) -> None:
         x, color = self.x_of(self.value()), self._ink
-        if not self._lanes:
+        if not self.lanes:
             self._paint_cursor(painter)
         painter.setPen(QPen(self._theme.surface, 1.5))
-        painter.setBrush(self._theme.run_color(self._lanes[self._own].run.color) if self._lanes else color)
+        painter.setBrush(self._theme.run_color(self.lanes[self._own].run.color) if self.lanes else color)
         across = 6.0 if self._is_crowded else 7.5
         painter.drawEllipse(QPointF(x, self._groove_y), across, across)
         if self.hasFocus():
@@ -527,8 +461,8 @@ class TimelinePlot(QAbstractSlider):
     @property
     def _foot(self) -> float:
         """Where the cursor ends: through all lanes if a size is at the same place in them."""
-        is_through = self._lanes and not self._is_stretched
-        return self._lane_room(len(self._lanes) - 1).bottom() if is_through else self._groove_y
+        is_through = self.lanes and not self._is_stretched
+        return self._lane_room(len(self.lanes) - 1).bottom() if is_through else self._groove_y
 
     def _paint_hover(self, painter: QPainter, step: int) -> None:
         x = self.x_of(step)

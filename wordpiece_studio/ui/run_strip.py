@@ -4,36 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QMenu,
     QTabBar,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from wordpiece_studio.session.runs import COLORS
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.ui.widgets.colors import run_line
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
 from wordpiece_studio.ui.widgets.run_names import badges_text, paint_run_disc, repetition_text, run_names
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QPoint, QRect
     from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
 
     from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.runs import Runs
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -51,25 +49,25 @@ _KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_De
 class TabControls(QWidget):
     """The check box and the close button at the right end of a tab."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, runs: Runs, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._runs = runs
+        self._run: Run | None = None
         self._theme = theme
         self.compare = QCheckBox(self.tr("Compare"), self)
         self.close_button = QToolButton(self)
         for control in (self.compare, self.close_button):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, _GAP, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self.compare)
-        layout.addWidget(self.close_button)
+        fill(QHBoxLayout(self), self.compare, self.close_button, margins=(0, 0, _GAP, 0), spacing=2)
         set_plain_tooltip(
             self.compare, self.tr("Show how this run tokenizes the live text, next to the other compared runs")
         )
         set_plain_tooltip(self.close_button, self.tr("Close this run; Undo brings it back"))
+        self.compare.clicked.connect(self._on_compare_clicked)
+        self.close_button.clicked.connect(self._on_close_button_clicked)
 
     def show_run(self, run: Run, *, can_compare: bool) -> None:
-        """Belong to this run."""
+        self._run = run
         self.compare.setVisible(can_compare)
         self.compare.setChecked(run.is_compared)
         self.compare.setAccessibleName(self.tr("Compare run {letter}").format(letter=run.letter))
@@ -77,9 +75,13 @@ class TabControls(QWidget):
         self.close_button.setIcon(icon("close", self._theme.muted))
         self.adjustSize()
 
+    def _on_compare_clicked(self, is_wanted: bool) -> None:
+        if self._run is not None:
+            self._runs.set_compared(self._run, is_wanted)
 
-def _seen(run: Run) -> tuple[object, ...]:
-    return run.letter, run.is_kept, run.is_compared, run.origin.corpus_name
+    def _on_close_button_clicked(self) -> None:
+        if self._run is not None:
+            self._runs.close(self._run)
 
 
 class RunTabs(QTabBar):
@@ -89,8 +91,7 @@ class RunTabs(QTabBar):
     it, and the space bar has it compared.
     """
 
-    rename_wanted = Signal(object)
-    """The run."""
+    rename_wanted = Signal(object)  # the run
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,8 +100,7 @@ class RunTabs(QTabBar):
         self._runs = session.runs
         self._model = session.model
         self._theme = theme
-        self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
-        self._described: list[tuple[object, ...]] = []  # what each tab says and shows
+        self._shown: list[tuple[Run, str, str, tuple[object, ...]]] = []  # with name, number of merges, and the rest
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setUsesScrollButtons(True)
@@ -109,23 +109,24 @@ class RunTabs(QTabBar):
         self.currentChanged.connect(self._on_current_changed)
         self.tabBarDoubleClicked.connect(self._on_tab_double_clicked)
         session.runs.changed.connect(self.refresh)
-        session.model.progress_changed.connect(self._on_model_progress_changed)
+        session.model.progress_changed.connect(self.refresh)
         theme.changed.connect(self._on_theme_changed)
         self.refresh()
 
     def refresh(self) -> None:
-        runs = self._runs.all
-        texts = list(zip(runs, run_names(runs), (badges_text(run, self._merges(run)) for run in runs), strict=True))
+        runs, before = self._runs.all, self._shown
         self.blockSignals(True)
         while self.count() > len(runs):
             self.removeTab(self.count() - 1)
         while self.count() < len(runs):
-            self._add()
-        self._shown = texts
-        before, self._described = self._described, [(*each, *_seen(each[0]), len(runs) > 1) for each in texts]
-        for index, (run, name, merges) in enumerate(texts):
-            if index >= len(before) or before[index] != self._described[index]:
-                self._describe(index, run, name, merges)
+            self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
+        self._shown = []
+        for run, name in zip(runs, run_names(runs), strict=True):
+            rest = run.letter, run.is_kept, run.is_compared, run.origin.corpus_name, len(runs) > 1
+            self._shown.append((run, name, badges_text(run, self._merges(run)), rest))
+        for index, tab in enumerate(self._shown):
+            if index >= len(before) or before[index] != tab:
+                self._describe(index, *tab[:3])
         if self._runs.current in runs:
             self.setCurrentIndex(runs.index(self._runs.current))
         self.blockSignals(False)
@@ -158,12 +159,12 @@ class RunTabs(QTabBar):
     # -- what Qt asks for
 
     def tabSizeHint(self, index: int) -> QSize:
-        _, name, merges = self._shown[index] if index < len(self._shown) else (None, "", "")
+        name, merges = self._shown[index][1:3] if index < len(self._shown) else ("", "")
         bold = QFontMetrics(self._name_font(is_current=True, is_kept=True))
         width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + self.fontMetrics().horizontalAdvance(merges)
         controls = self.tabButton(index, _RIGHT)
         width += 0 if controls is None else controls.sizeHint().width()
-        return QSize(width + _DISC + 3 * _GAP + _EDGE, self._height())
+        return QSize(width + _DISC + 3 * _GAP + _EDGE, max(_LEAST_HEIGHT, self.fontMetrics().height() + 13))
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return self.tabSizeHint(index)
@@ -176,23 +177,21 @@ class RunTabs(QTabBar):
                     self._paint_tab(painter, index)
 
     def event(self, event: QEvent) -> bool:
-        if keep(event, _KEYS):
-            return True
-        return super().event(event)
+        return keep(event, _KEYS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        run = self._runs.current
-        if run is not None and event.key() == Qt.Key.Key_Delete:
-            self._runs.close(run)
-        elif run is not None and event.key() == Qt.Key.Key_F2:
-            self.rename_wanted.emit(run)
-        elif run is not None and event.key() == Qt.Key.Key_Space:
-            self._runs.set_compared(run, not run.is_compared)
-        else:
+        run, key = self._runs.current, event.key()
+        if run is None or key not in (_KEY.Key_Delete, _KEY.Key_F2, _KEY.Key_Space):
             super().keyPressEvent(event)
+        elif key == _KEY.Key_Delete:
+            self._runs.close(run)
+        elif key == _KEY.Key_F2:
+            self.rename_wanted.emit(run)
+        else:
+            self._runs.set_compared(run, not run.is_compared)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        run = self._run_at(event.position().toPoint())
+        run = self._run_of(self.tabAt(event.position().toPoint()))
         if event.button() == Qt.MouseButton.MiddleButton and run is not None:
             self._runs.close(run)
         else:
@@ -200,7 +199,7 @@ class RunTabs(QTabBar):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         is_key = event.reason() == event.Reason.Keyboard
-        run = self._runs.current if is_key else self._run_at(event.pos())
+        run = self._runs.current if is_key else self._run_of(self.tabAt(event.pos()))
         if run is not None:
             place = self.tabRect(self.currentIndex()).bottomLeft() if is_key else event.pos()
             self.menu_of(run).popup(self.mapToGlobal(place))
@@ -212,9 +211,9 @@ class RunTabs(QTabBar):
     # -- drawing
 
     def _paint_tab(self, painter: QPainter, index: int) -> None:
-        run, name, merges = self._shown[index]
+        run, name, merges, _ = self._shown[index]
         theme, is_current = self._theme, index == self.currentIndex()
-        box = self._box(index)
+        box = QRectF(self.tabRect(index)).adjusted(1, _MARGIN, -_GAP, -_MARGIN)
         color = theme.run_color(run.color)
         is_under_pointer = box.contains(self.mapFromGlobal(self.cursor().pos()).toPointF())
         painter.setBrush(theme.surface if is_current else theme.hover if is_under_pointer else theme.window)
@@ -224,7 +223,9 @@ class RunTabs(QTabBar):
             painter.setPen(QPen(theme.text, 1, Qt.PenStyle.DotLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(3, 3, -3, -3), 4, 4)
-        left = self._paint_disc(painter, run, box)
+        disc = QRectF(box.left() + _EDGE, box.center().y() - _DISC / 2 - 2, _DISC, _DISC)
+        paint_run_disc(painter, run, disc, theme, QFont(self.font()))
+        left = disc.right() + _GAP
         painter.setFont(self._name_font(is_current=is_current, is_kept=run.is_kept))
         painter.setPen(theme.text if is_current else theme.muted)
         name = shown(name, _LONGEST_NAME)
@@ -235,12 +236,6 @@ class RunTabs(QTabBar):
         rest = QRectF(left + width + _GAP, box.top(), box.right() - left - width - _GAP, box.height())
         painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, merges)
 
-    def _paint_disc(self, painter: QPainter, run: Run, box: QRectF) -> float:
-        """Draw the letter of a run, and its line below; return where its name begins."""
-        disc = QRectF(box.left() + _EDGE, box.center().y() - _DISC / 2 - 2, _DISC, _DISC)
-        paint_run_disc(painter, run, disc, self._theme, QFont(self.font()))
-        return disc.right() + _GAP
-
     def _picture(self, number: int) -> QIcon:
         """Return the color and line of a number, for the menu."""
         pixmap = QPixmap(28, 16)
@@ -249,13 +244,6 @@ class RunTabs(QTabBar):
             painter.setPen(QPen(self._theme.run_color(number), 4, run_line(number), Qt.PenCapStyle.FlatCap))
             painter.drawLine(0, 8, 28, 8)
         return QIcon(pixmap)
-
-    def _box(self, index: int) -> QRectF:
-        rect: QRect = self.tabRect(index)
-        return QRectF(rect).adjusted(1, _MARGIN, -_GAP, -_MARGIN)
-
-    def _height(self) -> int:
-        return max(_LEAST_HEIGHT, self.fontMetrics().height() + 13)
 
     def _name_font(self, *, is_current: bool, is_kept: bool) -> QFont:
         font = QFont(self.font())
@@ -271,13 +259,6 @@ class RunTabs(QTabBar):
         return tuple(names[n % len(names)].format(number=n + 1) for n in range(COLORS))
 
     # -- the tabs
-
-    def _add(self) -> None:
-        index = self.addTab("")
-        controls = TabControls(self._theme, self)
-        controls.compare.clicked.connect(self._on_compare_clicked)
-        controls.close_button.clicked.connect(self._on_close_clicked)
-        self.setTabButton(index, _RIGHT, controls)
 
     def _describe(self, index: int, run: Run, name: str, merges: str) -> None:
         said = self.tr("Run {letter}: {name}").format(letter=run.letter, name=name)
@@ -295,39 +276,19 @@ class RunTabs(QTabBar):
     def _merges(self, run: Run) -> int:
         return self._model.merge_count if run is self._model.run else len(run.history)
 
-    def _run_at(self, place: QPoint) -> Run | None:
-        index = self.tabAt(place)
+    def _run_of(self, index: int) -> Run | None:
         return self._shown[index][0] if 0 <= index < len(self._shown) else None
 
     def _on_current_changed(self, index: int) -> None:
-        if 0 <= index < len(self._shown):
-            self._runs.show(self._shown[index][0])
+        if (run := self._run_of(index)) is not None:
+            self._runs.show(run)
 
     def _on_tab_double_clicked(self, index: int) -> None:
-        if 0 <= index < len(self._shown):
-            self._runs.keep(self._shown[index][0])
-
-    def _on_close_clicked(self) -> None:
-        run = self._run_of_sender()
-        if run is not None:
-            self._runs.close(run)
-
-    def _on_compare_clicked(self, is_wanted: bool) -> None:
-        run = self._run_of_sender()
-        if run is not None:
-            self._runs.set_compared(run, is_wanted)
-
-    def _run_of_sender(self) -> Run | None:
-        sender = self.sender()
-        controls = sender.parent() if sender is not None else None
-        found = [index for index in range(self.count()) if self.tabButton(index, _RIGHT) is controls]
-        return self._shown[found[0]][0] if found else None
-
-    def _on_model_progress_changed(self, _progress: object) -> None:
-        self.refresh()
+        if (run := self._run_of(index)) is not None:
+            self._runs.keep(run)
 
     def _on_theme_changed(self) -> None:
-        self._described.clear()
+        self._shown = []
         self.refresh()
 
 
@@ -340,22 +301,14 @@ class RunStrip(QFrame):
         explain("run", self)
         self._session = session
         self._action = actions.bring_text_back
-        self._is_other = False  # the run was trained on another text than the one here
         self.tabs = RunTabs(session, theme, self)
         self._button = QToolButton(self)
         self._button.setDefaultAction(self._action)
         self._button.setProperty("role", "button")
         self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 2, 12, 0)
-        layout.setSpacing(10)
-        layout.addWidget(plain_label(self.tr("Runs"), self, role="heading"))
-        layout.addWidget(self.tabs, 1)
-        layout.addWidget(self._button)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PATIENCE_MS)
-        self._timer.timeout.connect(self._show_text)
+        title = plain_label(self.tr("Runs"), self, role="heading")
+        fill(QHBoxLayout(self), title, (self.tabs, 1), self._button, margins=(14, 2, 12, 0), spacing=10)
+        self._timer = single_shot(self, self._show_text, _PATIENCE_MS)
         session.runs.changed.connect(self._show_text)
         session.counting.counts_changed.connect(self._on_counts_changed)
         session.corpus_taken.connect(self._show_text)
@@ -367,8 +320,7 @@ class RunStrip(QFrame):
         changes = self._session.changes_since_run()
         run = self._session.runs.current
         is_other = run is not None and (changes.is_other_corpus or changes.corpus)
-        self._is_other = is_other
-        later(self, 0, self._place_button)  # it lays out panes that may not know the run yet
+        later(self, 0, lambda: self._button.setVisible(is_other))  # it lays out panes that may not know the run yet
         self._action.setEnabled(is_other and run is not None and run.origin.corpus is not None)
         words = self.tr("Re&store this run’s corpus")
         if run is not None and is_other:
@@ -378,40 +330,15 @@ class RunStrip(QFrame):
             words = other if changes.is_other_corpus else here
         self._action.setText(words)
 
-    def _place_button(self) -> None:
-        self._button.setVisible(self._is_other)
-
     def _on_counts_changed(self, counts: object) -> None:
         if counts is not None:
             self._timer.start()  # what is typed may be trained in an instant
 
 
-class RenameDialog(ScreenDialog):
-    """Asks for the name of a run, one line of text."""
-
-    name_chosen = Signal(object)
-    """The name (str), when the dialog was accepted."""
-
+class RenameDialog(LineDialog):
     def __init__(self, letter: str, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Rename run {letter}").format(letter=letter))
-        explain("run", self)
-        self._field = line_field(self, name)
-        self._field.setAccessibleName(self.tr("Run name"))
-        self._field.selectAll()
-        standard = QDialogButtonBox.StandardButton
-        buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
-        buttons.button(standard.Ok).setText(self.tr("&Rename"))
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.tr("Leave empty to name the run after what sets it apart."), self))
-        layout.addWidget(self._field)
-        layout.addWidget(buttons)
-        self.resize(380, self.sizeHint().height())
-
-    def accept(self) -> None:
-        """Emit the name and close."""
-        self.name_chosen.emit(self._field.text())
-        super().accept()
+        title = self.tr("Rename run {letter}").format(letter=letter)
+        label = self.tr("Leave empty to name the run after what sets it apart.")
+        super().__init__(title, label, name, parent, entry="run", width=380)
+        self.field.setAccessibleName(self.tr("Run name"))
+        self.accept_button.setText(self.tr("&Rename"))

@@ -1,0 +1,379 @@
+"""The dialogs about marks on steps: the bookmarks, to go back to, compare, edit and delete; and the breakpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
+from wordpiece_studio.session.step_marks import COMPARE, one_line
+from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, limit, line_field
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_state, whole
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QAbstractItemModel, QModelIndex
+    from PySide6.QtGui import QKeyEvent
+
+    from wordpiece_studio.session.breakpoints import BreakpointKind
+    from wordpiece_studio.session.step_marks import Bookmarks, StepMarks
+    from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+_BETWEEN_NOTES = 8  # pixels
+_LONGEST_TEXT = 10_000
+"""The maximum length of a pattern, in characters."""
+
+
+class MarksTable(QuietTable):
+    """A list with check boxes in one column: the space bar switches that of a row, Delete asks to remove the row."""
+
+    removal_requested = Signal()
+    removal_keys: tuple[Qt.Key, ...] = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+    check_column = 0
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setModel(model)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index = self.currentIndex()
+        if event.key() in self.removal_keys:
+            self.removal_requested.emit()
+        elif event.key() == Qt.Key.Key_Space and index.isValid():
+            self._switch(index.siblingAtColumn(self.check_column))
+        else:
+            super().keyPressEvent(event)
+
+    def _switch(self, index: Index) -> None:
+        state = index.data(Qt.ItemDataRole.CheckStateRole)
+        if state is not None:  # bookmarks of other runs have no box
+            is_on = Qt.CheckState(state) is Qt.CheckState.Checked
+            wanted = Qt.CheckState.Unchecked if is_on else Qt.CheckState.Checked
+            self.model().setData(index, wanted, Qt.ItemDataRole.CheckStateRole)
+
+
+class KeepDialog(LineDialog):
+    def __init__(self, step: int, text: str, parent: QWidget | None = None) -> None:
+        label = self.tr("Note for step {step}").format(step=number_text(step))
+        super().__init__(self.tr("Bookmark this step"), label, text, parent, entry="bookmark", width=420)
+        self.field.setAccessibleName(self.tr("Note for this step"))
+        self.accept_button.setText(self.tr("&Add bookmark"))
+
+    def accept(self) -> None:
+        self.field.setText(one_line(self.field.text()))  # of nothing but spaces, nothing is left
+        super().accept()
+
+
+class NoteDelegate(QStyledItemDelegate):
+    """Draws bookmarks of another run faint."""
+
+    def __init__(self, bookmarks: Bookmarks, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._bookmarks = bookmarks
+        self._theme = theme
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        if not self._bookmarks.is_of_run(self._bookmarks.notes[index.row()]):
+            for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
+                option.palette.setColor(role, self._theme.faint)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return super().sizeHint(option, index) + QSize(0, _BETWEEN_NOTES)
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        editor = super().createEditor(parent, option, index)
+        if isinstance(editor, QLineEdit):
+            limit(editor, str(index.data()))
+        return editor
+
+
+class BookmarksTable(MarksTable):
+    """The bookmarks: a click or Enter goes to the step, the space bar compares it, F2 edits it, Delete deletes it."""
+
+    removal_keys = (Qt.Key.Key_Delete,)
+    check_column = COMPARE
+
+    def __init__(self, bookmarks: Bookmarks, theme: Theme, parent: QWidget) -> None:
+        super().__init__(bookmarks, parent)
+        self.setItemDelegate(NoteDelegate(bookmarks, theme, self))
+        trigger = QAbstractItemView.EditTrigger
+        self.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
+        self.setAccessibleName(self.tr("Bookmarked steps; Enter goes there, the space bar compares, F2 edits the note"))
+        metrics = self.fontMetrics()
+        self.horizontalHeader().setSectionResizeMode(COMPARE, QHeaderView.ResizeMode.ResizeToContents)
+        self.setColumnWidth(0, metrics.horizontalAdvance("8,888,888") + 20)
+        self.setWordWrap(True)  # a note may be some sentences long
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.verticalHeader().setMinimumSectionSize(metrics.height() + 10)
+
+    def edit_current(self) -> None:
+        """Edit the note of the current row, unless it is already being edited."""
+        index, states = self.currentIndex(), QAbstractItemView.State
+        if index.isValid() and self.state() != states.EditingState:
+            self.edit(index.siblingAtColumn(1))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_F2:
+            self.edit_current()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_self_clicked(self, index: QModelIndex) -> None:
+        if index.column() != COMPARE:
+            super()._on_self_clicked(index)
+
+
+class BookmarksDialog(ScreenDialog):
+    note_chosen = Signal(object)  # the user wants to go to this `Bookmark`
+
+    def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Bookmarks"))
+        explain("bookmark", self)
+        self._bookmarks = bookmarks
+        self._table = BookmarksTable(bookmarks, theme, self)
+        self._empty = plain_label("", self, role="caption", wrap=True)
+        self._keep = QPushButton(actions.keep_step.text(), self)
+        self._edit = QPushButton(self.tr("&Edit"), self)
+        self._remove = QPushButton(self.tr("&Delete"), self)
+        close = QPushButton(self.tr("Close"), self)
+        for button in (self._keep, self._edit, self._remove, close):
+            button.setAutoDefault(False)
+        buttons = fill(QHBoxLayout(), self._keep, self._edit, self._remove, 1, close, spacing=-1)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self._empty)
+        layout.addWidget(self._table, 1)
+        layout.addLayout(buttons)
+        self.resize(620, 380)
+        self._keep.clicked.connect(actions.keep_step.trigger)
+        self._edit.clicked.connect(self._table.edit_current)
+        self._remove.clicked.connect(self._on_remove_clicked)
+        close.clicked.connect(self.close)
+        self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._table.removal_requested.connect(self._on_remove_clicked)
+        self._table.selectionModel().selectionChanged.connect(self._enable)
+        bookmarks.changed.connect(self._enable)
+        self._enable()
+
+    def begin(self) -> None:
+        """Show the dialog with the keyboard focus in the list."""
+        self.show()
+        self.activateWindow()
+        (self._table if self._bookmarks.notes else self._keep).setFocus()
+
+    def select_row(self, row: int) -> None:
+        self._table.setCurrentIndex(self._bookmarks.index(row, 0))
+
+    def _enable(self) -> None:
+        text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
+        if self._bookmarks.notes:
+            text = self.tr("Click a bookmark or press Enter to go to its step; select its checkbox to compare it with "
+                           "the current step. Dimmed bookmarks belong to another run.")  # fmt: skip
+        set_plain_text(self._empty, text)
+        has_row = self._table.selected_row >= 0
+        self._edit.setEnabled(has_row)
+        self._remove.setEnabled(has_row)
+
+    def _on_table_row_chosen(self, row: int) -> None:
+        self.note_chosen.emit(self._bookmarks.notes[row])
+
+    def _on_remove_clicked(self) -> None:
+        row = self._table.selected_row
+        if row >= 0:
+            self._bookmarks.remove(row)
+
+
+_EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
+
+
+class BreakpointEditor(ScreenDialog):
+    """Adds, changes and removes breakpoints, in a modeless dialog; errors appear below the form."""
+
+    def __init__(self, marks: StepMarks, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Breakpoints"))
+        explain("breakpoint", self)
+        self._watch = marks.watch
+        self._breakpoints = marks.breakpoints
+        self._table = MarksTable(marks.breakpoints, self)
+        self._table.setAccessibleName(self.tr("Breakpoints; the space bar switches one on and off"))
+        self._kind = QComboBox(self)
+        self._kind.setAccessibleName(self.tr("Stop when"))
+        for kind in KINDS:
+            self._kind.addItem(marks.breakpoints.kind_text(kind), kind)
+        metrics = self.fontMetrics()
+        widest = max(metrics.horizontalAdvance(marks.breakpoints.kind_text(kind)) for kind in KINDS)
+        self._table.setColumnWidth(0, widest + 48)
+        self._table.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+        self._field = line_field(self, most=_LONGEST_TEXT)
+        self._field.setAccessibleName(self.tr("Token, word or number"))
+        self._add = QPushButton(self.tr("&Add"), self)
+        self._add.setDefault(True)
+        self._change = QPushButton(self.tr("&Change"), self)
+        self._remove = QPushButton(self.tr("&Remove"), self)
+        self._close = QPushButton(self.tr("Close"), self)
+        for button in (self._change, self._remove, self._close):
+            button.setAutoDefault(False)
+        self._problem = plain_label("", self, role="error", wrap=True)
+        self._found = plain_label("", self, role="caption", wrap=True)
+        self._lay_out()
+        self._connect()
+        self._on_kind_changed(0)
+        self._show_found()
+
+    def _lay_out(self) -> None:
+        intro = self.tr("Playing and running stop at the first step that meets one of these conditions.")
+        form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
+        bottom = fill(QHBoxLayout(), self._change, self._remove, 1, self._close, spacing=-1)
+        layout = QVBoxLayout(self)
+        layout.addWidget(plain_label(intro, self, role="caption", wrap=True))
+        layout.addWidget(self._table, 1)
+        layout.addLayout(form)
+        layout.addWidget(self._problem)
+        layout.addWidget(self._found)
+        layout.addLayout(bottom)
+        self.resize(500, 340)
+        for first, second in ((self._field, self._add), (self._add, self._change), (self._change, self._remove)):
+            self.setTabOrder(first, second)
+
+    def _connect(self) -> None:
+        self._kind.currentIndexChanged.connect(self._on_kind_changed)
+        self._field.textChanged.connect(self._on_field_changed)
+        self._add.clicked.connect(self._on_add_clicked)
+        self._change.clicked.connect(self._on_change_clicked)
+        self._remove.clicked.connect(self._on_remove_clicked)
+        self._close.clicked.connect(self.close)
+        self._table.row_chosen.connect(self._show_row)
+        self._table.removal_requested.connect(self._on_remove_clicked)
+        self._table.selectionModel().currentRowChanged.connect(self._on_table_current_row_changed)
+        self._table.selectionModel().selectionChanged.connect(self._enable)
+        self._watch.changed.connect(self._show_found)
+        self._watch.faulted.connect(self._on_watch_faulted)
+        self._breakpoints.changed.connect(self._enable)
+
+    # -- the form
+
+    def begin(self) -> None:
+        """Show the dialog, ready for typing."""
+        self.show()
+        self.activateWindow()
+        self._field.setFocus()
+
+    def _typed(self) -> Breakpoint:
+        """Return the breakpoint typed in; StudioError if it is not valid."""
+        kind: BreakpointKind = self._kind.currentData()
+        text = self._field.text()
+        if kind in TEXT_KINDS:
+            return Breakpoint(kind, text if kind == "pattern" else text.strip())
+        number, is_number = NUMBERS.toDouble(text.strip())
+        if not is_number:
+            raise StudioError("This is not a number", "Type one such as {example}.", example=_EXAMPLES[kind])
+        return Breakpoint(kind, number=number)
+
+    def _on_kind_changed(self, _index: int) -> None:
+        hints = {
+            "token": self.tr("The whole token, such as ##ing"),
+            "pattern": self.tr("A pattern found in the token, such as ^##.*ing$"),
+            "word": self.tr("A word as the trainer reads it"),
+        }
+        kind = self._kind.currentData()
+        number = self.tr("A number, such as {example}").format(example=_EXAMPLES.get(kind, ""))
+        self._field.setPlaceholderText(hints.get(kind, number))
+        self._on_field_changed()
+
+    def _on_field_changed(self, _text: str = "") -> None:
+        problem = ""
+        if self._field.text():
+            try:
+                self._typed()
+            except StudioError as error:
+                problem = str(error)
+        self._say(problem)
+        self._enable()
+
+    def _say(self, problem: str) -> None:
+        set_plain_text(self._problem, problem)
+        self._problem.setVisible(bool(problem))
+        set_state(self._field, "wrong" if problem else "")
+
+    # -- the list
+
+    def _enable(self) -> None:
+        is_good = bool(self._field.text()) and self._problem.isHidden()
+        row = self._table.selected_row
+        self._add.setEnabled(is_good)
+        self._change.setEnabled(is_good and row >= 0)
+        self._remove.setEnabled(row >= 0)
+
+    def _on_add_clicked(self) -> None:
+        row = self._breakpoints.add(self._typed())
+        self._field.clear()
+        self._table.scrollTo(self._breakpoints.index(row, 0))
+        self._field.setFocus()
+
+    def _on_change_clicked(self) -> None:
+        row = self._table.selected_row
+        if row >= 0:
+            self._breakpoints.replace(row, self._typed())
+
+    def _on_remove_clicked(self) -> None:
+        row = self._table.selected_row
+        if row >= 0:
+            self._breakpoints.remove(row)
+            self._enable()
+
+    def _on_table_current_row_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        self._show_row(current.row())
+
+    def _show_row(self, row: int) -> None:
+        """Show the breakpoint of a row, if there is one, in the form."""
+        if row >= 0:
+            self._kind.setCurrentIndex(KINDS.index(self._breakpoints.all[row].kind))
+            self._field.setText(whole(str(self._breakpoints.index(row, 1).data())))
+        self._enable()
+
+    # -- what is found
+
+    def _show_found(self) -> None:
+        if not self._breakpoints.all:
+            text = self.tr("No breakpoint is set.")
+        elif not self._watch.is_set:
+            text = self.tr("All breakpoints are switched off.")
+        elif self._watch.is_searching:
+            text = self.tr("Searching…")
+        else:
+            text = self.tr("Steps hit in this run: {count}").format(count=number_text(len(self._watch.steps)))
+        set_plain_text(self._found, text)
+
+    def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
+        self._say(str(error))
+        self._show_found()
