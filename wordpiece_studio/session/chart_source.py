@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.session.live_timeline import TextChanges
+from wordpiece_studio.session.live_text import TextChanges
 from wordpiece_studio.session.selection import text_of_token
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
-    from wordpiece_studio.session.live_timeline import TextSummary
+    from wordpiece_studio.session.live_text import TextSummary
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory

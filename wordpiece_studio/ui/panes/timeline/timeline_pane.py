@@ -39,10 +39,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
-    from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
-    from wordpiece_studio.session.step_marks import StepMarks
+    from wordpiece_studio.session.step_marks import Player, StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_marks import MarkKind
