@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import locale
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
@@ -45,13 +45,16 @@ from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.document import Document
+
+
+_T = TypeVar("_T")
 
 
 def encodings() -> list[tuple[str, str]]:
@@ -227,17 +230,15 @@ class ReadingForm(QWidget):
         self._show_kinds(rows)
         has_encoding = any(row.file.kind not in _KINDS_WITHOUT_ENCODING for row in rows)
         self._encoding_box.setEnabled(has_encoding)
-        self._show_encodings({(row.encoding, row.known == "guess") for row in rows})
-        columns = [column for row in rows[:1] for column in row.columns]
-        for row in rows[1:]:
-            columns = [column for column in columns if column in row.columns]
+        self._show_encodings(rows)
+        columns = [column for column in (rows[0].columns if rows else ()) if all(column in row.columns for row in rows)]
         has_columns = bool(rows) and all(row.file.kind in _KINDS_WITH_COLUMNS for row in rows)
         for part in self._parts[_COLUMN]:
             part.setVisible(has_columns)
         self._place()
-        self._show_columns(columns, {row.file.column for row in rows})
-        handlings = {row.file.errors for row in rows}
-        self._errors_box.setCurrentIndex(self._errors_box.findData(handlings.pop()) if len(handlings) == 1 else -1)
+        self._show_columns(columns, _common(row.file.column for row in rows))
+        errors = _common(row.file.errors for row in rows)
+        self._errors_box.setCurrentIndex(-1 if errors is None else self._errors_box.findData(errors))
 
     def set_narrow(self, is_narrow: bool) -> None:
         self._is_narrow = is_narrow
@@ -254,45 +255,33 @@ class ReadingForm(QWidget):
             self._grid.addWidget(box, 2 * row + 1, column)
 
     def _show_kinds(self, rows: Sequence[FileRow]) -> None:
-        self._kind_box.clear()
-        for kind in rows[0].kinds if rows else ():
-            if all(kind in row.kinds for row in rows):
-                self._kind_box.addItem(self._kind_title(kind), kind)
-        present = {row.file.kind for row in rows}
+        chosen = _common(row.file.kind for row in rows)
         is_guess = bool(rows) and all(row.is_kind_guess for row in rows)
-        index = self._kind_box.findData(present.pop()) if len(present) == 1 else -1
-        if is_guess:
-            title = self._kind_box.itemText(index)
-            self._kind_box.setItemText(index, self.tr("{kind} (guess)").format(kind=title))
-        self._kind_box.setCurrentIndex(index)
+        guessed = self.tr("{kind} (guess)") if is_guess else "{kind}"
+        items = [
+            ((guessed if kind == chosen else "{kind}").format(kind=self._kind_title(kind)), kind)
+            for kind in (rows[0].kinds if rows else ())
+            if all(kind in row.kinds for row in rows)
+        ]
+        _offer(self._kind_box, items, chosen)
         words = self.tr("The kind of file, if its name is misleading")
         guess = self.tr("Read as word counts: two columns, the second with a whole number in every row")
         set_plain_tooltip(self._kind_box, guess if is_guess else words)
 
-    def _show_encodings(self, present: set[tuple[str, bool]]) -> None:
-        self._encoding_box.clear()
-        codec, is_guess = next(iter(present)) if len(present) == 1 else ("", False)
-        known = dict([("utf-8", "UTF-8"), *encodings()])
+    def _show_encodings(self, rows: Sequence[FileRow]) -> None:
+        codec, is_guess = _common((row.encoding, row.known == "guess") for row in rows) or ("", False)
+        items = [(title, each) for each, title in [("utf-8", "UTF-8"), *encodings()] if each != codec]
         if codec:
             title = encoding_title(codec)
-            self._encoding_box.addItem(
-                self.tr("{encoding} (guess)").format(encoding=title) if is_guess else title, codec
-            )
-            known.pop(codec, None)
-        for each, title in known.items():
-            self._encoding_box.addItem(title, each)
-        self._encoding_box.setCurrentIndex(0 if codec else -1)
+            items.insert(0, (self.tr("{encoding} (guess)").format(encoding=title) if is_guess else title, codec))
+        _offer(self._encoding_box, items, codec or None)
         set_plain_tooltip(self._encoding_box, self._encoding_box.currentText())  # it may be elided
 
-    def _show_columns(self, columns: Sequence[str], present: set[str | None]) -> None:
-        self._column_box.clear()
-        for column in columns:
-            self._column_box.addItem(whole(column), whole(column))
-        chosen = next(iter(present)) if len(present) == 1 else None
-        if chosen is not None and chosen not in columns:
-            self._column_box.addItem(whole(chosen), whole(chosen))
+    def _show_columns(self, columns: Sequence[str], chosen: str | None) -> None:
+        offered = columns if chosen is None or chosen in columns else [*columns, chosen]
+        items = [(whole(column), whole(column)) for column in offered]
+        _offer(self._column_box, items, None if chosen is None else whole(chosen))
         self._column = chosen
-        self._column_box.setCurrentIndex(self._column_box.findData(whole(chosen)) if chosen is not None else -1)
         self._column_edit.setText(whole(chosen or ""))
         self._column_edit.setCursorPosition(0)
 
@@ -310,6 +299,20 @@ class ReadingForm(QWidget):
         box.setMinimumWidth(_LEAST_BOX)
         self._parts.append((BuddyLabel(name, box, self), box))
         return box
+
+
+def _common(values: Iterable[_T]) -> _T | None:
+    """Return the value that all are; None if they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def _offer(box: QComboBox, items: Iterable[tuple[str, str]], chosen: str | None) -> None:
+    """Let the user choose among titles with their data; None chooses nothing."""
+    box.clear()
+    for title, data in items:
+        box.addItem(title, data)
+    box.setCurrentIndex(-1 if chosen is None else box.findData(chosen))
 
 
 _LONGEST = 200_000
