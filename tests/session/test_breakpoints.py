@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.breakpoints import MarksModel
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
@@ -139,7 +140,7 @@ def test_what_makes_no_sense_is_refused(kind: str, text: str, number: float) -> 
 
 
 def test_the_table(qtmodeltester: ModelTester) -> None:
-    table = Breakpoints()
+    table: MarksModel[Breakpoint] = Breakpoints()
     table.set_marks([Breakpoint("token", "##ing"), Breakpoint("value", number=0.0025, is_enabled=False)])
     qtmodeltester.check(table)
     assert [table.index(row, 1).data() for row in range(2)] == ["##ing", "0.0025"]
