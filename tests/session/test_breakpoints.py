@@ -15,9 +15,8 @@ from PySide6.QtCore import Qt
 from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import KINDS, Breakpoint, Breakpoints, BreakpointSearch
-from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import StepMarks
+from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.text.patterns import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.breakpoints import MarksModel
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
@@ -140,7 +140,7 @@ def test_what_makes_no_sense_is_refused(kind: str, text: str, number: float) -> 
 
 
 def test_the_table(qtmodeltester: ModelTester) -> None:
-    table = Breakpoints()
+    table: MarksModel[Breakpoint] = Breakpoints()
     table.set_marks([Breakpoint("token", "##ing"), Breakpoint("value", number=0.0025, is_enabled=False)])
     qtmodeltester.check(table)
     assert [table.index(row, 1).data() for row in range(2)] == ["##ing", "0.0025"]

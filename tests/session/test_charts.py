@@ -19,7 +19,7 @@ from wordpiece_studio.session.chart_source import (
     tie_steps,
     value_curve,
 )
-from wordpiece_studio.session.live_timeline import TextSummary
+from wordpiece_studio.session.live_text import TextSummary
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 

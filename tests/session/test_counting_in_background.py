@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.counting import counting
+from wordpiece_studio.corpus.counting.counting import count_corpus, count_texts, is_much
 from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.session import corpus_counting
-from wordpiece_studio.session.corpus_counting import counted
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase, resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
@@ -45,7 +44,7 @@ def long_text() -> str:
 
 @pytest.fixture
 def job(qapp: object) -> Iterator[Task]:
-    job = Task(counted, "The words cannot be counted")
+    job = Task(count_corpus, "The words cannot be counted", in_child=is_much)
     yield job
     job.close()
 
@@ -65,7 +64,7 @@ def count_file(job: Task, path: Path) -> None:
 
 @pytest.fixture
 def always_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_counting, "LARGEST_IN_THREAD", -1)
+    monkeypatch.setattr(counting, "LARGEST_AT_ONCE", -1)
 
 
 def children() -> list[int]:
@@ -109,9 +108,8 @@ def test_a_small_text_is_counted_at_once(qtbot: QtBot, job: Task) -> None:
     assert not job.is_running
 
 
-@pytest.mark.usefixtures("always_in_a_child")
 def test_a_child_counts_the_same(qtbot: QtBot, job: Task) -> None:
-    text = "Hug, pug!\r\nniño 안녕하세요 \U0001f917 hug\n" * 3
+    text = "Hug, pug!\r\nniño 안녕하세요 \U0001f917 hug\n" * 10_000
     with qtbot.waitSignals([job.progressed, job.finished], timeout=20_000):
         job.finished.connect(lambda counts: results.append(counts))
         results: list[WordCounts] = []
@@ -260,7 +258,7 @@ def _state_of(pid: int) -> str:
 @pytest.mark.slow
 def test_close_while_counting(qapp: object) -> None:
     for text in ("small", long_text()):
-        job = Task(counted, "The words cannot be counted")
+        job = Task(count_corpus, "The words cannot be counted", in_child=is_much)
         count_text(job, text)
         job.close()
         count_text(job, "too late")

@@ -17,7 +17,7 @@ from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import run as runs
 from wordpiece_studio.session.live_changes import ChangesFinder, ComparedChanges, LiveChanges
-from wordpiece_studio.session.live_timeline import TextChange, TextSummary, TextTimeline, word_timeline
+from wordpiece_studio.session.live_text import TextChange, TextSummary, TextTimeline, word_timeline
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
@@ -168,7 +168,7 @@ def test_only_the_words_that_spell_a_new_token_are_looked_at_again(
         looked.append(word)
         return word_timeline(word, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("wordpiece_studio.session.live_timeline.word_timeline", noting)
+    monkeypatch.setattr("wordpiece_studio.session.live_text.word_timeline", noting)
     assert run.history[12].token == "chap"
     timeline.grow(13)
     timeline.advance(10)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import StepMarks
+from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

@@ -10,9 +10,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import token_search
-from wordpiece_studio.session.table_model import OrderingCanceled
-from wordpiece_studio.session.token_search import TokenSearch, ends_soon, pattern_finder, token_ranks, tokens_found
+from wordpiece_studio.session import table_model
+from wordpiece_studio.session.table_model import (
+    OrderingCanceled,
+    TokenSearch,
+    ends_soon,
+    pattern_finder,
+    token_ranks,
+    tokens_found,
+)
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 HOSTILE = "(?:a|b|ab|#)+[^ab]$"
@@ -39,7 +45,7 @@ def test_the_search(text: str, is_pattern: bool, expected: list[int]) -> None:
 
 
 def test_a_search_that_takes_too_long_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_search, "_MOST_SECONDS", -1.0)
+    monkeypatch.setattr(table_model, "_MOST_SECONDS", -1.0)
     with pytest.raises(StudioError, match="takes too long"):
         tokens_found(TOKENS, lambda tokens: [True] * len(tokens))
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QObject, QPersistentModelIndex, Qt
 
 from tests.session.conftest import random_counts
-from wordpiece_studio.session import table_model, token_search
+from wordpiece_studio.session import table_model
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import VALUE_ROLE, RowsWanted
 from wordpiece_studio.session.token_usage import TokenUsage
@@ -258,7 +258,7 @@ def test_an_expression_that_fails_shows_no_token(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, pattern: str, message: str
 ) -> None:
     everything = scene.ids()
-    monkeypatch.setattr(token_search, "_MOST_SECONDS", -1.0)
+    monkeypatch.setattr(table_model, "_MOST_SECONDS", -1.0)
     with scene.qtbot.waitSignal(scene.table.filter_failed) as caught:
         scene.table.set_filter(VocabularyFilter(pattern, is_pattern=True))
     assert message in str(caught.args[0])

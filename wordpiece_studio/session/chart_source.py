@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.session.live_timeline import TextChanges
+from wordpiece_studio.session.live_text import TextChanges
 from wordpiece_studio.session.selection import text_of_token
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
-    from wordpiece_studio.session.live_timeline import TextSummary
+    from wordpiece_studio.session.live_text import TextSummary
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
@@ -215,10 +215,11 @@ def height_curve(values: NDArray[np.float64], columns: int) -> Curve:
     Values without a logarithm (zero and below, which `likelihood` can give) lie at 0. If all values are equal, they lie
     in the middle, at 0.5.
     """
-    has_log = (values > 0) & (values < np.inf)
-    is_whole = has_log.all()
-    curve = value_curve(values if is_whole else np.where(has_log, values, 0.0), columns)
-    positive = curve.y if is_whole else values[has_log]
+    curve = value_curve(values, columns)
+    positive = curve.y
+    if not ((positive > 0) & (positive < np.inf)).all():
+        has_log = (values > 0) & (values < np.inf)
+        curve, positive = value_curve(np.where(has_log, values, 0.0), columns), values[has_log]
     low, high = np.log(positive.min(initial=np.inf)), np.log(positive.max(initial=_LEAST))
     logs = np.log(curve.y, out=np.full(len(curve.y), -np.inf), where=curve.y > 0)
     if high > low:
@@ -229,7 +230,8 @@ def height_curve(values: NDArray[np.float64], columns: int) -> Curve:
 def thinned(steps: NDArray[np.int64], count: int, columns: int) -> NDArray[np.int64]:
     """Return the steps, ascending, at which to draw a mark: at most one in each of the columns for `count` merges."""
     if len(steps) > columns:
-        steps = steps[np.diff(steps * columns // max(count, 1), prepend=-1) > 0]
+        column_of = steps * columns // max(count, 1)
+        steps = steps[np.diff(column_of, prepend=-1) > 0]
     return steps
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -11,31 +10,24 @@ from wordpiece_studio.corpus.count_tables import (
     HEADER,
     counts_as_text,
     is_typed_counts,
-    read_typed_counts,
     with_count,
 )
+from wordpiece_studio.corpus.counting.counting import count_corpus, is_much
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.garbage import free_words_slowly
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.system.child import Child
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.session.document import Document
 
 LONGEST_WORD = 1000
 """In characters; longer words are skipped unless the user sets another limit."""
-LARGEST_IN_THREAD = 200_000
-"""In characters; a longer text is counted in a child process."""
 
-_FAILURE = "The words cannot be counted"
 _DELAY_MS = 120
 _LONG_DELAY_MS = 800
 _LONG_TEXT = 1_000_000
@@ -43,40 +35,6 @@ _LIVE_TEXT = 150_000
 """Characters; a text up to this length is counted after every key press, in a hundredth of a second."""
 _PATIENCE_MS = 250
 """How long outdated counts may stay visible after a key press: no one notices so short a time."""
-
-
-def counted(
-    text: str | None,
-    files: Sequence[CorpusFile],
-    normalizer: Normalizer,
-    pre_tokenizer: PreTokenizer,
-    max_word_length: int,
-    *,
-    progress: Callable[[CountingProgress], None],
-    should_stop: Callable[[], bool],
-) -> WordCounts:
-    """Count the words of a text, or of files if there is none; of much text in a child process.
-
-    Pure Python work in a thread stalls the window, so a thread is used only for work that is done at once; besides, a
-    child process can be killed at any time. If files are stopped, the counts of a first part are returned.
-    """
-    from wordpiece_studio.corpus.counting.counting import count_texts, count_words
-
-    steps = normalizer, pre_tokenizer
-    if text is not None and is_typed_counts(text):  # a line takes much less time than the words in it
-        counts = read_typed_counts(text, *steps, should_stop)
-    elif text is not None and len(text) <= LARGEST_IN_THREAD:
-        counts = count_texts([text], *steps, max_word_length=max_word_length, should_stop=should_stop)
-    else:
-        with Child(_FAILURE, low_priority=True) as child:
-            call = partial(child.call, max_word_length=max_word_length, progress=progress, should_stop=should_stop)
-            if text is None:
-                counts = call(count_words, files, *steps, processes=None, keeps_when_stopped=True)
-            else:
-                counts = call(count_texts, [text], *steps)
-        free_words_slowly(counts)
-    _ = counts.alphabet_size, counts.symbols  # worked out here, not in the window's thread
-    return counts
 
 
 class CorpusCounting(QObject):
@@ -139,8 +97,9 @@ class CorpusCounting(QObject):
         self._timer = single_shot(self, self.count_now)
         self._patience = single_shot(self, self._report_unknown, _PATIENCE_MS)
         document.text_changed.connect(self._on_document_text_changed)
-        self._task = Task(counted, _FAILURE, self)
-        self._task.finished.connect(self._take)
+        # Pure Python in a thread stalls the window, and a child can be killed at any time.
+        self._task = Task(count_corpus, "The words cannot be counted", self, in_child=is_much)
+        self._task.finished.connect(self._on_task_finished)
         self._task.failed.connect(self._on_task_failed)
         self._task.progressed.connect(self._on_task_progressed)
         self._task.changed.connect(self._report_state)
@@ -325,6 +284,10 @@ class CorpusCounting(QObject):
         # At once means after everything else that the key press does.
         self._timer.start(0 if self._is_live else _LONG_DELAY_MS if is_long else _DELAY_MS)
         self._report_unknown_soon()
+
+    def _on_task_finished(self, counts: WordCounts) -> None:
+        free_words_slowly(counts)
+        self._take(counts)
 
     def _take(self, counts: WordCounts) -> None:
         if self._document.is_files:

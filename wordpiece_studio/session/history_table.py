@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wordpiece_studio.session.table_model import LEFT, OrderingCanceled, SortedItems, SortedTableModel, TableColumn
-from wordpiece_studio.session.token_search import TokenSearch
+from wordpiece_studio.session.table_model import (
+    LEFT,
+    OrderingCanceled,
+    SortedItems,
+    SortedTableModel,
+    TableColumn,
+    TokenSearch,
+)
 from wordpiece_studio.system.arrays import slices
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The steps that change how the live text is tokenized, for all panes.
 
 They are searched for in time slices, even while training runs, and whether or not a pane is visible.
-`live_timeline.py` finds them.
+`live_text.py` finds them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 
-from wordpiece_studio.session.live_timeline import TextChange, TextChanges, TextSummary, TextTimeline
+from wordpiece_studio.session.live_text import TextChange, TextChanges, TextSummary, TextTimeline
 from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:

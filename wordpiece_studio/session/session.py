@@ -24,10 +24,9 @@ from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs, overlaps
-from wordpiece_studio.session.step_marks import StepMarks
+from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring

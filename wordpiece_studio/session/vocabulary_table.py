@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt
 
-from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
-from wordpiece_studio.session.token_search import TokenSearch
+from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn, TokenSearch
 from wordpiece_studio.system.arrays import lengths_of
 
 if TYPE_CHECKING:

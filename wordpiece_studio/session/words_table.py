@@ -16,8 +16,16 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.table_model import LEFT, OrderingCanceled, SortedItems, SortedTableModel, TableColumn
-from wordpiece_studio.session.token_search import text_finder, token_ranks, tokens_found
+from wordpiece_studio.session.table_model import (
+    LEFT,
+    OrderingCanceled,
+    SortedItems,
+    SortedTableModel,
+    TableColumn,
+    text_finder,
+    token_ranks,
+    tokens_found,
+)
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.segmentation import prepare
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit
 import wordpiece_studio as wps
 from tests.ui.panes.timeline_bench import Timeline, click
 from wordpiece_studio.session.breakpoints import Breakpoint
-from wordpiece_studio.session.live_timeline import TextChange
+from wordpiece_studio.session.live_text import TextChange
 from wordpiece_studio.session.run import Run, Selection
 from wordpiece_studio.session.runs import Parting
 from wordpiece_studio.session.step_marks import COMPARE, Bookmark

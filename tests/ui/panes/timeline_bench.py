@@ -11,9 +11,8 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.runs import Comparison, Runs
-from wordpiece_studio.session.step_marks import StepMarks
+from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane

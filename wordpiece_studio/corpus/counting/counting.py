@@ -19,6 +19,7 @@ from itertools import count
 from operator import index
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts, read_typed_counts
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, lines_of
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, counter_for, with_lines_before
 from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
@@ -62,6 +63,7 @@ PART_BYTES = 64 << 20  # with a single worker
 # With several: small where counting is slow, so that all can pause soon, and much is kept when they stop.
 SEGMENT_BYTES, CHILD_SEGMENT_BYTES = 16 << 20, 2 << 20
 _WAIT_SECONDS = 0.02
+LARGEST_AT_ONCE = 200_000  # characters of a text
 
 
 def count_words(
@@ -212,6 +214,40 @@ def count_texts(
         bytes_before += size
 
     return _counted(map(noted_pieces, checked, count(1)), pipeline, max_word_length, stop_check(should_stop))
+
+
+def count_corpus(
+    text: str | None,
+    files: Sequence[CorpusFile],
+    normalizer: str | Normalizer | None,
+    pre_tokenizer: str | PreTokenizer,
+    max_word_length: int,
+    *,
+    progress: Callable[[CountingProgress], None],
+    should_stop: Callable[[], bool],
+) -> WordCounts:
+    """Count the words of a text, or of files if there is none; if these are stopped, of a first part of them.
+
+    A text of words with their counts is read as such. Progress is reported if it `is_much`.
+    """
+    steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+    if text is None:
+        counts = count_words(
+            files, *steps, max_word_length=max_word_length, processes=None, progress=progress, should_stop=should_stop,
+            keeps_when_stopped=True,
+        )  # fmt: skip
+    elif is_typed_counts(text):
+        counts = read_typed_counts(text, *steps, should_stop)
+    else:
+        told = progress if is_much(text) else None
+        counts = count_texts([text], *steps, max_word_length=max_word_length, progress=told, should_stop=should_stop)
+    _ = counts.alphabet_size, counts.symbols  # worked out here, not when they are shown
+    return counts
+
+
+def is_much(text: str | None, *_others: object) -> bool:
+    """Return whether it takes more than a moment to count a corpus; of words with their counts, a line takes little."""
+    return text is None or (len(text) > LARGEST_AT_ONCE and not is_typed_counts(text))
 
 
 def _counted(

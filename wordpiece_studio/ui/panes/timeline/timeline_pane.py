@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
-    from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
-    from wordpiece_studio.session.step_marks import StepMarks
+    from wordpiece_studio.session.step_marks import Player, StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_marks import MarkKind
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -213,6 +213,7 @@ class TimelinePane(Pane):
         self._judging = judging
         self._partings = Task(partings, "The runs cannot be compared", self)
         self._goes_to_parting = False  # as soon as it is known
+        self._curve_of: MergeHistory | None = None  # the run that the plot shows
         self._selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
@@ -333,7 +334,10 @@ class TimelinePane(Pane):
         if history is None:
             self.plot.set_curve(np.empty(0), np.empty(0))
         else:
-            self.plot.set_curve(*(history.column(name)[:count] for name in ("value", "ties")))
+            known = len(self.plot.values) if history is self._curve_of else 0
+            values, ties = (history.column(name)[:count] for name in ("value", "ties"))
+            self.plot.set_curve(values, ties, known if known <= count else 0)
+        self._curve_of = history
         self.plot.setEnabled(count > 0)
         self._find_partings()
         self._show_lanes()

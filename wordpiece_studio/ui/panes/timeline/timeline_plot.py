@@ -88,7 +88,7 @@ class TimelinePlot(QAbstractSlider):
 
     # -- contents
 
-    def set_curve(self, values: Values, ties: NDArray[Any]) -> None:
+    def set_curve(self, values: Values, ties: NDArray[Any], known: int = 0) -> None:
         """Show these merges.
 
         Parameters
@@ -97,9 +97,12 @@ class TimelinePlot(QAbstractSlider):
             The value of each merge, shape (n_merges,).
         ties
             How many pairs shared it, shape (n_merges,); 1 means no tie.
+        known
+            How many merges are shown, if these begin with them; else 0.
         """
+        new_ties = np.flatnonzero(ties[known:] > 1) + known + 1
+        self._ties = np.concatenate((self._ties, new_ties)) if known else new_ties
         self.values = values
-        self._ties = np.flatnonzero(ties > 1) + 1
         self.blockSignals(True)  # a shorter range would move the value, which the user did not ask for
         self.setMaximum(len(values))
         self.blockSignals(False)

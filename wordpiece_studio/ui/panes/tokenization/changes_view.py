@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QObject, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesOfRuns
-from wordpiece_studio.session.live_timeline import TextChanges
+from wordpiece_studio.session.live_text import TextChanges
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QTableView
 
     from wordpiece_studio.session.live_changes import ComparedChanges, LiveChanges
-    from wordpiece_studio.session.live_timeline import TextChange
+    from wordpiece_studio.session.live_text import TextChange
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.table_model import Index

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.session.live_text import LiveLine, LiveText
-    from wordpiece_studio.session.live_timeline import TextSummary
+    from wordpiece_studio.session.live_text import LiveLine, LiveText, TextSummary
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.view_text import TextUnit
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord

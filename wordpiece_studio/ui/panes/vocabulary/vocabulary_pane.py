@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -39,7 +39,7 @@ from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import (
     DEAD_MARK,
     dead_sentence,
@@ -203,19 +203,21 @@ class VocabularyDelegate(ChipDelegate):
         self._model = model
         self._usage = usage
 
-    def ink(self, index: Index) -> QColor:
-        column = index.column()
-        is_pale = column == _Column.RUNS or (column in BY_USAGE and not self._usage.is_current)
-        return self._theme.muted if is_pale or column == _Column.REASON else self._theme.text
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        if index.column() != _Column.TOKEN:
-            super().paint(painter, option, index)
-            return
-        if option.state & QStyle.StateFlag.State_Selected:
+        token_id, column = self._model.item_of_row(index.row()), index.column()
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if is_selected:
             painter.fillRect(option.rect, self._theme.accent_soft)
-            paint_mark(painter, option.rect, self._theme)
-        self._paint_token(painter, option.rect, self._model.item_of_row(index.row()))
+        if column == _Column.TOKEN:
+            if is_selected:
+                paint_mark(painter, option.rect, self._theme)
+            self._paint_token(painter, option.rect, token_id)
+            return
+        is_text = column in (_Column.REASON, _Column.RUNS)
+        is_pale = is_text or (column in BY_USAGE and not self._usage.is_current)
+        painter.setFont(option.font)
+        painter.setPen(self._theme.muted if is_pale else self._theme.text)
+        paint_text(painter, option.rect, self._model.text(token_id, column), is_number=not is_text)
 
     def _paint_token(self, painter: QPainter, cell: QRect, token_id: int) -> None:
         dead = self._usage.dead
