@@ -51,7 +51,7 @@ BANNED_NAMES = {
     "QSaveFile": "replaces a good file by a truncated one on a full disk; see system/atomic_write.py",
     "QSortFilterProxyModel": "takes seconds over a Python model; sort and filter by index arrays",
     "toPlainText": "changes the text; Document.text is the truth",
-    "singleShot": "calls a method of what is deleted by then; see session/timers.py",
+    "singleShot": "calls a method of what is deleted by then; see session/task.py",
     "setHtml": "shows text from outside as markup",
     "RichText": "shows text from outside as markup",
     "AutoText": "shows text from outside as markup",
@@ -72,7 +72,7 @@ MAY_SET_TOOLTIPS = {"ui/widgets/plain.py"}
 # Where it is made sure that a megabyte from the clipboard is no line.
 MAY_MAKE_FIELDS = {"ui/widgets/fields.py"}
 # Where it is made sure that a painter is given back as it was.
-MAY_SAVE_PAINTERS = {"ui/widgets/painting.py"}
+MAY_SAVE_PAINTERS = {"ui/widgets/theme.py"}
 # The names a distribution is imported by, where they are not its own.
 LIBRARY_AS = {"pyside6_essentials": {"PySide6", "shiboken6"}}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CHIP_COLORS = ("#9fb1f7", "#eff8ab", "#f8e0ec", "#e3a77d", "#ddffdf", "#bfb4c7", "#81d2b3", "#dad3fd")
-"""The window's light backgrounds of tokens; see `wordpiece_studio.ui.widgets.colors` for how they were found."""
+"""The window's light backgrounds of tokens; see `wordpiece_studio.ui.widgets.theme` for how they were found."""
 CHIP_INK = "#14181f"
 
 _CHIP = "display:inline-block;padding:0 5px;border-radius:4px;font-family:monospace;white-space:pre"

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are tho
 _CHILD = """
 import atexit, functools, os, signal, sys, time
 from wordpiece_studio.ui import studio
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.main_window import MainWindow
 
 step, numbers = sys.argv[1], [signal.Signals[name] for name in sys.argv[2:]]

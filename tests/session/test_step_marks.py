@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
+from wordpiece_studio.session.breakpoints import SelectionStep
 from wordpiece_studio.session.run import Selection, TrainerState
-from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.session.step_marks import COMPARE, Bookmark, Bookmarks
 from wordpiece_studio.training.config import TrainingConfig
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 
-from wordpiece_studio.session.timers import later, single_shot
+from wordpiece_studio.session.task import later, single_shot
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -12,8 +12,8 @@ import pytest
 
 from tests.ui.color_vision import VISIONS, contrast, difference, seen
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.ui.widgets import colors
-from wordpiece_studio.ui.widgets.colors import INKS, LOOKS, SHADES, Look, TokenStyles, run_color
+from wordpiece_studio.ui.widgets import theme
+from wordpiece_studio.ui.widgets.theme import INKS, LOOKS, SHADES, Look, TokenStyles, run_color
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -77,13 +77,13 @@ def test_the_colours_of_runs_can_be_distinguished_and_none_is_the_accent(look: L
 
 @pytest.mark.slow
 def test_a_token_has_the_same_colour_in_another_run() -> None:
-    code = "from wordpiece_studio.ui.widgets.colors import TokenStyles; print(TokenStyles().of('##hug').shade)"
+    code = "from wordpiece_studio.ui.widgets.theme import TokenStyles; print(TokenStyles().of('##hug').shade)"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert int(output) == TokenStyles().of("##hug").shade
 
 
 def test_the_examples_hold() -> None:
-    assert not doctest.testmod(colors).failed
+    assert not doctest.testmod(theme).failed
 
 
 def test_the_symbols_of_the_smallest_sample_all_differ_in_colour() -> None:

@@ -16,7 +16,7 @@ from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.runs import ComparedStep, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-from wordpiece_studio.ui.panes.tokenization.changes_view import RUN
+from wordpiece_studio.ui.panes.tokenization.token_table import RUN
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester

@@ -16,7 +16,7 @@ from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.manifest import read_manifest
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
-from wordpiece_studio.ui.widgets.run_names import run_names
+from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
     from pathlib import Path

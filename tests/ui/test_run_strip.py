@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.run_strip import RenameDialog
-from wordpiece_studio.ui.widgets.run_names import run_names
+from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QAbstractButton

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QListView, QSpinBox, QToolButton, QWidget
 
-from wordpiece_studio.ui.widgets.colors import CONTRAST, DARK, LIGHT
-from wordpiece_studio.ui.widgets.theme import Theme
+from wordpiece_studio.ui.widgets.theme import CONTRAST, DARK, LIGHT, Theme
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

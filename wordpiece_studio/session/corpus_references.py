@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
 
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, is_url
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

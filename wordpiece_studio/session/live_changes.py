@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 
 from wordpiece_studio.session.live_text import TextChange, TextChanges, TextSummary, TextTimeline
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,8 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_store import About
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.storage.project.container import ProjectStamp, stamp_of
 
 if TYPE_CHECKING:

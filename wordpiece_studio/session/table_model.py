@@ -21,8 +21,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.task import Task, Turn
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, Turn, single_shot
 from wordpiece_studio.system.arrays import code_points_of, lengths_of
 from wordpiece_studio.text.patterns import SearchPattern, compiled_pattern
 

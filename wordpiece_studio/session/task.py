@@ -14,14 +14,33 @@ from collections.abc import Generator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.child import CannotSend, Child, Control, Stopped, takes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+def single_shot(owner: QObject, slot: Callable[[], object], interval_ms: int = 0) -> QTimer:
+    """Return a timer that calls `slot` once each time it is started, after `interval_ms` unless told otherwise then."""
+    timer = QTimer(owner)
+    timer.setSingleShot(True)
+    timer.setInterval(interval_ms)
+    timer.timeout.connect(slot)
+    return timer
+
+
+def later(owner: QObject, delay_ms: int, slot: Callable[[], None]) -> None:
+    """Call `slot`, a method of `owner` or of a child of it, in `delay_ms` milliseconds; never after `owner` is deleted.
+
+    ``QTimer.singleShot`` does not watch the owner of a Python method: it calls it even after its window is gone.
+    """
+    timer = single_shot(owner, slot, delay_ms)
+    timer.timeout.connect(timer.deleteLater)
+    timer.start()
+
 
 _log = logging.getLogger(__name__)
 

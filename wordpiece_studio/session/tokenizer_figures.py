@@ -21,8 +21,7 @@ from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, library_tokenizer, measure
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
 from wordpiece_studio.storage.tokenizer_loading import files_read, load_tokenizer, manifest_of_tokenizer
 from wordpiece_studio.system.child import Child

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, Signal
 
 from wordpiece_studio.session.run import Candidates, Progress, Run, RunOrigin, Selection, TrainerState
-from wordpiece_studio.session.task import Task, TaskThread
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, TaskThread, single_shot
 from wordpiece_studio.session.training_job import Trainers, candidates_beside, default_trainer
 
 if TYPE_CHECKING:

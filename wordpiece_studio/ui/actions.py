@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QMenu, QMenuBar
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.dialogs.help_window import help_pages
-from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, set_plain_tooltip
+from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import START_SAMPLE
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController
 from wordpiece_studio.ui.controllers.export_controller import ExportController
 from wordpiece_studio.ui.controllers.help_controller import HelpController

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
 from wordpiece_studio.ui.widgets.screen_room import arranged, room_for
+from wordpiece_studio.ui.widgets.theme import icon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,11 +13,10 @@ from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.settings import SettingsStore, default_folder
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.dialogs.diagnostics import start_log, stop_log
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.widgets.painting import program_icon
-from wordpiece_studio.ui.widgets.theme import Theme
+from wordpiece_studio.ui.widgets.theme import Theme, program_icon
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:

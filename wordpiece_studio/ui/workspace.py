@@ -28,13 +28,11 @@ from wordpiece_studio.ui.panes.tokenization.tokenization_pane import Tokenizatio
 from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.run_strip import RunStrip
-from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
-from wordpiece_studio.ui.widgets.fields import NUMBERS
-from wordpiece_studio.ui.widgets.input_events import FileDrops
+from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
 from wordpiece_studio.ui.widgets.screen_room import RoomArea, arranged
-from wordpiece_studio.ui.widgets.theme import PaneTheme
+from wordpiece_studio.ui.widgets.theme import PaneTheme, TokenStyles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

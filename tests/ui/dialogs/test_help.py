@@ -16,8 +16,8 @@ import wordpiece_studio
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, glossary_entries, help_pages
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
-from wordpiece_studio.ui.widgets.colors import LOOKS, palette
 from wordpiece_studio.ui.widgets.explained import entry_at
+from wordpiece_studio.ui.widgets.theme import LOOKS, palette
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,7 +26,7 @@ from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
-from wordpiece_studio.ui.widgets.colors import LOOKS
+from wordpiece_studio.ui.widgets.theme import LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.panes.charts.chart import Chart
-    from wordpiece_studio.ui.widgets.colors import Colors
-    from wordpiece_studio.ui.widgets.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Colors, Theme
 
 VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE, ALL = range(7)
 

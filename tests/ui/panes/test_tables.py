@@ -13,8 +13,7 @@ from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import PAIR, CandidatesModel
 from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
-from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesModel
-from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
+from wordpiece_studio.ui.panes.tokenization.token_table import ChangesModel, TokenModel
 from wordpiece_studio.ui.panes.tokenization.why_here import LadderModel, Rung
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable

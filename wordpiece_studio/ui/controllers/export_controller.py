@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.task import Task, Turn
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.task import Task, Turn, later
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Exported, export, export_library, manifest_of
 from wordpiece_studio.storage.manifest import Origin

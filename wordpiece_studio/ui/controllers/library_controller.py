@@ -10,8 +10,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
-from wordpiece_studio.ui.widgets.run_names import library_trainer_name, repetition_text, run_names
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import library_trainer_name, number_text, repetition_text, run_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,7 @@ from wordpiece_studio.session.project_state import Loss, UnsavedWork, unsaved_wo
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import RecoveryStore
 from wordpiece_studio.session.step_marks import breakpoints_of
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.timers import later, single_shot
+from wordpiece_studio.session.task import Task, later, single_shot
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, damaged, is_replaced, stamp_of
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.system.printable import display_name, file_error

@@ -16,7 +16,7 @@ from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
-from wordpiece_studio.ui.widgets.run_names import run_names
+from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

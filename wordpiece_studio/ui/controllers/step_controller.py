@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from wordpiece_studio.session.breakpoints import id_of_token
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.step_marks import one_line
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words

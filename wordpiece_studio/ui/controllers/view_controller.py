@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from wordpiece_studio.session.settings import SavedLayout
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, demo_text_size
-from wordpiece_studio.ui.widgets.input_events import keep
+from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.screen_room import room_for
 

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.exports import files_of, is_folder
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE

@@ -13,13 +13,12 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
-from wordpiece_studio.ui.widgets.run_names import where_text
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import number_text, where_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

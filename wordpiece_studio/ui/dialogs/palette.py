@@ -31,9 +31,9 @@ from shiboken6 import isValid
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.screen_room import arranged
+from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:

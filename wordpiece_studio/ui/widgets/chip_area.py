@@ -14,7 +14,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QHelpEvent, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
 from wordpiece_studio.ui.widgets.chip_style import ChipStyle
-from wordpiece_studio.ui.widgets.input_events import is_alone, keep
+from wordpiece_studio.ui.widgets.fields import is_alone, keep
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.token_text import token_text
 

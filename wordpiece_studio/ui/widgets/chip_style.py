@@ -19,16 +19,15 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from wordpiece_studio.session.table_model import RIGHT, Index, TableModel
-from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.quiet_table import paint_text
+from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QRect
     from PySide6.QtWidgets import QTableView
 
-    from wordpiece_studio.ui.widgets.colors import Border, Look, TokenStyle
-    from wordpiece_studio.ui.widgets.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Border, Look, Theme, TokenStyle
 
 
 _PADDING = 7.0

@@ -16,8 +16,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QTabBar, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
-from wordpiece_studio.session.timers import later
-from wordpiece_studio.ui.widgets.input_events import keep
+from wordpiece_studio.session.task import later
+from wordpiece_studio.ui.widgets.fields import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

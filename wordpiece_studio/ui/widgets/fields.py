@@ -6,14 +6,19 @@ searched, compiled or drawn at each key press with the 32,767 characters that Qt
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QMimeData, Qt, QTextBoundaryFinder, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QLocale, QMimeData, QObject, Qt, QTextBoundaryFinder, Signal
+from PySide6.QtGui import QDropEvent, QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
+from PySide6.QtWidgets import QAbstractScrollArea, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, whole
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
 """Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05."""
@@ -207,3 +212,58 @@ class LineDialog(ScreenDialog):
         """Emit the text and close."""
         self.text_chosen.emit(self.field.text())
         super().accept()
+
+
+_ALONE = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)  # on a Mac arrow keys have the second
+_DRAGS = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
+
+
+def is_alone(event: QKeyEvent) -> bool:
+    """Return whether the key was pressed without Shift, Ctrl, Alt or Meta."""
+    return event.modifiers() in _ALONE
+
+
+def keep(event: QEvent, keys: Collection[Qt.Key]) -> bool:
+    """Accept `event` if it asks whether the control wants one of these keys, pressed alone; return whether it does."""
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    if event.key() not in keys or not is_alone(event):
+        return False
+    event.accept()
+    return True
+
+
+class FileDrops(QObject):
+    """Takes local files and folders that are dropped on a widget; the widget itself handles all other drops.
+
+    Parameters
+    ----------
+    target
+        The widget; for a scroll area, its viewport is used.
+    """
+
+    files_dropped = Signal(object)
+    """Files or folders were dropped, a list of str."""
+
+    def __init__(self, target: QWidget) -> None:
+        super().__init__(target)
+        self._target = target.viewport() if isinstance(target, QAbstractScrollArea) else target
+        self._target.setAcceptDrops(True)
+        self._target.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take drags of files."""
+        if watched is not self._target or event.type() not in _DRAGS or not isinstance(event, QDropEvent):
+            return False
+        paths = _dropped_paths(event.mimeData())
+        if not paths:
+            return False
+        event.acceptProposedAction()
+        if event.type() == QEvent.Type.Drop:
+            self.files_dropped.emit(paths)
+        return True
+
+
+def _dropped_paths(data: QMimeData) -> list[str]:
+    """Return the local files and folders being dragged or dropped."""
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.timers import later, single_shot
+from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 

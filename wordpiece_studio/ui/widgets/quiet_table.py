@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt,
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QStyledItemDelegate, QTableView, QWidget
 
-from wordpiece_studio.ui.widgets.input_events import is_alone, keep
+from wordpiece_studio.ui.widgets.fields import is_alone, keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

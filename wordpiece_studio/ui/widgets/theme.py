@@ -1,25 +1,311 @@
 """The look of the window: light, dark or high-contrast, as the system or the user chose, and the fonts.
 
 Every pane is given a :class:`Theme`; it draws with its colours and redraws when that emits ``changed``. A theme holds
-no widget. The colours themselves are in :mod:`~wordpiece_studio.ui.widgets.colors`; the style sheet made from them,
+no widget. The colours themselves are in :mod:`~wordpiece_studio.ui.widgets.theme`; the style sheet made from them,
 ``resources/window.qss``, sets colours, borders and spacing, and leaves text sizes to the system.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections import Counter
+from contextlib import contextmanager
+from itertools import pairwise, product
 from string import Template
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QGuiApplication,
+    QIcon,
+    QImage,
+    QPainter,
+    QPalette,
+    QPixmap,
+    QPixmapCache,
+)
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from wordpiece_studio.notebook import CHIP_COLORS, CHIP_INK
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.ui.widgets import colors as named
-from wordpiece_studio.ui.widgets.painting import sheet_pictures
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from PySide6.QtWidgets import QApplication
+
+_SIZES = (16, 20, 24, 32, 48)
+
+
+@contextmanager
+def saved(painter: QPainter) -> Iterator[None]:
+    """Restore the painter's state at the end."""
+    painter.save()
+    try:
+        yield
+    finally:
+        painter.restore()
+
+
+def bold(font: QFont) -> QFont:
+    """Return the font in bold."""
+    result = QFont(font)
+    result.setBold(True)
+    return result
+
+
+def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
+    """Return the icon called `name` in `color`, and in `disabled` where its action is not available."""
+    result = QIcon()
+    _add(result, name, color, QIcon.Mode.Normal)
+    if disabled is not None:
+        _add(result, name, disabled, QIcon.Mode.Disabled)
+    return result
+
+
+def program_icon() -> QIcon:
+    """Return the program's own icon, for the title bar and the task bar."""
+    result = QIcon()
+    _add(result, "studio", QColor("black"), QIcon.Mode.Normal)
+    return result
+
+
+def sheet_pictures() -> dict[str, str]:
+    """Return the paths of the pictures that the style sheet needs, by their names in it."""
+    files = {"arrow_up": "arrow-up", "arrow_down": "arrow-down", "check": "check"}
+    return {name: resource_path(f"icons/{file}.svg").as_posix() for name, file in files.items()}
+
+
+def _add(target: QIcon, name: str, color: QColor, mode: QIcon.Mode) -> None:
+    renderer: QSvgRenderer | None = None
+    for size in _SIZES:
+        key = f"icon/{name}/{color.name()}/{size}"
+        pixmap = QPixmap()
+        if not QPixmapCache.find(key, pixmap):
+            renderer = renderer or _renderer(name, color)
+            pixmap = _drawn(renderer, size)
+            QPixmapCache.insert(key, pixmap)
+        target.addPixmap(pixmap, mode)
+
+
+def _renderer(name: str, color: QColor) -> QSvgRenderer:
+    drawing = resource_path(f"icons/{name}.svg").read_text("utf-8")
+    return QSvgRenderer(QByteArray(drawing.replace("currentColor", color.name()).encode()))
+
+
+def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
+    image = QImage(QSize(size, size), QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    with QPainter(image) as painter:
+        renderer.render(painter, QRectF(0, 0, size, size))
+    return QPixmap.fromImage(image)
+
+
+class Colors:
+    """The named colours of one look (sRGB), which are attributes; a theme has those of its present look.
+
+    ``window`` lies behind the panels, ``surface`` is a panel, ``raised`` a button or field, ``hover`` the same under
+    the pointer; ``border`` goes round panels and fields, ``line`` between rows; ``faint`` is text about what is not
+    reached yet; each ``_soft`` colour is a background for text of the colour it is named after.
+    """
+
+    window: QColor
+    surface: QColor
+    raised: QColor
+    hover: QColor
+    border: QColor
+    line: QColor
+    text: QColor
+    muted: QColor
+    faint: QColor
+    accent: QColor
+    accent_hover: QColor
+    accent_text: QColor
+    accent_soft: QColor
+    accent_ink: QColor
+    tie: QColor
+    tie_soft: QColor
+    tie_text: QColor
+    error: QColor
+    error_soft: QColor
+    error_line: QColor
+    success: QColor
+    bar: QColor
+    bookmark: QColor
+
+
+def _colors(**names: str) -> Colors:
+    colors = Colors()
+    vars(colors).update({name: QColor(value) for name, value in names.items()})
+    return colors
+
+
+LIGHT = _colors(
+    window="#f3f4f7", surface="#ffffff", raised="#ffffff", hover="#eef1f6", border="#d5d8de", line="#e6e8ec",
+    text="#1d2330", muted="#626a78", faint="#747c8a",
+    accent="#2563e0", accent_hover="#1c54c7", accent_text="#ffffff", accent_soft="#e6eefd", accent_ink="#1b4fbe",
+    tie="#f0b44c", tie_soft="#fff6e5", tie_text="#8a5a00",
+    error="#8c1d18", error_soft="#fff1f0", error_line="#f2b8b5", success="#256b2a", bar="#a9b6d3",
+    bookmark="#7350c8",
+)  # fmt: skip
+
+DARK = _colors(
+    window="#14171d", surface="#1c2028", raised="#262b35", hover="#303643", border="#363d4a", line="#2b313c",
+    text="#e6e9ef", muted="#a0a9b8", faint="#838c9c",
+    accent="#3267dd", accent_hover="#2a5bcb", accent_text="#ffffff", accent_soft="#22324f", accent_ink="#8fb4ff",
+    tie="#c98f2b", tie_soft="#332a17", tie_text="#f2c46d",
+    error="#ffb4ab", error_soft="#3a1f1e", error_line="#7d3a36", success="#7fd08a", bar="#4a5874",
+    bookmark="#b39af5",
+)  # fmt: skip
+
+CONTRAST = _colors(
+    window="#000000", surface="#000000", raised="#000000", hover="#2b2b2b", border="#ffffff", line="#8c8c8c",
+    text="#ffffff", muted="#e8e8e8", faint="#c4c4c4",
+    accent="#ffd633", accent_hover="#ffe680", accent_text="#000000", accent_soft="#3d3300", accent_ink="#ffe066",
+    tie="#ff9d2e", tie_soft="#331c00", tie_text="#ffc073",
+    error="#ffb8b0", error_soft="#3d0500", error_line="#ff7a6b", success="#8dff98", bar="#9db4e8", bookmark="#d3b8ff",
+)  # fmt: skip
+
+Look = Literal["light", "dark", "contrast"]
+LOOKS: dict[Look, Colors] = {"light": LIGHT, "dark": DARK, "contrast": CONTRAST}
+
+_NAMED_SHADES: dict[Look, tuple[str, ...]] = {
+    "light": CHIP_COLORS,
+    "dark": ("#263b8c", "#30283f", "#422421", "#4969c0", "#5c674e", "#685369", "#792603", "#91650b"),
+    "contrast": ("#61b3b3", "#99ab8d", "#bffae9", "#c78bff", "#d29c43", "#e2cfff", "#e6fcb3", "#f6de15"),
+}
+SHADES = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_SHADES.items()}
+INKS: dict[Look, QColor] = {"light": QColor(CHIP_INK), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
+
+
+Border = Literal["thin", "thick", "dotted"]
+_BORDERS: tuple[Border, ...] = ("thin", "thick", "dotted")
+_SHADE_COUNT = 8
+
+
+class TokenStyle(NamedTuple):
+    """Which of the backgrounds a token has, and the border around it."""
+
+    shade: int
+    border: Border = "thin"
+
+
+_STYLES = [TokenStyle(shade, border) for border, shade in product(_BORDERS, range(_SHADE_COUNT))]
+"""All of them; the first eight differ in colour."""
+
+
+class TokenStyles:
+    """The style of each token; the symbols of some words, which may be none, are coloured together.
+
+    Symbols side by side in a word get different colours while there are any left, then different borders; up to eight
+    symbols all differ in colour. A longer token has none of the colours of its symbols, if possible.
+
+    >>> styles = TokenStyles(["hug", "hugs", "pug"], "##")
+    >>> len({styles.of(symbol).shade for symbol in ("h", "p", "##u", "##g", "##s", "##gs")})
+    6
+    """
+
+    def __init__(self, words: Iterable[str] = (), prefix: str = "") -> None:
+        self._prefix = prefix
+        self._of_symbols = _symbol_styles(words, prefix)
+
+    def of(self, token: str) -> TokenStyle:
+        """Return the style of a token; it depends on nothing but its text and the words."""
+        own = self._of_symbols.get(token)
+        if own is not None:
+            return own
+        shades: Sequence[int] = range(_SHADE_COUNT)
+        if self._of_symbols:
+            styles = map(self._of_symbols.get, _symbols_of(token, self._prefix))
+            taken = {style.shade for style in styles if style is not None}
+            shades = [shade for shade in shades if shade not in taken] or shades
+        # crc32 and not hash(): hash() differs from run to run. A jsonl file may hold a lone surrogate.
+        return TokenStyle(shades[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(shades)])
+
+
+def _symbols_of(token: str, prefix: str) -> list[str]:
+    """Return the symbols that a word or token is made of.
+
+    >>> _symbols_of("hug", "##"), _symbols_of("##gs", "##")
+    (['h', '##u', '##g'], ['##g', '##s'])
+    """
+    text = token.removeprefix(prefix)
+    first = text[:1] if text == token else prefix + text[:1]
+    return [first, *(prefix + character for character in text[1:])]
+
+
+def _symbol_styles(words: Iterable[str], prefix: str) -> dict[str, TokenStyle]:
+    """Return the style of each symbol of some words, in whatever order they come."""
+    neighbours: dict[str, set[str]] = {}
+    for word in words:
+        symbols = [word[:1], *(prefix + character for character in word[1:])]  # a word may begin with the prefix
+        for symbol in symbols:
+            neighbours.setdefault(symbol, set())
+        for left, right in pairwise(symbols):
+            neighbours[left].add(right)
+            neighbours[right].add(left)
+    styles: dict[str, TokenStyle] = {}
+    used: Counter[TokenStyle] = Counter()
+    for symbol in sorted(neighbours, key=lambda each: (-len(neighbours[each]), each)):
+        beside = [styles[each] for each in neighbours[symbol] - {symbol} if each in styles]
+        style = _style_beside(beside, used)
+        styles[symbol] = style
+        used[style] += 1
+    return styles
+
+
+def _style_beside(beside: list[TokenStyle], used: Counter[TokenStyle]) -> TokenStyle:
+    """Return the style that is least like those beside it; of several, the first of those that are used least."""
+    same, shades = Counter(beside), Counter(style.shade for style in beside)
+    return min(_STYLES, key=lambda style: (same[style], shades[style.shade], used[style]))
+
+
+_NAMED_RUNS: dict[Look, tuple[str, ...]] = {
+    "light": ("#037c64", "#7c1b03", "#61049f", "#e5065f", "#6c6c13", "#a44691", "#26593b", "#723158"),
+    "dark": ("#4db375", "#fa572e", "#8e8eeb", "#f9c806", "#56fbda", "#cb86a1", "#c8fda5", "#d7cdfe"),
+    "contrast": ("#6ce5d9", "#fa802e", "#b07efc", "#e8fda5", "#4db3a8", "#cba186", "#cdfed9", "#c0b1f1"),
+}
+_RUNS = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_RUNS.items()}
+_PEN = Qt.PenStyle
+_RUN_LINES = (_PEN.SolidLine, _PEN.DashLine, _PEN.DotLine, _PEN.DashDotLine)
+
+
+def run_color(number: int, look: Look) -> QColor:
+    """Return the colour of the run with this number, from 0; `surface` is written on it. There are eight.
+
+    They were found like the backgrounds of tokens, and lie as far apart; none is near the accent.
+    """
+    return _RUNS[look][number % len(_RUNS[look])]
+
+
+def run_line(number: int) -> Qt.PenStyle:
+    """Return the line style that goes with the colour of a run."""
+    return _RUN_LINES[number % len(_RUN_LINES)]
+
+
+def palette(colors: Colors) -> QPalette:
+    """Return Qt's palette in these colours, for everything that the style sheet does not reach."""
+    role = QPalette.ColorRole
+    result = QPalette(colors.raised, colors.window)
+    roles = {
+        role.Window: colors.window, role.WindowText: colors.text, role.Base: colors.surface,
+        role.AlternateBase: colors.window, role.Text: colors.text, role.Button: colors.raised,
+        role.ButtonText: colors.text, role.BrightText: colors.error, role.Highlight: colors.accent,
+        role.HighlightedText: colors.accent_text, role.Link: colors.accent_ink, role.LinkVisited: colors.accent_ink,
+        role.ToolTipBase: colors.raised, role.ToolTipText: colors.text, role.PlaceholderText: colors.faint,
+        role.Mid: colors.border, role.Midlight: colors.line, role.Light: colors.raised, role.Dark: colors.border,
+        role.Shadow: colors.border, role.Accent: colors.accent,
+    }  # fmt: skip
+    for name, color in roles.items():
+        result.setColor(name, color)
+    for name in (role.WindowText, role.Text, role.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, name, colors.faint)
+    return result
+
 
 _BOLD_ROLES = ("title", "heading", "primary")
 """The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
@@ -27,7 +313,7 @@ _BOLD_ROLES = ("title", "heading", "primary")
 ThemeChoice = Literal["system", "light", "dark", "contrast"]
 
 
-class Theme(QObject, named.Colors):
+class Theme(QObject, Colors):
     """The colours and fonts in which everything is drawn; the colours are attributes: ``theme.accent``."""
 
     changed = Signal()
@@ -38,7 +324,7 @@ class Theme(QObject, named.Colors):
         self.choice: ThemeChoice = choice
         self._application: QApplication | None = None
         self.scale = 1.0
-        self.token_styles = named.TokenStyles()  # those of tokens, from the next time they are drawn
+        self.token_styles = TokenStyles()  # those of tokens, from the next time they are drawn
         self._usual_font = QGuiApplication.font()
         self._take_look(self._wanted_look())
         # Else a font set on a widget does not reach what inside it has a style sheet.
@@ -72,7 +358,7 @@ class Theme(QObject, named.Colors):
                 _pass_font_on(window, self._application.font())
         self.changed.emit()
 
-    def _wanted_look(self) -> named.Look:
+    def _wanted_look(self) -> Look:
         if self.choice == "system":
             return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
         return self.choice
@@ -93,17 +379,15 @@ class Theme(QObject, named.Colors):
             self._apply_style()
             self.changed.emit()
 
-    def _take_look(self, look: named.Look) -> None:
+    def _take_look(self, look: Look) -> None:
         self.look = look
-        self.colors = named.LOOKS[look]
-        self.token_ink = named.INKS[
-            look
-        ]  # on every token's background the contrast is at least 4.5, in high contrast 7
+        self.colors = LOOKS[look]
+        self.token_ink = INKS[look]  # on every token's background the contrast is at least 4.5, in high contrast 7
         vars(self).update(vars(self.colors))
 
     def _apply_style(self) -> None:
         if self._application is not None:
-            self._application.setPalette(named.palette(self.colors))
+            self._application.setPalette(palette(self.colors))
             self._application.setStyleSheet("")  # replacing one takes Qt three times as long
             sheet = Template(resource_path("window.qss").read_text("utf-8"))
             colors = {name: color.name() for name, color in vars(self.colors).items()}
@@ -111,17 +395,17 @@ class Theme(QObject, named.Colors):
 
     # -- colours
 
-    def token_style(self, token: str) -> named.TokenStyle:
+    def token_style(self, token: str) -> TokenStyle:
         """Return the style of the token with this text; stable from run to run on the same words."""
         return self.token_styles.of(token)
 
     def token_color(self, token: str) -> QColor:
         """Return the background of the token with this text."""
-        return named.SHADES[self.look][self.token_style(token).shade]
+        return SHADES[self.look][self.token_style(token).shade]
 
     def run_color(self, number: int) -> QColor:
         """Return the colour of a run; `surface` is written on it."""
-        return named.run_color(number, self.look)
+        return run_color(number, self.look)
 
     # -- fonts: the system's own sizes, changed by steps of a point
 
@@ -162,7 +446,7 @@ class PaneTheme(Theme):
             self._pass_font_on()
             self.changed.emit()
 
-    def token_style(self, token: str) -> named.TokenStyle:
+    def token_style(self, token: str) -> TokenStyle:
         """Return the style that the window's theme gives to the token with this text."""
         return self._base.token_style(token)
 

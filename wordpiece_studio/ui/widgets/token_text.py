@@ -6,22 +6,34 @@ Numbers are written as in English, the language of all words: 29,792 and 0.05.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtGui import QPen
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.system.printable import visible_character
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.training.engine import formula_of as formula_of
 from wordpiece_studio.training.engine import fraction_text as fraction_text
 from wordpiece_studio.training.engine import number_text as number_text
 from wordpiece_studio.training.engine import value_text as value_text
 from wordpiece_studio.ui.widgets.plain import shown
+from wordpiece_studio.ui.widgets.theme import run_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from PySide6.QtCore import QRectF
+    from PySide6.QtGui import QFont, QPainter
+
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.held_out_judging import HeldOutFigure
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.runs import ComparedStep
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 _NAMES = {"\t": "⟨tab⟩", "\r": "⟨CR⟩", "\xa0": "⟨nbsp⟩", "\ufeff": "⟨BOM⟩", "\xad": "⟨shy⟩"}
 DEAD_MARK = "†"
@@ -123,3 +135,140 @@ def held_out_text(figure: HeldOutFigure) -> str:
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("DeadText", text)
+
+
+_NORMALIZERS = (
+    "bert-cased", "bert-uncased", "bert-uncased:keep-accents", "bert-cased:keep-chinese", "language-friendly",
+    "language-friendly:keep-chinese", "lowercase", "nfc", "nfkc", "none",
+)  # fmt: skip
+_LINE = QPoint(0, 3)  # below the disc
+_PRE_TOKENIZERS = (
+    "bert", "bert+digits-single", "whitespace", "whitespace-split", "unicode-punctuation", "byte-level",
+    "whitespace-split+byte-level",
+)  # fmt: skip
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """Return the name of each run: the user's, or its objective or library, and what differs from others of these."""
+    features = {run: [say(run) for say in _FEATURES] for run in runs}
+    return [run.name or _made_name(run, features) for run in runs]
+
+
+def objective_name(objective: str) -> str:
+    """Return what the window calls an objective in a few letters: ``"Count"``."""
+    return {"likelihood": _tr("Likelihood"), "score": _tr("Score"), "count": _tr("Count")}[objective]
+
+
+def library_trainer_name(trainer: str) -> str:
+    """Return what another library's training is called: ``"BPE (SentencePiece)"``."""
+    library, kind = trainer.split("-")
+    kind = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}[kind]
+    name = {"tokenizers": "tokenizers", "sentencepiece": "SentencePiece"}[library]
+    return _tr("{kind} ({library})").format(kind=kind, library=name)
+
+
+def badges_text(run: Run, merges: int) -> str:
+    """Return its merges, or ``"final only"`` without steps, and whether its library does not always learn the same."""
+    text = merges_text(merges) if run.history.has_steps else _tr("final only")
+    repetition = None if run.library_run is None else run.library_run.repetition
+    return text if repetition is None or repetition.is_same else " · ".join((text, _tr("results vary")))
+
+
+def repetition_text(run: Run) -> str:
+    """Return what differed when its library trained twice; empty if it trained once."""
+    repetition = None if run.library_run is None else run.library_run.repetition
+    if repetition is None:
+        return ""
+    if repetition.is_same:
+        return _tr("Trained twice, with the same result.")
+    numbers = map(number_text, (repetition.tokens, repetition.ids, repetition.scores))
+    text = _tr("Trained twice, with different results. Tokens in only one vocabulary: {tokens}; others with a "
+               "different ID: {ids}, with a different score: {scores}.")  # fmt: skip
+    return text.format(**dict(zip(("tokens", "ids", "scores"), numbers, strict=True)))
+
+
+def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:
+    """Return what stands after the letter of a compared run: its name, or ``"@12 the first tie"`` for a bookmark."""
+    note = compared.bookmark
+    if compared.is_longest_first:
+        return _tr("longest token first")
+    return names[compared.run] if note is None else f"@{number_text(note.step)} {note.text}"
+
+
+def where_text(compared: ComparedStep) -> str:
+    """Return the letter of a run with its step, if it has any: ``"B at step 7"``."""
+    run = compared.run
+    if not run.history.has_steps:
+        return run.letter
+    return _tr("{letter} at step {step}").format(letter=run.letter, step=number_text(compared.step))
+
+
+def merges_text(merges: int) -> str:
+    """Return ``"1 merge"``, ``"2,000 merges"``, and so on."""
+    return plural(merges, "1 merge", "{count} merges").format(count=number_text(merges))
+
+
+def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font: QFont) -> None:
+    """Draw the letter of a run on its color, and its line below."""
+    color = theme.run_color(run.color)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    painter.drawEllipse(disc)
+    painter.setPen(theme.surface)
+    font.setBold(True)
+    font.setPixelSize(11 if len(run.letter) == 1 else 8)
+    painter.setFont(font)
+    painter.drawText(disc, Qt.AlignmentFlag.AlignCenter, run.letter)
+    painter.setPen(QPen(color, 2, run_line(run.color), Qt.PenCapStyle.FlatCap))
+    painter.drawLine(disc.bottomLeft().toPoint() + _LINE, disc.bottomRight().toPoint() + _LINE)
+
+
+def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
+    alike = [said for each, said in features.items() if _learned_by(each) == _learned_by(run)]
+    differing = [said[0] for said in zip(features[run], *alike, strict=True) if len(set(said)) > 1]
+    return " · ".join([_learned_by(run), *differing])
+
+
+def _learned_by(run: Run) -> str:
+    if run.library_run is None:
+        return objective_name(run.config.objective)
+    name = library_trainer_name(run.library_run.trainer)
+    return _tr("{name}, trained on words").format(name=name) if run.library_run.is_of_words else name
+
+
+def _special_tokens(run: Run) -> str:
+    number = len(run.config.special_tokens)
+    if not number:
+        return _tr("no special tokens")
+    return plural(number, "1 special token", "{count} special tokens").format(count=number_text(number))
+
+
+def _size(run: Run) -> str:
+    size = run.config.vocab_size
+    return _tr("no size limit") if size is None else _tr("size {size}").format(size=number_text(size))
+
+
+@cache
+def _resolved(resolve: Callable[[str], object], names: tuple[str, ...]) -> list[tuple[str, object]]:
+    return [(name, resolve(name)) for name in names]
+
+
+def _normalizer(run: Run) -> str:
+    known = _resolved(resolve_normalizer, _NORMALIZERS)
+    return next((name for name, each in known if each == run.counts.normalizer), _tr("other normalizer"))
+
+
+def _pre_tokenizer(run: Run) -> str:
+    known = _resolved(resolve_pre_tokenizer, _PRE_TOKENIZERS)
+    return next((name for name, each in known if each == run.counts.pre_tokenizer), _tr("other pre-tokenizer"))
+
+
+_FEATURES: tuple[Callable[[Run], str], ...] = (
+    _size,
+    lambda run: _tr("min. frequency {count}").format(count=number_text(run.config.min_frequency)),
+    _special_tokens,
+    _normalizer,
+    _pre_tokenizer,
+    lambda run: run.origin.corpus_name,
+    lambda run: plural(run.counts.total, "1 word", "{count} words").format(count=number_text(run.counts.total)),
+)

@@ -17,13 +17,13 @@ from PySide6.QtCore import QEvent, QMargins, QObject, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFont
 
-    from wordpiece_studio.ui.widgets.colors import Colors
+    from wordpiece_studio.ui.widgets.theme import Colors
 
 graph: Any = pyqtgraph
 """The module; it has no type hints."""

@@ -15,13 +15,11 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.panes.charts.canvas import Canvas, linear_ticks
-from wordpiece_studio.ui.widgets.colors import LIGHT
-from wordpiece_studio.ui.widgets.input_events import is_alone
-from wordpiece_studio.ui.widgets.painting import bold
+from wordpiece_studio.ui.widgets.fields import is_alone
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
-from wordpiece_studio.ui.widgets.run_names import merges_text
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.theme import LIGHT, bold
+from wordpiece_studio.ui.widgets.token_text import merges_text, number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.chart_source import ChartSource, Curve
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.panes.charts.canvas import Range, Ticks
-    from wordpiece_studio.ui.widgets.colors import Colors
+    from wordpiece_studio.ui.widgets.theme import Colors
 
     Point = tuple[float, float]
 

@@ -27,7 +27,7 @@ from wordpiece_studio.session.chart_source import (
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.ui.panes.charts.canvas import linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart, StepChart
-from wordpiece_studio.ui.widgets.input_events import is_alone, keep
+from wordpiece_studio.ui.widgets.fields import is_alone, keep
 from wordpiece_studio.ui.widgets.token_text import held_out_text, number_text, signed_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.ui.panes.charts.canvas import Canvas, Range
     from wordpiece_studio.ui.panes.charts.chart import Point
-    from wordpiece_studio.ui.widgets.colors import Colors
+    from wordpiece_studio.ui.widgets.theme import Colors
 
 _LOW_LINES = 4
 """A plot with a height of fewer text lines has no room for labels beside its curves."""

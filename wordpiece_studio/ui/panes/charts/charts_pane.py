@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.run import Selection, TrainerState
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.input_events import keep
-from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -17,12 +17,11 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.painting import bold
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
-from wordpiece_studio.ui.widgets.run_names import run_names
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.theme import bold
+from wordpiece_studio.ui.widgets.token_text import number_text, run_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

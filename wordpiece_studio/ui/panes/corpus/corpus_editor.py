@@ -34,15 +34,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTextEdit, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.breakpoints import made_by
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.session.selection import made_by
-from wordpiece_studio.session.timers import later, single_shot
+from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.session.view_text import ViewIndex, common_ends, to_view, utf16_length
-from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.input_events import FileDrops
-from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.fields import FileDrops, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, set_plain_text, tool_button, whole
+from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

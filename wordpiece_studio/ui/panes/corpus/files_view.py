@@ -31,13 +31,11 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileRow, FileState, FileTable
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
 from wordpiece_studio.ui.panes.corpus.corpus_figures import data_size
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm, loss_words
-from wordpiece_studio.ui.widgets.input_events import FileDrops
-from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.fields import FileDrops
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
@@ -51,6 +49,7 @@ from wordpiece_studio.ui.widgets.plain import (
     whole,
 )
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typ
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
 from wordpiece_studio.ui.widgets.pane import fill

@@ -15,12 +15,11 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.breakpoints import text_of_token
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.runs import ComparedStep, words_apart
-from wordpiece_studio.session.selection import text_of_token
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
@@ -36,8 +35,7 @@ from wordpiece_studio.ui.widgets.plain import (
     whole,
 )
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, paint_mark
-from wordpiece_studio.ui.widgets.run_names import where_text
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text, where_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

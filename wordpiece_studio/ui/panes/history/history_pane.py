@@ -9,19 +9,17 @@ from PySide6.QtCore import QEvent, QModelIndex, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.breakpoints import SelectionStep
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import Selection, TrainerState
-from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.history.history_export import ExportBar, history_tsv
 from wordpiece_studio.ui.panes.history.history_view import HistoryMenu, HistoryView
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.input_events import keep
-from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.fields import keep, line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
@@ -31,8 +29,8 @@ from wordpiece_studio.ui.widgets.plain import (
     set_state,
     tool_button,
 )
-from wordpiece_studio.ui.widgets.run_names import merges_text
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.theme import icon
+from wordpiece_studio.ui.widgets.token_text import merges_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,9 +31,9 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
-from wordpiece_studio.ui.widgets.painting import bold
 from wordpiece_studio.ui.widgets.plain import menu_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
+from wordpiece_studio.ui.widgets.theme import bold
 from wordpiece_studio.ui.widgets.token_text import token_text, value_text
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QRe
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.training.engine import RULES
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
-from wordpiece_studio.ui.widgets.painting import icon, saved
 from wordpiece_studio.ui.widgets.plain import tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable
+from wordpiece_studio.ui.widgets.theme import icon, saved
 from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text
 
 if TYPE_CHECKING:

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.breakpoints import made_by
 from wordpiece_studio.session.run import Candidates, Selection, TrainerState
-from wordpiece_studio.session.selection import made_by
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
+from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
 if TYPE_CHECKING:

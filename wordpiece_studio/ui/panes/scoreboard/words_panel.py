@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (

@@ -12,10 +12,10 @@ import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.breakpoints import SelectionStep
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import partings
-from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     Lane,
@@ -26,11 +26,17 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
 )
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tool_button
-from wordpiece_studio.ui.widgets.run_names import objective_name, run_names, step_name
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.widgets.theme import icon
+from wordpiece_studio.ui.widgets.token_text import (
+    number_text,
+    objective_name,
+    run_names,
+    step_name,
+    token_text,
+    value_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -22,8 +22,8 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     paint_curve,
     paint_marks,
 )
-from wordpiece_studio.ui.widgets.colors import run_line
-from wordpiece_studio.ui.widgets.run_names import paint_run_disc
+from wordpiece_studio.ui.widgets.theme import run_line
+from wordpiece_studio.ui.widgets.token_text import paint_run_disc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

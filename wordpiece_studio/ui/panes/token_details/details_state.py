@@ -13,9 +13,9 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.libraries.library_child import WORD_MARK
+from wordpiece_studio.session.breakpoints import step_of_pair, text_of_token
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.session.selection import step_of_pair, text_of_token
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
 from wordpiece_studio.session.vocabulary_table import score_text

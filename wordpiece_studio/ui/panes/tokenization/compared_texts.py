@@ -18,8 +18,7 @@ from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
-from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names, step_name
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import number_text, paint_run_disc, run_names, step_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,12 +21,12 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from wordpiece_studio.session.live_text import LiveLines
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.widgets.chip_area import ChipArea, FlowSpacing, lay_out
 from wordpiece_studio.ui.widgets.chip_style import ChipLook
-from wordpiece_studio.ui.widgets.input_events import is_alone
+from wordpiece_studio.ui.widgets.fields import is_alone
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:

@@ -13,13 +13,12 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
-from wordpiece_studio.ui.widgets.run_names import merges_text
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import merges_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

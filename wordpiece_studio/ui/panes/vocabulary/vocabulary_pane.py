@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.evaluation.usage import DeadReason
+from wordpiece_studio.session.breakpoints import id_of_token
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.session.selection import id_of_token
-from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
     SPECIAL_BIRTH,
@@ -36,10 +36,10 @@ from wordpiece_studio.session.vocabulary_table import (
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
+from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import (
     DEAD_MARK,
     dead_sentence,
