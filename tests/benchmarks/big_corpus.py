@@ -191,23 +191,23 @@ def _count_with_interruptions(watch: Watch, path: Path) -> None:
         return bool(watch.progress) and watch.progress[-1].bytes_done >= share * watch.progress[-1].bytes_total
 
     watch.until(lambda: part(0.1))
-    bar._pause_button.click()
+    bar.pause_button.click()
     figures.pause_seen_ms = watch.until(lambda: bar.text.startswith("Paused"))
     figures.pause_obeyed_ms = watch.until_still()
-    bar._pause_button.click()
+    bar.pause_button.click()
     watch.until(lambda: part(0.2))
-    bar._keep_button.click()
+    bar.keep_button.click()
     figures.keep_seen_ms = watch.until(lambda: "Finishing the count" in bar.text)
     figures.keep_ms = watch.until(lambda: counting.counts is not None)
     figures.kept = window.corpus_pane.hint
     watch.check_progress()
     counting.count_again()
     watch.until(lambda: part(0.3))
-    bar._stop_button.click()
+    bar.stop_button.click()
     figures.stop_seen_ms = watch.until(lambda: "stopped" in bar.text)
     figures.stop_obeyed_ms = figures.stop_seen_ms + watch.until(lambda: not _counting_processes())
     watch.check_progress()
-    bar._again_button.click()
+    bar.again_button.click()
     figures.counting_seconds = watch.until(lambda: counting.counts is not None) / 1000
     watch.run(1.0)  # what comes after the counts belongs to it
     watch.check_progress()

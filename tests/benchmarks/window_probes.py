@@ -141,7 +141,7 @@ def _typing(window: WatchedWindow, text: str) -> list[float]:
     edit = pane._edit
     edit.set_text(text)
     rest(1.0)
-    notes = PaintNotes(chips=pane._chips)
+    notes = PaintNotes(chips=pane.chips)
     letters = itertools.cycle("the tokens of this text ")
     found = []
     for place in (0, len(text) // 2, len(text)):
@@ -168,9 +168,9 @@ def _notes(window: WatchedWindow) -> PaintNotes:
     scoreboard, text = window.scoreboard_pane, window.tokenization_pane
     return PaintNotes(
         history=window.history_pane.view,
-        formula=scoreboard._formula,
-        chips=text._chips,
-        changes=text._changes_view,
+        formula=scoreboard.formula,
+        chips=text.chips,
+        changes=text.changes_view,
         plot=window.timeline_pane.plot,
         candidates=scoreboard,
     )
@@ -234,7 +234,7 @@ def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     at_once, with_candidates = [], []
 
     def has_candidates(began: float) -> bool:
-        candidates = scoreboard._candidates
+        candidates = scoreboard.candidates
         is_known = candidates is not None and candidates.available and candidates.step == scoreboard.shown_step - 1
         return is_known and not any(job.is_running for job in jobs) and notes.began["candidates"] >= began
 
@@ -274,15 +274,15 @@ def _filtering(window: WatchedWindow) -> dict[str, list[float]]:
     """Filter by texts, by an expression and by ties, and show all again."""
     pane = window.history_pane
     pane.open_filter()
-    row = pane._filter_row
+    row = pane.filter_row
     found: dict[str, list[float]] = {}
     again = []
     for text, is_pattern in (("abc", False), ("##a", False), ("zzz", False), ("^abc", True), ("a(b|c)+e$", True)):
-        row._is_pattern.setChecked(is_pattern)
+        row.is_pattern.setChecked(is_pattern)
         name = f"/{text}/" if is_pattern else text
         found[name] = [_until_shown(window, lambda text=text: row._text.setText(text))]
         again.append(_until_shown(window, row._text.clear))
-    for name, toggle in (("only ties", row._only_ties), ("only changes", row._only_live)):
+    for name, toggle in (("only ties", row.only_ties), ("only changes", row.only_live)):
         found[name] = [_until_shown(window, lambda toggle=toggle: toggle.setChecked(True))]
         again.append(_until_shown(window, lambda toggle=toggle: toggle.setChecked(False)))
     return {**found, "all again": again}

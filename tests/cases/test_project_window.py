@@ -203,7 +203,7 @@ def test_closing_in_saving_waits_for_its_end(
         save_project(path, project)
 
     window = projects.window
-    monkeypatch.setattr(window.project_controller._saving, "_work", slow)
+    monkeypatch.setattr(window.project_controller.saving, "_work", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.session.document.edit(0, 0, "x")
     window.project_controller._save_to(projects.path(), None)

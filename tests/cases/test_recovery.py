@@ -97,7 +97,7 @@ def test_a_file_of_the_list_that_changes_after_it_was_counted(
     studio.open(*paths)
     studio.wait(lambda: window.session.counting.counts is not None, 20_000)
     watch = window.session.watch
-    studio.wait(lambda: len(watch.paths) == 2 and None not in watch._stamps.values())
+    studio.wait(lambda: len(watch.paths) == 2 and None not in watch.stamps.values())
     counts = window.session.counting.counts
     paths[1].write_text("something else\n", encoding="utf-8")
     studio.wait(lambda: "changed on disk" in window.disk_banner.text)

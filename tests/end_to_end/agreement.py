@@ -97,11 +97,11 @@ def _read_scoreboard(window: MainWindow, found: Shown) -> None:
     pane = window.scoreboard_pane
     if not pane.isVisible() or not window.model.step:
         return
-    said = pane._formula.accessibleName()
+    said = pane.formula.accessibleName()
     found.tokens["formula"] = token_text(said.split(" → ")[1].split(", ")[0]) if " → " in said else ""
     found.values["formula"] = said.rsplit("= ", 1)[-1]
-    best = pane._candidates_view.candidates.records
-    if best and pane._middle.currentWidget() is pane._candidates_view:
+    best = pane.candidates_view.candidates.records
+    if best and pane.middle.currentWidget() is pane.candidates_view:
         found.tokens["best candidate"] = token_text(best[0].token)
         found.values["best candidate"] = value_text(best[0].value)
 
@@ -110,7 +110,7 @@ def _read_history(window: MainWindow, found: Shown) -> None:
     pane = window.history_pane
     if not pane.isVisible() or not pane.view.isVisible():
         return
-    found.steps["history"] = pane.view._delegate.step
+    found.steps["history"] = pane.view.delegate.step
     row = pane.rows.row_of_step(window.model.step)
     if row < 0:
         return
@@ -124,11 +124,11 @@ def _read_tokenization(window: MainWindow, found: Shown) -> None:
     pane = window.tokenization_pane
     if not pane.isVisible():
         return
-    found.text_tokens["chips"] = sum(len(word.pieces) for line in pane._chips.lines for word in line.words)
+    found.text_tokens["chips"] = sum(len(word.pieces) for line in pane.chips.lines for word in line.words)
     said = re.search(rf"{_NUMBER} tokens?\b", pane._summary.text())
     if said:
         found.text_tokens["summary"] = _number(said[1])
-    past = [row for row in pane._changes_view.rows if row.step <= window.model.step]
+    past = [row for row in pane.changes_view.rows if row.step <= window.model.step]
     if past:
         found.text_tokens["changes"] = past[-1].tokens
 
@@ -149,7 +149,7 @@ def _assert_chips_are_those_of_the_step(window: MainWindow) -> None:
         expected = [
             token for line in pane.text.split("\n") for token in model.tokenizer_at(model.step).encode(line).tokens
         ]
-        painted = [piece.token for line in pane._chips.lines for word in line.words for piece in word.pieces]
+        painted = [piece.token for line in pane.chips.lines for word in line.words for piece in word.pieces]
         assert painted == expected
 
 

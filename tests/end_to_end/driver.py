@@ -69,7 +69,7 @@ class Driver:
         if self.model.history is None:
             return True
         scoreboard = window.scoreboard_pane
-        if scoreboard in panes and (candidates := scoreboard._candidates) is not None:
+        if scoreboard in panes and (candidates := scoreboard.candidates) is not None:
             return candidates.step == scoreboard.shown_step - 1 and window.session.changes.is_known
         return scoreboard not in panes and window.session.changes.is_known
 
@@ -145,7 +145,7 @@ class Driver:
 
     def click_chip(self, place: ChipPlace, *, boundary: bool = False) -> None:
         """Click on a chip of the live text, or on the boundary at its end."""
-        chips = self.window.tokenization_pane._chips
+        chips = self.window.tokenization_pane.chips
         rect = chips.rect_of(place)
         assert rect is not None, f"no chip at {place}"
         point = QPoint(int(rect.right()) + 2, int(rect.center().y())) if boundary else rect.center().toPoint()

@@ -21,7 +21,7 @@ def assert_all_panes_look_at(driver: Driver, selection: Selection | None) -> Non
     assert driver.model.selection == selection
     step = _step_of(selection, history)
     if selection is None or selection.kind != "word":
-        assert window.history_pane.view._selection_step == step
+        assert window.history_pane.view.selection_step == step
     assert (window.timeline_pane.plot.marks.birth or 0) == step
     assert ringed(window) == _expected_rings(window, selection)
     assert marked_words(window) == _expected_words(window, selection)
@@ -33,8 +33,8 @@ def assert_all_panes_look_at(driver: Driver, selection: Selection | None) -> Non
 
 def ringed(window: MainWindow) -> list[str]:
     """Return the tokens of the chips with a ring, in the order of the text."""
-    chips = window.tokenization_pane._chips
-    rings = chips._rings or (lambda _word: ())
+    chips = window.tokenization_pane.chips
+    rings = chips.rings or (lambda _word: ())
     words = [word for line in chips.lines for word in line.words]
     return [piece.token for word in words for at, piece in enumerate(word.pieces) if at in rings(word)]
 
@@ -42,12 +42,12 @@ def ringed(window: MainWindow) -> list[str]:
 def marked_words(window: MainWindow) -> list[str]:
     """Return the words of the corpus that are marked."""
     editor = window.corpus_pane.editor
-    return [cursor.selectedText() for cursor in editor._selection_marks]
+    return [cursor.selectedText() for cursor in editor.selection_marks]
 
 
 def marked_candidate(window: MainWindow) -> str:
     """Return the token of the candidate that is marked, empty if none is."""
-    view = window.scoreboard_pane._candidates_view
+    view = window.scoreboard_pane.candidates_view
     row = view.currentIndex().row()
     return view.candidates.records[row].token if row >= 0 else ""
 
@@ -69,7 +69,7 @@ def _step_of(selection: Selection | None, history: MergeHistory) -> int:
 
 
 def _expected_rings(window: MainWindow, selection: Selection | None) -> list[str]:
-    words = [word for line in window.tokenization_pane._chips.lines for word in line.words]
+    words = [word for line in window.tokenization_pane.chips.lines for word in line.words]
     if selection is None:
         return []
     if selection.kind == "word":

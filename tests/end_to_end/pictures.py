@@ -77,7 +77,7 @@ def studio(size: tuple[int, int] = _USUAL_SIZE) -> Iterator[tuple[MainWindow, Th
 def settle(window: MainWindow) -> None:
     """Let the panes show what is so."""
     Driver(window).settle()
-    wait(lambda: not window.session.judging._task.is_running)
+    wait(lambda: not window.session.judging.task.is_running)
     QTest.qWait(_SETTLED_MS)
 
 

@@ -140,7 +140,7 @@ class Looker:
             model.previous_merge,
             lambda: model.set_selection(selections[0]),
             model.last,
-            lambda: window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 0, 0), False)),
+            lambda: window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 0, 0), False)),
         ]
         for table in (window.vocabulary_pane.table, window.history_pane.rows):
             acts += [lambda t=table, c=column: t.sort(c, Qt.SortOrder.DescendingOrder)

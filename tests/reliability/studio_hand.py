@@ -114,7 +114,7 @@ class StudioHand(QObject):
 
     def _linting(self) -> Until:
         yield from self._counted("middle.txt")
-        yield lambda: self._window.corpus_pane.lint_controller._task.is_running
+        yield lambda: self._window.corpus_pane.lint_controller.task.is_running
 
     def _counting(self) -> Until:
         yield from self._shown()
@@ -177,8 +177,8 @@ class StudioHand(QObject):
         dialog = self._shown_dialog(ExportDialog)
         assert dialog is not None
         dialog.place_edit.setText(str(self._folder / "exported"))
-        yield lambda: dialog._export.isEnabled()
-        dialog._export.click()
+        yield lambda: dialog.export.isEnabled()
+        dialog.export.click()
         yield lambda: self._window.export_controller.vocabulary.is_running or (self._folder / "exported").exists()
 
     def _saving(self) -> Until:

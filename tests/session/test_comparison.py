@@ -140,7 +140,7 @@ def test_a_bookmarked_step_is_compared_where_it_is(qtbot: QtBot, model: TrainerM
     assert fixed.tokenizer is tokenizer
     runs.close(likelihood)
     assert comparison.beside() == []
-    runs._undo_stack.undo()  # which shows it
+    runs.undo_stack.undo()  # which shows it
     assert comparison.beside() == [fixed]
     bookmarks.remove(early)
     assert comparison.bookmarked() == []

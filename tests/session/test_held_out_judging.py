@@ -213,7 +213,7 @@ def test_what_cannot_be_judged_has_no_figures(quick: Judge, fake: Fake, why: str
         quick.runs.changed.emit()
     assert quick.judging._request is None
     assert (quick.judging.figures, quick.judging.progress) == (None, None)
-    assert not quick.judging._task.is_running
+    assert not quick.judging.task.is_running
 
 
 def test_a_training_that_was_stopped_is_judged_at_its_size(quick: Judge, fake: Fake) -> None:
@@ -268,5 +268,5 @@ def test_a_failure_leaves_no_figures(quick: Judge, fake: Fake) -> None:
     quick.train()
     quick.wait(lambda: quick.judging.progress == 0.25)
     with quick.qtbot.waitSignal(quick.judging.changed):
-        quick.judging._task._end("error", StudioError("Too little memory"))
+        quick.judging.task._end("error", StudioError("Too little memory"))
     assert (quick.judging.figures, quick.judging.progress) == (None, None)

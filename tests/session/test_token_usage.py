@@ -123,7 +123,7 @@ def test_it_waits_until_the_step_rests(
         model.seek(step)
         qtbot.wait(15)
     qtbot.waitUntil(lambda: usage.step == 37, timeout=5000)
-    assert list(usage._kept) == [37]
+    assert list(usage.kept) == [37]
 
 
 def test_no_one_looks_anymore(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:

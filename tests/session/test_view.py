@@ -58,7 +58,7 @@ def test_an_edited_index_is_that_of_the_new_text(text: str, data: st.DataObject)
     index.note_edit(start, end - start, len(inserted), edited)
     fresh = ViewIndex(edited)
     assert index._places.tolist() == fresh._places.tolist()
-    assert index._shifts.tolist() == fresh._shifts.tolist()
+    assert index.shifts.tolist() == fresh.shifts.tolist()
 
 
 @given(texts, texts, st.sampled_from(["\n", "\r\n", "\r"]))

@@ -28,12 +28,12 @@ class Watched:
     def begin(self, *paths: Path) -> None:
         """Watch and wait for the first check."""
         self.watch.watch(paths)
-        self.qtbot.waitUntil(lambda: None not in self.watch._stamps.values() and not self.watch._task.is_running)
+        self.qtbot.waitUntil(lambda: None not in self.watch.stamps.values() and not self.watch.task.is_running)
 
     def look(self) -> None:
         """Check the files and wait for the result."""
         self.watch.check()
-        self.qtbot.waitUntil(lambda: not self.watch._task.is_running)
+        self.qtbot.waitUntil(lambda: not self.watch.task.is_running)
 
     def wait(self, *said: tuple[str, str]) -> None:
         self.qtbot.waitUntil(lambda: self.said == list(said), timeout=3000)
@@ -107,7 +107,7 @@ def test_other_bytes_of_the_same_size_are_a_change(watched: Watched, file: Path)
 def test_of_a_large_file_size_and_time_tell(watched: Watched, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus_references, "LARGEST_READ", 3)
     watched.begin(file)
-    stamp = watched.watch._stamps[file]
+    stamp = watched.watch.stamps[file]
     assert stamp is not None
     assert stamp.digest is None
     os.utime(file, (1, 1))
@@ -121,7 +121,7 @@ def test_one_look_reads_only_so_much(watched: Watched, tmp_path: Path, monkeypat
     for path in paths:
         path.write_bytes(b"0123456")
     watched.begin(*paths)
-    stamps = [watched.watch._stamps[path] for path in paths]
+    stamps = [watched.watch.stamps[path] for path in paths]
     assert [stamp is not None and stamp.digest is not None for stamp in stamps] == [True, True, False]
 
 

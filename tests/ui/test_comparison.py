@@ -84,8 +84,8 @@ def test_a_size_is_at_the_same_place_in_all_lanes(two: Studio) -> None:
 
 def test_lanes_can_be_drawn_each_to_its_own_end(two: Studio) -> None:
     pane = two.window.timeline_pane
-    assert pane._stretch.isVisible()
-    pane._stretch.click()
+    assert pane.stretch.isVisible()
+    pane.stretch.click()
     plot = settled_plot(two)
     ends = [float(plot._xs_of(np.array([len(lane.values)]), lane)[0]) for lane in plot.lanes]
     assert ends[0] == ends[1]
@@ -104,7 +104,7 @@ def test_the_lanes_stay_where_they_are_when_another_tab_is_shown(two: Studio) ->
     assert plot._groove_y == plot._lane_room(1).bottom()
     two.window.session.runs.set_compared(score, False)
     two.wait(lambda: plot.lanes == ())
-    assert not two.window.timeline_pane._stretch.isVisible()
+    assert not two.window.timeline_pane.stretch.isVisible()
     assert plot.x_of(15) == plot.width() - 14
 
 
@@ -197,7 +197,7 @@ def test_tokens_of_one_run_only_are_found_at_every_step(vocabulary: Studio) -> N
         shown = [pane.table.text(pane.table.item_of_row(row), 0) for row in range(pane.table.rowCount())]
         assert shown == expected
         assert kinds.currentText() == f"Only in this run  {len(expected)}"
-    assert pane._empty.text == "Every token at this step is in another compared run or step too."
+    assert pane.empty.text == "Every token at this step is in another compared run or step too."
     window.session.runs.set_compared(likelihood, False)
     vocabulary.wait(lambda: pane.table.filter == VocabularyFilter())
     vocabulary.wait(lambda: pane.view.isColumnHidden(VocabularyColumn.RUNS))
@@ -224,7 +224,7 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
     window, pane = two.window, two.window.tokenization_pane
     score, likelihood = compared(two)
     pane.set_text("This chapter shows the tokenization of a course")
-    view = pane._changes_view
+    view = pane.changes_view
     two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
     expected = []
     for run in (score, likelihood):
@@ -258,18 +258,18 @@ def test_the_window_rests_while_runs_are_compared(two: Studio, size: tuple[int, 
 
 
 def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Studio) -> None:
-    window, view = two.window, two.window.tokenization_pane._changes_view
+    window, view = two.window, two.window.tokenization_pane.changes_view
     two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
     rows, table = view._table.changes, view._table
     here = [row for row in range(rows.rowCount()) if rows.run_of(row).letter == "B"][1]
     two.qtbot.mouseClick(table.viewport(), _LEFT, pos=center_of(table, here))
     step = view.rows[here].step
     assert window.model.step == window.session.comparison.shown_step(rows.run_of(here), step)
-    two.wait(lambda: table._delegate.ground(rows.index(here, 0)) is not None)
+    two.wait(lambda: table.delegate.ground(rows.index(here, 0)) is not None)
     assert not rows.is_future(here)
     for row in range(rows.rowCount()):
         assert rows.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
-        is_marked = table._delegate.ground(rows.index(row, 0)) is not None
+        is_marked = table.delegate.ground(rows.index(row, 0)) is not None
         assert is_marked == (view.rows[row].step == step)
 
 
@@ -281,7 +281,7 @@ def center_of(table: object, row: int) -> QPoint:
 
 def test_rows_of_the_run_shown_before_are_not_taken_for_those_of_this_one(two: Studio) -> None:
     """They stay until the others are found; a shorter run does not have their steps."""
-    window, view = two.window, two.window.tokenization_pane._changes_view
+    window, view = two.window, two.window.tokenization_pane.changes_view
     two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
     rows = window.session.changes.rows
     window.session.runs.show(compared(two)[1])
@@ -293,7 +293,7 @@ def test_the_list_of_changes_keeps_its_place_in_a_low_pane(two: Studio) -> None:
     window, pane = two.window, two.window.tokenization_pane
     pane.set_text("This is the Hugging Face course!")
     window.resize(1366, 768)
-    view, options = pane._changes_view, pane._options
+    view, options = pane.changes_view, pane.options
     two.wait(lambda: not pane.is_stale and options.is_small and view.isVisible())
     assert not options._ids.isVisible()
     assert not options.ids
@@ -309,7 +309,7 @@ def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
     window, pane = two.window, two.window.tokenization_pane
     score, _ = compared(two)
     pane.set_text("This chapter shows the tokenization of a course")
-    view = pane._changes_view
+    view = pane.changes_view
     two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
     known = score.history.vocabulary(25)
     row = next(row for row, each in enumerate(view.rows) if each.token not in known)
@@ -373,7 +373,7 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
         assert [(lane.run, lane.name, len(lane.values)) for lane in plot.lanes] == [
             (score, "Score", 25), (score, "@3 a tie", 25), (likelihood, "@12 late", 15),
         ]  # fmt: skip
-        assert plot._own == 0
+        assert plot.own == 0
         assert plot.lane_steps == (
             (step, f"{size} of 70 tokens"), (3, "48 of 70 tokens"), (12, "57 of 60 tokens"),
         )  # fmt: skip
@@ -381,11 +381,11 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
     assert "\nA @3 a tie: 48 of 70 tokens\nB @12 late: 57 of 60 tokens" in plot.accessibleDescription()
     window.session.runs.show(likelihood)
     fixed.wait(lambda: [lane.name for lane in settled_plot(fixed).lanes] == ["@3 a tie", "Likelihood", "@12 late"])
-    assert plot._own == 1
+    assert plot.own == 1
 
 
 def test_the_changes_of_the_text_are_those_of_the_run_shown_only(fixed: Studio) -> None:
-    window, view = fixed.window, fixed.window.tokenization_pane._changes_view
+    window, view = fixed.window, fixed.window.tokenization_pane.changes_view
     fixed.wait(lambda: window.session.changes.is_known and len(view.rows) > 0)
     assert not isinstance(view.rows, ChangesOfRuns)
 
@@ -410,6 +410,6 @@ def test_further_steps_are_named(fixed: Studio) -> None:
     window, bookmarks = fixed.window, fixed.window.session.marks.bookmarks
     for step in (5, 7):
         bookmarks.set_compared(bookmarks.keep("more", step), True)
-    rest = window.tokenization_pane._compared._rest
+    rest = window.tokenization_pane._compared.rest
     fixed.wait(lambda: rest.text() == "Also compared: B @12 late")
     fixed.wait(lambda: len(settled_plot(fixed).lanes) == 4)

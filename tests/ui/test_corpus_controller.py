@@ -24,10 +24,10 @@ _CANCEL = QMessageBox.StandardButton.Cancel
 
 def answer(dialog: EncodingDialog, reading: Reading) -> None:
     """Set what the user would."""
-    button = {"replace": dialog._replace_button, "skip-line": dialog._skip_button}
-    button.get(reading.errors, dialog._read_button).setChecked(True)
+    button = {"replace": dialog.replace_button, "skip-line": dialog.skip_button}
+    button.get(reading.errors, dialog.read_button).setChecked(True)
     if reading.encoding is not None:
-        dialog._encoding_box.setCurrentIndex(dialog._encoding_box.findData(reading.encoding))
+        dialog.encoding_box.setCurrentIndex(dialog.encoding_box.findData(reading.encoding))
 
 
 def choose(studio: Studio, *paths: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_line_of_5_mb_opens_at_once_and_is_reported(studio: Studio, tmp_path: 
     assert editor.isReadOnly()
     assert studio.window.session.document.text == "x" * 5_000_000 + "\nhug\n"
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "1", 20_000)
-    assert "5,000,000" in studio.window.corpus_pane._note_label.text()
+    assert "5,000,000" in studio.window.corpus_pane.note_label.text()
 
 
 @pytest.mark.slow

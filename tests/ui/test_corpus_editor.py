@@ -122,15 +122,15 @@ class Desk:
         self.editor.textCursor().insertText(whole(text))
 
     def wait_loaded(self) -> None:
-        while self.editor._rest:
+        while self.editor.rest:
             QCoreApplication.processEvents()
 
     def check(self) -> None:
-        if self.editor._is_stale:
+        if self.editor.is_stale:
             QCoreApplication.processEvents()
-        assert self.held + self.editor._rest == self.document.view_text
+        assert self.held + self.editor.rest == self.document.view_text
         if not self.document.is_folded:
-            assert self.held + self.editor._rest == to_view(self.document.text)
+            assert self.held + self.editor.rest == to_view(self.document.text)
 
     def check_history(self) -> None:
         """All that was done can be undone and done again."""
@@ -378,7 +378,7 @@ def test_what_is_folded_is_copied_without_its_folds(desk: Desk, monkeypatch: pyt
 
 def marked(studio: Studio) -> list[str]:
     editor = studio.window.corpus_pane.editor
-    return [cursor.selectedText() for cursor in editor._selection_marks]
+    return [cursor.selectedText() for cursor in editor.selection_marks]
 
 
 def expected(studio: Studio, tokens: tuple[str, ...]) -> list[str]:

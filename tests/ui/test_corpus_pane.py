@@ -186,9 +186,9 @@ def test_find_goes_from_place_to_place(studio: Studio) -> None:
     assert pane.editor.textCursor().selectionStart() > first
     studio.window.actions_.find_previous.trigger()
     assert pane.editor.textCursor().selectionStart() == first
-    assert pane.find_bar._count_label.text() == "1 of 3"
+    assert pane.find_bar.count_label.text() == "1 of 3"
     pane.find_bar._field.setText("nowhere")
-    assert pane.find_bar._count_label.text() == "No matches"
+    assert pane.find_bar.count_label.text() == "No matches"
 
 
 def test_places_are_in_units_of_the_editor() -> None:
@@ -218,7 +218,7 @@ def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio, text: str) -> N
         assert selected(studio)[1] == "hug"
     studio.window.session.document.set_text("none")
     studio.window.actions_.find_next.trigger()
-    assert pane.find_bar._count_label.text() == "No matches"
+    assert pane.find_bar.count_label.text() == "No matches"
 
 
 def test_find_next_on_another_page(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +247,7 @@ def test_what_is_found_in_a_long_text_is_marked_when_it_is_loaded(
     studio.window.actions_.find_next.trigger()
     studio.wait(lambda: selected(studio) == (13, "hug"))
     studio.wait(lambda: [each.cursor.selectedText() for each in pane.editor.extraSelections()] == ["", *["hug"] * 3])
-    assert pane.find_bar._count_label.text() == "1 of 3"
+    assert pane.find_bar.count_label.text() == "1 of 3"
 
 
 def test_what_is_selected_is_sought_if_it_is_one_line(studio: Studio) -> None:
@@ -256,7 +256,7 @@ def test_what_is_selected_is_sought_if_it_is_one_line(studio: Studio) -> None:
     pane.editor.select(0, 4)
     pane.open_find_bar()
     assert pane.find_bar.sought == "\ufeffhug"
-    assert pane.find_bar._count_label.text() == "1 of 2"
+    assert pane.find_bar.count_label.text() == "1 of 2"
     pane.editor.selectAll()
     pane.open_find_bar()
     assert pane.find_bar.sought == "\ufeffhug"

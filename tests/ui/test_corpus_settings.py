@@ -27,7 +27,7 @@ def choose(box: QComboBox, value: str) -> None:
 
 
 def type_name(figures: CorpusFiguresView, name: str) -> None:
-    choose(figures._pre_tokenizer_box, "")
+    choose(figures.pre_tokenizer_box, "")
     dialog = figures.window().findChild(QInputDialog)
     dialog.setTextValue(name)
     dialog.accept()
@@ -46,11 +46,11 @@ def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name
     figures = CorpusFiguresView()
     qtbot.addWidget(figures)
     figures.set_names("bert-cased", name)
-    assert figures._pre_tokenizer_box.currentData() == name
+    assert figures.pre_tokenizer_box.currentData() == name
     assert figures.pre_tokenizer.name in name
     with pytest.raises(StudioError):
         figures.set_names("bert-cased", "no such")
-    assert figures._pre_tokenizer_box.currentData() == name
+    assert figures.pre_tokenizer_box.currentData() == name
 
 
 def test_another_pre_tokenizer_is_typed(studio: Studio) -> None:
@@ -67,7 +67,7 @@ def test_a_pattern_that_is_invalid_is_reported_and_changes_nothing(studio: Studi
     type_name(figures, "pattern:[a-z")
     assert "not a valid regular expression" in studio.box().text()
     assert studio.window.session.counting.pipeline == before
-    assert figures._pre_tokenizer_box.currentData() == "bert"
+    assert figures.pre_tokenizer_box.currentData() == "bert"
 
 
 # -- the longest word
@@ -77,10 +77,10 @@ def test_another_longest_word_counts_anew(studio: Studio) -> None:
     studio.set_text("a" * 40 + " hug\n")
     figures = studio.window.corpus_pane.figures
     assert figures.value_of("words") == "2"
-    figures._longest_edit.setValue(39)
+    figures.longest_edit.setValue(39)
     studio.wait(lambda: figures.value_of("words") == "1")
     assert studio.window.session.counting.max_word_length == 39
-    assert "1 word was left out because it is too long" in studio.window.corpus_pane._note_label.text()
+    assert "1 word was left out because it is too long" in studio.window.corpus_pane.note_label.text()
 
 
 def test_the_warning_of_long_words_leaves_them_out(studio: Studio) -> None:
@@ -91,7 +91,7 @@ def test_the_warning_of_long_words_leaves_them_out(studio: Studio) -> None:
     )
     pane.lint_view.rows[0].fix_button.click()
     studio.wait(lambda: pane.figures.value_of("words") == "1")
-    assert pane.figures._longest_edit.value() == 50
+    assert pane.figures.longest_edit.value() == 50
 
 
 @pytest.mark.slow
@@ -102,15 +102,15 @@ def test_the_longest_word_holds_for_files_too(studio: Studio, tmp_path: Path) ->
     wait_counted(studio)
     studio.window.corpus_pane.figures.longest_word_chosen.emit(39)
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "2", 30_000)
-    assert "line 1 of 1.txt" in studio.window.corpus_pane._note_label.text()
+    assert "line 1 of 1.txt" in studio.window.corpus_pane.note_label.text()
 
 
 def test_what_was_left_out_is_not_reported_for_another_corpus(studio: Studio) -> None:
     studio.set_text("a" * 2000 + " hug\n")
-    studio.wait(lambda: "too long" in studio.window.corpus_pane._note_label.text())
+    studio.wait(lambda: "too long" in studio.window.corpus_pane.note_label.text())
     studio.window.actions_.new_corpus.trigger()
     studio.window.session.document.clear()
-    assert studio.window.corpus_pane._note_label.isHidden()
+    assert studio.window.corpus_pane.note_label.isHidden()
 
 
 # -- the kind of a file
@@ -126,7 +126,7 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     assert dict(window.session.counting.counts.items()) == {"hug": 5, "pug": 3, "bun": 1}
     view = window.corpus_pane.files_view
     view.list.select([0])
-    box = view.form._kind_box
+    box = view.form.kind_box
     assert (box.currentText(), "two columns" in box.toolTip()) == ("Word counts (guess)", True)
     kind = window.session.document.files.table.index(0, FileColumn.KIND)
     assert kind.data() == "Word counts (guess)"
@@ -148,7 +148,7 @@ def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -
     (tmp_path / "1.jsonl").write_text('{"text": "hug", "meta": {"text": "pug"}}\n', encoding="utf-8")
     studio.open(tmp_path)
     wait_counted(studio)
-    edit = studio.window.corpus_pane.files_view.form._column_edit
+    edit = studio.window.corpus_pane.files_view.form.column_edit
     assert edit.text() == "text"
     edit.setText("meta.text")
     edit.editingFinished.emit()
@@ -162,8 +162,8 @@ def test_a_parquet_file_is_never_offered_as_text(studio: Studio) -> None:
 
     form = studio.window.corpus_pane.files_view.form
     form.show_files([FileRow(CorpusFile("1.parquet", "parquet")), FileRow(CorpusFile("2.txt"))])
-    assert [form._kind_box.itemData(index) for index in range(form._kind_box.count())] == ["word-counts"]
-    assert form._kind_box.currentIndex() == -1
+    assert [form.kind_box.itemData(index) for index in range(form.kind_box.count())] == ["word-counts"]
+    assert form.kind_box.currentIndex() == -1
 
 
 def test_an_empty_file_says_so_in_its_preview(studio: Studio, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_nothing_in_the_pane_is_lower_than_its_text(studio: Studio, width: int) 
     for widget in (layout.itemAt(place).widget() for place in range(layout.count())):
         if widget.isVisible() and widget.layout() is not None and widget.hasHeightForWidth():
             assert widget.height() >= widget.layout().minimumHeightForWidth(widget.width())
-    assert pane.figures._summary_label.geometry().bottom() < pane.figures._normalizer_box.geometry().top()
+    assert pane.figures.summary_label.geometry().bottom() < pane.figures.normalizer_box.geometry().top()
 
 
 @pytest.mark.slow
@@ -239,10 +239,10 @@ def test_training_waits_for_the_counting_that_runs_and_not_for_one_that_was_stop
     studio.open(tmp_path)
     window = studio.window
     studio.wait(lambda: window.session.counting.is_running)
-    before = window.session.counting._task.request
+    before = window.session.counting.task.request
     window.actions_.train.trigger()
-    assert window.session.counting._task.request is before
+    assert window.session.counting.task.request is before
     assert window.actions_.stop.isEnabled()
-    window.corpus_pane.counting_bar._stop_button.click()
+    window.corpus_pane.counting_bar.stop_button.click()
     assert not window.actions_.stop.isEnabled()
     assert window.actions_.train.isEnabled()

@@ -58,7 +58,7 @@ def test_an_offer_is_declined_once_for_the_text(studio: Studio) -> None:
 def test_lines_without_a_count_are_reported(studio: Studio) -> None:
     studio.window.session.document.set_text(HUG + "bun\n")
     studio.wait(lambda: counted(studio) == [("hug", 10), ("pug", 5)], 30_000)
-    assert studio.window.corpus_pane._note_label.text() == "1 line is left out: it is not a word with a count."
+    assert studio.window.corpus_pane.note_label.text() == "1 line is left out: it is not a word with a count."
 
 
 def test_a_table_that_is_opened_says_that_it_is_read_as_counts(studio: Studio, tmp_path: Path) -> None:

@@ -72,9 +72,9 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     assert face.choice.currentText() == "Split differently by B"
     assert face.share == "A at step 3 and B at step 3 split 5 of 5 distinct words differently: 100.00% of the text."
     cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
-    lines = face.view._delegate.lines(cell, face.table.index(0, WordColumn.SPLIT))
+    lines = face.view.delegate.lines(cell, face.table.index(0, WordColumn.SPLIT))
     for line, token in zip(lines, ("##u", "##un"), strict=True):
-        rects = {item.text: rect for rect, item in face.view._delegate._places(*line)}
+        rects = {item.text: rect for rect, item in face.view.delegate._places(*line)}
         two.qtbot.mouseClick(face.view.viewport(), _LEFT, pos=rects[token].center().toPoint())
         assert window.model.selection == Selection("token", text=token)
     window.corpus_pane.show_face(Face.TEXT)
@@ -127,7 +127,7 @@ def test_where_runs_part(two: Studio) -> None:
 
     pane.hide()
     window.session.runs.show(second)
-    assert not pane._partings.request
+    assert not pane.partings.request
     pane.show()
     two.wait(lambda: link.text().startswith("▼ B and A diverge at step 1 · ▼ B and C diverge at "), 30_000)
     for run in (first, second):

@@ -56,13 +56,13 @@ def test_special_tokens_have_room_for_so_much_and_say_so(qtbot: QtBot, text: str
     dialog = SpecialTokensDialog(("[UNK]",))
     qtbot.addWidget(dialog)
     copy_text(text)
-    dialog._editor.selectAll()
-    dialog._editor.paste()
-    assert len(dialog._editor.text) == MOST_CHARACTERS
+    dialog.editor.selectAll()
+    dialog.editor.paste()
+    assert len(dialog.editor.text) == MOST_CHARACTERS
     left_out = f"{len(text) - MOST_CHARACTERS:,} left out."
-    assert dialog._problem_label.text().endswith(f"There is room for 100,000 characters; {left_out}")
-    dialog._editor.set_text("[UNK]")
-    assert not dialog._problem_label.text()
+    assert dialog.problem_label.text().endswith(f"There is room for 100,000 characters; {left_out}")
+    dialog.editor.set_text("[UNK]")
+    assert not dialog.problem_label.text()
     assert dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok).isEnabled()
 
 

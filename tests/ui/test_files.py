@@ -162,7 +162,7 @@ def test_an_empty_list_says_what_to_do(studio: Studio, folder: Path) -> None:
     studio.window.corpus_pane.files_view.list.selectAll()
     press(studio, Qt.Key.Key_Delete)
     view = studio.window.corpus_pane.files_view
-    assert view._empty.isVisible()
+    assert view.empty.isVisible()
     assert not view.list.isVisible()
     studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert studio.window.corpus_pane.figures.value_of("words") == "0"
@@ -191,9 +191,9 @@ def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: 
     opened(studio, folder)
     view = studio.window.corpus_pane.files_view
     view.list.select([0])
-    assert not view.form._column_box.isVisible()
+    assert not view.form.column_box.isVisible()
     view.list.select([2])
-    box = view.form._column_box
+    box = view.form.column_box
     assert box.isVisible()
     assert box.currentData() == "text"
     box.setCurrentIndex(box.findData("title"))
@@ -246,14 +246,14 @@ def test_a_file_that_cannot_be_decoded_is_asked_about_and_the_counting_goes_on(s
     view = window.corpus_pane.files_view
     assert view.list.selected == [0]
     assert window.session.document.files.rows[0].state is FileState.FAULT
-    assert "0.txt" in view._detail_label.text()
+    assert "0.txt" in view.detail_label.text()
     assert "0.txt cannot be read" in window.corpus_pane.counting_bar.text
-    dialog._skip_button.setChecked(True)
+    dialog.skip_button.setChecked(True)
     dialog.accept()
     wait_counted(studio)
     assert window.session.document.files.rows[0].file.errors == "skip-line"
     assert window.session.counting.counts.statistics.skipped_lines == 1
-    assert "1 lines skipped" in view._detail_label.text() or "1 line skipped" in view._detail_label.text()
+    assert "1 lines skipped" in view.detail_label.text() or "1 line skipped" in view.detail_label.text()
 
 
 # -- counting
@@ -275,7 +275,7 @@ def large(tmp_path: Path) -> Path:
 def begin_counting(studio: Studio, large: Path) -> None:
     studio.open(large)
     studio.wait(lambda: studio.window.corpus_pane.counting_bar.text != "", 20_000)
-    studio.wait(lambda: studio.window.corpus_pane.counting_bar._keep_button.isEnabled(), 20_000)
+    studio.wait(lambda: studio.window.corpus_pane.counting_bar.keep_button.isEnabled(), 20_000)
 
 
 @pytest.mark.slow
@@ -283,14 +283,14 @@ def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
     begin_counting(studio, large)
     bar = studio.window.corpus_pane.counting_bar
     told: list[CountingProgress] = []
-    bar._pause_button.click()
+    bar.pause_button.click()
     assert bar.text.startswith("Paused")
     studio.qtbot.wait(300)
     studio.window.session.counting.progress_changed.connect(told.append)
     studio.qtbot.wait(300)
     assert not told
     assert studio.window.session.counting.counts is None
-    bar._pause_button.click()
+    bar.pause_button.click()
     wait_counted(studio)
     assert told[-1].bytes_done == told[-1].bytes_total
     assert bar.isHidden()
@@ -300,20 +300,20 @@ def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
 def test_a_counting_is_given_up_and_begun_again(studio: Studio, large: Path) -> None:
     begin_counting(studio, large)
     bar = studio.window.corpus_pane.counting_bar
-    bar._stop_button.click()
+    bar.stop_button.click()
     assert "stopped" in bar.text
-    assert bar._again_button.isVisible()
+    assert bar.again_button.isVisible()
     assert studio.window.session.document.files.rows[0].state is FileState.WAITING
-    bar._again_button.click()
+    bar.again_button.click()
     assert studio.window.session.counting.is_running
-    assert bar._stop_button.isVisible()
+    assert bar.stop_button.isVisible()
 
 
 @pytest.mark.slow
 def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, large: Path) -> None:
     begin_counting(studio, large)
     bar, window = studio.window.corpus_pane.counting_bar, studio.window
-    bar._keep_button.click()
+    bar.keep_button.click()
     wait_counted(studio)
     counts = window.session.counting.counts
     assert counts.statistics.is_partial
@@ -321,7 +321,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
     assert window.session.document.files.rows[0].state is FileState.PARTLY
     assert window.corpus_pane.hint == window.session.corpus_name == "large.csv (partial)"
     assert "Only the first" in bar.text
-    assert bar._again_button.text() == "Count all"
+    assert bar.again_button.text() == "Count all"
 
 
 @pytest.mark.slow
@@ -333,11 +333,11 @@ def test_a_killed_counting_is_reported_and_offered_again(studio: Studio, large: 
     before = set(children())
     begin_counting(studio, large)
     counting = [pid for pid in children() if pid not in before]
-    preview = studio.window.corpus_pane.files_view.preview.task._child
+    preview = studio.window.corpus_pane.files_view.preview.task.child
     os.kill(next(pid for pid in counting if preview is None or pid != preview.pid), signal.SIGKILL)
     bar = studio.window.corpus_pane.counting_bar
     studio.wait(lambda: "SIGKILL" in bar.text, 10_000)
-    bar._again_button.click()
+    bar.again_button.click()
     assert studio.window.session.counting.is_running
 
 
@@ -357,7 +357,7 @@ def test_parts_of_a_file_come_one_after_the_other(qtbot: QtBot, tmp_path: Path) 
     view.show_file(CorpusFile(str(path)))
     qtbot.waitUntil(lambda: view.text.startswith("line 0\n"), timeout=20_000)
     number = view.text.count("\n")
-    view._later_button.click()
+    view.later_button.click()
     qtbot.waitUntil(lambda: view.text.startswith(f"line {number}\n"), timeout=20_000)
     view.show_file(CorpusFile(str(tmp_path / "gone")))
     qtbot.waitUntil(lambda: "does not exist" in view._text.placeholderText(), timeout=20_000)

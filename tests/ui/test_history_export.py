@@ -50,7 +50,7 @@ def test_all_merges_are_exported(studio: Studio, tmp_path: Path, kind: str) -> N
 
 def test_the_rows_shown_are_exported_in_their_order(studio: Studio, tmp_path: Path) -> None:
     pane, path = studio.window.history_pane, tmp_path / "merges.jsonl"
-    pane._filter_row._only_ties.setChecked(True)
+    pane.filter_row.only_ties.setChecked(True)
     pane.view.sortByColumn(HistoryColumn.VALUE, Qt.SortOrder.DescendingOrder)
     export(studio, path, "The 9 shown")
     studio.wait(lambda: "Exported 9 merges" in studio.window.banner.text)
@@ -105,8 +105,8 @@ def test_there_is_nothing_to_export_before_a_training(empty_studio: Studio) -> N
 def test_keys_go_to_a_step_and_to_the_row_of_the_step(studio: Studio) -> None:
     window = studio.window
     window.actions_.go_to_step.trigger()
-    studio.wait(window.history_pane._filter_row._step.hasFocus)
-    studio.qtbot.keyClicks(window.history_pane._filter_row._step, "7\r")
+    studio.wait(window.history_pane.filter_row._step.hasFocus)
+    studio.qtbot.keyClicks(window.history_pane.filter_row._step, "7\r")
     assert window.model.step == 7
     window.history_pane.view.clearSelection()
     window.actions_.show_step_row.trigger()

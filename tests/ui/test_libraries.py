@@ -79,8 +79,8 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     )
     window.tokenization_pane.set_text("hugs pun")
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
-    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 0, 0), False))
-    assert "the best ones in Token details" in window.tokenization_pane._why.title
+    window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 0, 0), False))
+    assert "the best ones in Token details" in window.tokenization_pane.why.title
     assert window.timeline_pane.hint == "Final vocabulary"
     runs.set_compared(wordpiece, True)
     studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])

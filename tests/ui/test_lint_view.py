@@ -88,7 +88,7 @@ def test_details_stay_unfolded_when_the_numbers_change(view: LintView) -> None:
     view.rows[0].unfold_button.click()
     view.show_findings([finding(2)])
     assert view.rows[0].unfold_button.isChecked()
-    assert not view.rows[0]._detail_label.isHidden()
+    assert not view.rows[0].detail_label.isHidden()
 
 
 def test_a_pressed_button_waits_until_it_was_looked_at_again(qtbot: QtBot, view: LintView) -> None:
@@ -129,7 +129,7 @@ def test_the_texts_are_whole_at_every_width(view: LintView, width: int) -> None:
     for each in (width, 110, width):
         view.setFixedWidth(each)
         QCoreApplication.processEvents()
-        for label in (view.rows[0]._title_label, view.rows[0]._detail_label):
+        for label in (view.rows[0].title_label, view.rows[0].detail_label):
             assert (
                 label.height()
                 >= label.fontMetrics()
@@ -170,7 +170,7 @@ def test_tab_comes_to_the_buttons_where_they_stand(studio: Studio) -> None:
     settle(studio)
     buttons = row(studio, "mojibake")
     order = [buttons.fix_button]
-    while (control := order[-1].nextInFocusChain()) is not pane.figures._normalizer_box:
+    while (control := order[-1].nextInFocusChain()) is not pane.figures.normalizer_box:
         assert control is not order[0]
         order.append(control)
     assert buttons.unfold_button in order
@@ -261,7 +261,7 @@ def test_typing_does_not_wait_for_it(studio: Studio) -> None:
     studio.window.session.document.edit(0, 0, "a")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert controller.is_under_way
-    assert not controller._task.is_running
+    assert not controller.task.is_running
     studio.window.session.document.edit(0, 0, "b")
-    assert not controller._task.is_running
+    assert not controller.task.is_running
     settle(studio)

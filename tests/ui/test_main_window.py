@@ -411,7 +411,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert cuts() == ["ne w est</w> </u> i </u> i </u> w </u>", "newe ##st [UNK]"]
     assert rows is not None
     assert rows.texts[1].startswith("longest token first · at step 10")
-    why, merged = window.tokenization_pane._why, window.tokenization_pane._chips
+    why, merged = window.tokenization_pane.why, window.tokenization_pane.chips
     for chips, place, said in (
         (rows._lines[0].chips, ChipPlace(0, 1, 1), "The longest token anywhere"),
         (merged, ChipPlace(0, 1, 2), "Why “i” in “Ilikeeatingapples!” (from character 3)"),
@@ -426,7 +426,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
     assert window.corpus_pane.figures.value_of("symbols") == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
-    longest_first = window.tokenization_pane._options.longest_first
+    longest_first = window.tokenization_pane.options.longest_first
     longest_first.trigger()
     assert cuts() == ["newe ##st [UNK]"]
     window.project.restore(open_project(tmp_path / "a.wpstudio"))
@@ -445,7 +445,7 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     runs.show(runs.all[1])
     studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_text) == said)
     corpus.faces.setCurrentIndex(Face.WORDS)
-    assert corpus.figures._summary_label.text().startswith("Current\u00a0corpus · Lines:\u00a012")
+    assert corpus.figures.summary_label.text().startswith("Current\u00a0corpus · Lines:\u00a012")
     window.actions_.bring_text_back.trigger()
     assert window.session.document.text == runs.all[1].origin.corpus.text
     assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
@@ -467,10 +467,10 @@ def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio)
     window = studio.window
     window.corpus_controller.open_sample("english-notebook")
     studio.wait(lambda: not window.project.is_reading and not window.tokenization_pane.is_stale)
-    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 0, 0), False))
-    assert window.tokenization_pane._why.isVisible()
+    window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 0, 0), False))
+    assert window.tokenization_pane.why.isVisible()
     window.corpus_controller.open_sample("simplified-chinese-notebook")
-    assert not window.tokenization_pane._why.isVisible()
+    assert not window.tokenization_pane.why.isVisible()
     window.corpus_controller.open_sample("spanish-course")
     assert [item.text for item in window.tokenization_pane._field.offer.items] == [
         "Try: This is the Hugging Face course!"

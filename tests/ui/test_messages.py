@@ -142,7 +142,7 @@ def test_a_notice_goes_when_it_could_be_read_and_can_be_called_back(
     again.trigger()
     assert banner.text == "Exported"
     assert not again.isEnabled()
-    banner._close_button.click()
+    banner.close_button.click()
     assert again.isEnabled()
     banner.clear()  # now it is out of date
     assert not again.isEnabled()

@@ -123,7 +123,7 @@ def test_a_column_is_called_as_it_is_in_the_file(qtbot: QtBot) -> None:
     form = ReadingForm(str)
     qtbot.addWidget(form)
     form._show_columns(["\ufefftext", "other"], "\ufefftext")
-    assert form._column_box.currentData() == form._column_edit.text() == "\ufefftext"
+    assert form.column_box.currentData() == form.column_edit.text() == "\ufefftext"
 
 
 def test_special_tokens_keep_their_no_break_spaces(qtbot: QtBot) -> None:

@@ -64,7 +64,7 @@ def engineer(studio: Studio) -> Studio:
     window.resize(1920, 1080)
     window.actions_.layout_engineer.trigger()
     window.model.last()
-    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 3, 1), False))
+    window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 3, 1), False))
     window.model.set_selection(Selection("token", text=window.model.history[24].token))
     plot = window.timeline_pane.plot
     studio.wait(lambda: plot.isVisible() and plot.maximum() == 25)
@@ -131,16 +131,16 @@ def test_the_table_of_tokens_never_mixes_two_tokenizers(engineer: Studio) -> Non
     pane = window.tokenization_pane
     pane.set_text("the tokenization of the chapter about tokenizers")
     engineer.wait(lambda: not pane.is_stale)
-    pane._options._table.setChecked(True)
+    pane.options._table.setChecked(True)
     engineer.wait(lambda: pane._table.isVisible() and not pane.is_stale)
-    pane._options._table.setChecked(False)
+    pane.options._table.setChecked(False)
     for step in (0, 25, 3):
         window.model.seek(step)
         engineer.wait(lambda: not pane.is_stale)
-        pane._options._table.setChecked(True)  # it is painted before the pane is refreshed
+        pane.options._table.setChecked(True)  # it is painted before the pane is refreshed
         pane._table.grab()
         model = pane._table.tokens
         rows = [model.index(row, 0).data() for row in range(model.rowCount())]
         assert rows == pane.tokens
         pane._table.row_chosen.emit(len(rows) - 1)
-        pane._options._table.setChecked(False)
+        pane.options._table.setChecked(False)

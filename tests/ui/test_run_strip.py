@@ -282,7 +282,7 @@ def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
     runs.show(runs.all[0])
     compared = window.tokenization_pane._compared
     three.wait(lambda: len(compared.texts) == 4)
-    assert compared._rest.text() == "Also compared: E Score · size 55, F Score · size 60"
+    assert compared.rest.text() == "Also compared: E Score · size 55, F Score · size 60"
     three.wait(lambda: "final" in compared.texts[3])
 
 
@@ -337,18 +337,18 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
         if mine.encode(text).tokens != other.encode(text).tokens
     }
     assert compared.differing == expected != set()
-    assert pane._chips._framed == compared._lines[0].chips._framed == expected
-    assert compared._legend.isVisible()
-    pane._chips.grab()
+    assert pane.chips.framed == compared._lines[0].chips.framed == expected
+    assert compared.legend.isVisible()
+    pane.chips.grab()
     chips = compared._lines[0].chips
     line = chips.lines[0]
     assert chips._captions_of(line, line.words[0], line.words[0].pieces[0]) == ("☃",)
     assert chips.rect_of(ChipPlace(0, 0, 0)).bottom() + chips._style.caption_height <= chips.viewport().height()
     window.model.first()
-    three.wait(lambda: compared.differing == frozenset() and not compared._legend.isVisible())
+    three.wait(lambda: compared.differing == frozenset() and not compared.legend.isVisible())
     for run in runs.all[:2]:
         runs.set_compared(run, False)
-    three.wait(lambda: pane._chips._framed == frozenset() and compared.texts == [])
+    three.wait(lambda: pane.chips.framed == frozenset() and compared.texts == [])
 
 
 def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: Studio) -> None:
@@ -359,7 +359,7 @@ def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: St
     count.trigger()
     assert studio.window.session.settings.objective == "count"
     assert count.isChecked()
-    assert studio.window.bar.settings._objective_box.currentData() == "count"
+    assert studio.window.bar.settings.objective_box.currentData() == "count"
 
 
 def test_a_text_to_tokenize_is_typed_after_one_key(studio: Studio) -> None:

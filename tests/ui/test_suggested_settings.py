@@ -52,7 +52,7 @@ def test_above_a_megabyte_a_minimum_frequency_is_suggested(studio: Studio, tmp_p
     assert studio.window.session.settings.limits == (500, 2)
     assert (
         "Suggested for this corpus: Likelihood · size 500 · min. frequency 2"
-        in studio.window.bar._progress_label.toolTip()
+        in studio.window.bar.progress_label.toolTip()
     )
     studio.window.corpus_controller.load_sample("hug.txt")
     assert studio.window.session.settings.limits == (0, 0)

@@ -68,11 +68,11 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     figures = f"About {megabytes} MB of 18 GB free, under 1 s"
     assert bar.progress_text == figures
     suggested = "Suggested for this corpus: Likelihood · size 16,000 · min. frequency 2"
-    assert f"{figures}\n{suggested}" in bar._progress_label.toolTip()
-    assert bar._progress_label.text() in (figures, f"About {megabytes} MB, under 1 s")
+    assert f"{figures}\n{suggested}" in bar.progress_label.toolTip()
+    assert bar.progress_label.text() in (figures, f"About {megabytes} MB, under 1 s")
     large.window.resize(large.window.minimumSize())
-    assert str(megabytes) in bar._progress_label.text()
-    assert "…" not in bar._progress_label.text()
+    assert str(megabytes) in bar.progress_label.text()
+    assert "…" not in bar.progress_label.text()
     large.window.session.settings.set_target_size(0)  # no longer what was suggested
     assert bar.progress_text.startswith("About")
     assert round(needed(large) / 1e6) > megabytes
@@ -94,7 +94,7 @@ def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
     large.window.session.settings.set_target_size(200)
     text = large.window.bar.progress_text
     assert text.startswith("About")
-    assert "\nSettings changed since this run" in large.window.bar._progress_label.toolTip()
+    assert "\nSettings changed since this run" in large.window.bar.progress_label.toolTip()
 
 
 @pytest.mark.slow
@@ -107,12 +107,12 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
     open_large(studio, tmp_path)
     bar = studio.window.bar
     assert bar.progress_text.startswith("About")
-    assert "\nMerges are from “" in bar._progress_label.toolTip()
+    assert "\nMerges are from “" in bar.progress_label.toolTip()
     for width in (2400, 1440, studio.window.minimumWidth()):
         studio.window.resize(width, 900)
-        assert bar._progress_label.text().startswith(("About", f"{round(needed(studio) / 1e6)} MB, under 1 s"))
+        assert bar.progress_label.text().startswith(("About", f"{round(needed(studio) / 1e6)} MB, under 1 s"))
     studio.window.resize(2400, 900)
-    assert bar._progress_label.text().endswith("of 18 GB free, under 1 s")
+    assert bar.progress_label.text().endswith("of 18 GB free, under 1 s")
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def test_a_config_comes_back_as_it_was(
 ) -> None:
     settings.set_config(config)
     assert settings.config() == config
-    shown = (fields._objective_box.currentData(), fields._size_box.value(), fields._frequency_box.value())
+    shown = (fields.objective_box.currentData(), fields.size_box.value(), fields.frequency_box.value())
     assert shown == (config.objective, config.vocab_size or 0, config.min_frequency)
 
 
@@ -53,9 +53,9 @@ def test_what_is_chosen_in_a_field_is_a_setting(
     settings: ChosenSettings, fields: TrainingSettings, qtbot: QtBot
 ) -> None:
     for change, expected in (
-        (lambda: fields._objective_box.setCurrentIndex(2), {"objective": "count"}),
-        (lambda: fields._size_box.setValue(90), {"vocab_size": 90}),
-        (lambda: fields._frequency_box.setValue(3), {"min_frequency": 3}),
+        (lambda: fields.objective_box.setCurrentIndex(2), {"objective": "count"}),
+        (lambda: fields.size_box.setValue(90), {"vocab_size": 90}),
+        (lambda: fields.frequency_box.setValue(3), {"min_frequency": 3}),
         (lambda: fields.more.actions()[2].trigger(), {"special_tokens": ()}),
     ):
         with qtbot.waitSignal(settings.changed):
@@ -86,18 +86,18 @@ def test_special_tokens_are_typed_one_a_line_and_checked_at_once(qtbot: QtBot) -
     dialog = SpecialTokensDialog(("[UNK]",))
     qtbot.addWidget(dialog)
     ok = dialog._buttons.button(QDialogButtonBox.StandardButton.Ok)
-    dialog._editor.setPlainText("[UNK]\n\n <s> \n")
+    dialog.editor.setPlainText("[UNK]\n\n <s> \n")
     assert dialog.tokens == ("[UNK]", "<s>")
     assert ok.isEnabled()
-    dialog._editor.setPlainText("[UNK]\n[UNK]\n")
+    dialog.editor.setPlainText("[UNK]\n[UNK]\n")
     assert not ok.isEnabled()
-    assert "twice" in dialog._problem_label.text()
+    assert "twice" in dialog.problem_label.text()
 
 
 def test_going_further_means_more(qtbot: QtBot) -> None:
     dialog = FurtherDialog(8000)
     qtbot.addWidget(dialog)
-    assert dialog._size_box.minimum() == 8001
+    assert dialog.size_box.minimum() == 8001
     with qtbot.waitSignal(dialog.size_chosen) as signal:
         dialog.accept()
     assert signal.args == [10_000]
@@ -108,10 +108,10 @@ def test_progress_is_reported_in_true_counts(studio: Studio) -> None:
     bar = studio.window.bar
     bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, 75.0), paused=False)
     assert bar.progress_text == "12,345 of 30,000 tokens · 1 min 15 s left"
-    assert (bar._progress_bar.value(), bar._progress_bar.maximum()) == (12_000, 29_655)
+    assert (bar.progress_bar.value(), bar.progress_bar.maximum()) == (12_000, 29_655)
     bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, None, is_target_sure=False), paused=False)
     assert bar.progress_text == "12,345 tokens · 30,000 at most"
-    assert bar._progress_bar.maximum() == 0
+    assert bar.progress_bar.maximum() == 0
     bar.show_progress(Progress(10, 55, None, 5, 2.0, None), paused=True)
     assert bar.progress_text == "55 tokens · paused"
 

@@ -18,7 +18,7 @@ def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio
     usual = bar.progress_text
     status.emit("compiling")
     assert bar.progress_text == f"{PREPARING} · {usual}"
-    assert "reparing the fast engine" in bar._progress_label.text()
+    assert "reparing the fast engine" in bar.progress_label.text()
     status.emit("loading")
     assert bar.progress_text == f"{PREPARING} · {usual}"
     status.emit("ready")
@@ -32,7 +32,7 @@ def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio
 def test_it_is_said_in_a_small_window_too(studio: Studio) -> None:
     studio.window.resize(studio.window.minimumSize())
     studio.window.session.warm_up.status_changed.emit("compiling")
-    assert "reparing the fast" in studio.window.bar._progress_label.text()
+    assert "reparing the fast" in studio.window.bar.progress_label.text()
 
 
 def test_nothing_is_said_if_the_engine_was_already_there(studio: Studio) -> None:

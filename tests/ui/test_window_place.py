@@ -43,9 +43,9 @@ def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio
     studio.qtbot.wait(80)
     view = window.history_pane.view
     assert view.viewport().height() >= 5 * view.verticalHeader().defaultSectionSize()
-    chips = window.tokenization_pane._chips
+    chips = window.tokenization_pane.chips
     assert chips.viewport().height() >= 3 * chips._spacing.row_height - 10
-    label = window.tokenization_pane._unknown_label
+    label = window.tokenization_pane.unknown_label
     assert label.height() <= 2 * label.fontMetrics().lineSpacing() + 4
     window.resize(1440, 860)
     studio.qtbot.wait(80)
@@ -71,7 +71,7 @@ def test_the_usual_arrangement_is_not_tied_to_this_screen(studio: Studio) -> Non
 
 
 def places(bar: TrainingBar) -> dict[str, QRect]:
-    parts = (bar.buttons, *bar.settings.findChildren(QWidget), bar._messages_button, bar._search_button)
+    parts = (bar.buttons, *bar.settings.findChildren(QWidget), bar.messages_button, bar.search_button)
     return {f"{n} {type(part).__name__}": QRect(part.mapTo(bar, QPoint()), part.size()) for n, part in enumerate(parts)}
 
 
@@ -119,7 +119,7 @@ def test_a_second_press_upon_the_button_that_took_the_place_is_not_taken(studio:
     buttons._show(is_training=True)
     QTest.mouseClick(buttons.stop, Qt.MouseButton.LeftButton)
     assert studio.window.model.state is TrainerState.PAUSED
-    studio.wait(lambda: not buttons._fresh_timer.isActive())
+    studio.wait(lambda: not buttons.fresh_timer.isActive())
     QTest.mouseClick(buttons.stop, Qt.MouseButton.LeftButton)
     studio.wait_finished()
     assert actions.train.isEnabled()

@@ -132,13 +132,13 @@ class _Bars:
         self._of_bytes = of_bytes
         self._due = time.monotonic() + _PATIENCE_SECONDS
         self._changing = threading.Lock()  # kernels may be compiled in another thread
-        self._bars: Progress | None = None
+        self.bars: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
         self._is_over = False
 
     def report(self, what: str, done: int, total: int | None) -> None:
         """Show how far the command is."""
-        if self._bars is None and time.monotonic() < self._due:
+        if self.bars is None and time.monotonic() < self._due:
             return
         if self._of_bytes:
             amount = f"{done / 1e6:.1f} MB" if total is None else f"{done / 1e6:.1f} of {total / 1e6:.1f} MB"
@@ -152,26 +152,26 @@ class _Bars:
         self._show(what, done, number, f"{done} of {number}")
         if done == number:
             with self._changing:
-                if self._bars is not None:
-                    self._bars.remove_task(self._tasks.pop(what))
+                if self.bars is not None:
+                    self.bars.remove_task(self._tasks.pop(what))
 
     def close(self) -> None:
         """Remove the bars."""
         with self._changing:
             self._is_over = True
-            if self._bars is not None:
-                self._bars.stop()
-                finished(self._bars)
+            if self.bars is not None:
+                self.bars.stop()
+                finished(self.bars)
 
     def _show(self, what: str, done: int, total: int | None, amount: str) -> None:
         with self._changing:
             if self._is_over:
                 return
-            if self._bars is None:
-                self._bars = self._started()
+            if self.bars is None:
+                self.bars = self._started()
             if what not in self._tasks:
-                self._tasks[what] = self._bars.add_task(what, amount=amount)
-            self._bars.update(self._tasks[what], completed=done, total=total, amount=amount)
+                self._tasks[what] = self.bars.add_task(what, amount=amount)
+            self.bars.update(self._tasks[what], completed=done, total=total, amount=amount)
 
     def _started(self) -> Progress:
         from rich.console import Console

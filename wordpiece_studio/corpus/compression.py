@@ -65,7 +65,7 @@ class DecompressedStream:
         self._name = name
         self._faults: tuple[type[Exception], ...] = _FAULTS
         self._decompressor = self._new_decompressor()  # None at the end
-        self._rest = b""  # read from the file and not yet decompressed
+        self.rest = b""  # read from the file and not yet decompressed
         self._bytes_in = self._bytes_out = 0
 
     def read(self, size: int) -> bytes:
@@ -83,17 +83,17 @@ class DecompressedStream:
             if decompressor is None:
                 return b""
             # Only those of bzip2 and xz keep what they have not used yet, and say whether they have anything.
-            if not self._rest and getattr(decompressor, "needs_input", True) and not self._read_more():
+            if not self.rest and getattr(decompressor, "needs_input", True) and not self._read_more():
                 raise self._fault("it ends prematurely")
             at_most = () if self._compression == "zstd" else (size,)
             try:
-                data: bytes = decompressor.decompress(self._rest, *at_most)
+                data: bytes = decompressor.decompress(self.rest, *at_most)
             except self._faults as error:
                 raise self._fault(str(error).removeprefix("zstd decompressor error: ")) from error
             self._bytes_out += len(data)
-            self._rest = getattr(decompressor, "unconsumed_tail", b"")
+            self.rest = getattr(decompressor, "unconsumed_tail", b"")
             if decompressor.eof:
-                self._rest = decompressor.unused_data
+                self.rest = decompressor.unused_data
                 self._decompressor = self._following()
             self._check_ratio()
             if data:
@@ -102,19 +102,19 @@ class DecompressedStream:
     def _read_more(self) -> bool:
         data = self._read_file(_ZSTD_READ_BYTES if self._compression == "zstd" else _READ_BYTES)
         self._bytes_in += len(data)
-        self._rest += data
+        self.rest += data
         return bool(data)
 
     def _following(self) -> Any:
         """Return a decompressor for the next stream; None if only padding is left."""
-        while not self._rest.strip(b"\0"):
-            self._rest = b""
+        while not self.rest.strip(b"\0"):
+            self.rest = b""
             if not self._read_more():
                 return None
-        self._rest = self._rest.lstrip(b"\0")
-        while len(self._rest) < MAGIC_BYTES and self._read_more():
+        self.rest = self.rest.lstrip(b"\0")
+        while len(self.rest) < MAGIC_BYTES and self._read_more():
             pass
-        if compression_of(self._rest) != self._compression:
+        if compression_of(self.rest) != self._compression:
             raise self._fault("something else follows after its end")
         return self._new_decompressor()
 

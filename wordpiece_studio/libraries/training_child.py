@@ -190,18 +190,18 @@ class _SentencePieceProgress:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._size = int(settings["vocab_size"])
-        self._alphabet = self._seeds = 0
+        self.alphabet = self._seeds = 0
 
     def __call__(self, text: str) -> tuple[int, int] | None:
         far = None
         for what, figure in _FIGURE.findall(text):
             number = int(figure)
             if what.startswith("Alphabet"):
-                self._alphabet = number
+                self.alphabet = number
             elif what.startswith("Init"):
                 self._seeds = number
             elif what.startswith("merges"):
-                far = self._alphabet + number, self._size
+                far = self.alphabet + number, self._size
             else:
                 far = self._seeds - number, self._seeds - self._size
         return far if far is not None and 0 <= far[0] <= far[1] else None

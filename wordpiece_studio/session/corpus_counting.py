@@ -97,11 +97,11 @@ class CorpusCounting(QObject):
         self._patience = single_shot(self, self._report_unknown, _PATIENCE_MS)
         document.text_changed.connect(self._on_document_text_changed)
         # Pure Python in a thread stalls the window, and a child can be killed at any time.
-        self._task = Task(count_corpus, "The words cannot be counted", self, in_child=is_much)
-        self._task.finished.connect(self._on_task_finished)
-        self._task.failed.connect(self._on_task_failed)
-        self._task.progressed.connect(self._on_task_progressed)
-        self._task.changed.connect(self._report_state)
+        self.task = Task(count_corpus, "The words cannot be counted", self, in_child=is_much)
+        self.task.finished.connect(self._on_task_finished)
+        self.task.failed.connect(self._on_task_failed)
+        self.task.progressed.connect(self._on_task_progressed)
+        self.task.changed.connect(self._report_state)
 
     @property
     def is_under_way(self) -> bool:
@@ -116,7 +116,7 @@ class CorpusCounting(QObject):
     @property
     def is_running(self) -> bool:
         """Whether counting is running or paused."""
-        return self._task.is_running
+        return self.task.is_running
 
     def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
         pipeline = Pipeline(normalizer, pre_tokenizer)
@@ -176,7 +176,7 @@ class CorpusCounting(QObject):
         if is_of_files:
             document.files.table.begin_counting()
         self.is_paused = self.is_ending = False
-        self._task.run(
+        self.task.run(
             None if is_of_files else document.text,
             document.files.files if is_of_files else (),
             self.pipeline.normalizer,
@@ -215,36 +215,36 @@ class CorpusCounting(QObject):
 
     def pause(self) -> None:
         """Pause a running count: all its processes halt a moment later."""
-        self._task.pause()
+        self.task.pause()
         self.is_paused = True
         self._report_state()
 
     def resume(self) -> None:
         """Resume a paused count."""
-        self._task.resume()
+        self.task.resume()
         self.is_paused = False
         self._report_state()
 
     def keep(self) -> None:
         """Stop counting files early; the counts of what was read so far arrive as if that were all."""
         self.is_ending, self.is_paused = True, False
-        self._task.finish()
+        self.task.finish()
         self._report_state()
 
     def close(self) -> None:
         """Cancel what runs and wait for it to end."""
         self._timer.stop()
         self._patience.stop()
-        self._task.close()
+        self.task.close()
 
     def _stop_task(self) -> None:
         """Cancel a count; it reports nothing more."""
-        self._task.stop()
+        self.task.stop()
         self._document.files.table.take_end()
 
     def _forget(self) -> None:
         if self.counts is not None:
-            self.counts = self._task.answer = None  # which may be large
+            self.counts = self.task.answer = None  # which may be large
             self._must_report_unknown = True
         self._set_partial(False)
 

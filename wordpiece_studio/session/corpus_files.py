@@ -348,7 +348,7 @@ class CorpusFiles(QObject):
 
     def __init__(self, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._undo_stack = undo_stack
+        self.undo_stack = undo_stack
         self.is_listing = False  # files are still being listed, and appended to the table
         self.table = FileTable(self)
 
@@ -445,7 +445,7 @@ class CorpusFiles(QObject):
 
     def _push(self, after: Rows, before: Rows, places: list[int]) -> None:
         places_before = [place for place in places if place < len(before)]
-        self._undo_stack.push(Command(lambda: self._show(after, places), lambda: self._show(before, places_before)))
+        self.undo_stack.push(Command(lambda: self._show(after, places), lambda: self._show(before, places_before)))
 
     def _show(self, rows: Rows, places: list[int]) -> None:
         if rows != self.rows:

@@ -205,27 +205,27 @@ class FileWatch(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._stamps: dict[Path, FileStamp | None] = {}
+        self.stamps: dict[Path, FileStamp | None] = {}
         self._missed: set[Path] = set()  # missed by one check; after the second they are gone
         self._gone: set[Path] = set()
         self._noticed: set[Path] = set()
-        self._is_stale = False  # files were added during a check
+        self.is_stale = False  # files were added during a check
         self._watcher: QFileSystemWatcher | None = None
-        self._task = Task(_look, "The files cannot be checked for changes", self)
-        self._task.finished.connect(self._on_task_finished)
+        self.task = Task(_look, "The files cannot be checked for changes", self)
+        self.task.finished.connect(self._on_task_finished)
         self._timer = single_shot(self, self.check)
 
     @property
     def paths(self) -> list[Path]:
-        return list(self._stamps)
+        return list(self.stamps)
 
     @property
     def is_pending(self) -> bool:
         """Whether there are files of which it is not known yet what they are like, or that they do not exist."""
-        return any(stamp is None and path not in self._gone for path, stamp in self._stamps.items())
+        return any(stamp is None and path not in self._gone for path, stamp in self.stamps.items())
 
     def has_seen(self, path: Path) -> bool:
-        return self._stamps.get(path) is not None
+        return self.stamps.get(path) is not None
 
     def is_gone(self, path: Path) -> bool:
         """Whether the file has existed while it was watched, and is missing now."""
@@ -233,17 +233,17 @@ class FileWatch(QObject):
 
     def watch(self, paths: Iterable[Path]) -> None:
         """Watch exactly these files; those already watched keep their stamps."""
-        self._stamps = {path: self._stamps.get(path) for path in paths}
-        self._missed &= self._stamps.keys()
-        self._gone &= self._stamps.keys()
-        self._noticed &= self._stamps.keys()
+        self.stamps = {path: self.stamps.get(path) for path in paths}
+        self._missed &= self.stamps.keys()
+        self._gone &= self.stamps.keys()
+        self._noticed &= self.stamps.keys()
         self._forget_notices()
         self.check()
 
     def take(self, path: Path) -> None:
         """Accept the file as it is now: it was written or reread here."""
-        if path in self._stamps:
-            self._stamps[path] = None
+        if path in self.stamps:
+            self.stamps[path] = None
             was_gone = path in self._gone
             self._gone.discard(path)
             self.check()
@@ -253,25 +253,25 @@ class FileWatch(QObject):
     def check(self) -> None:
         """Check all files now, as when the window is activated; `changed` and `gone` follow a little later."""
         self._timer.stop()
-        if not self._stamps:
+        if not self.stamps:
             return
-        self._is_stale = self._task.is_running
-        if not self._is_stale:
-            self._task.run(dict(self._stamps), frozenset(self._noticed))
+        self.is_stale = self.task.is_running
+        if not self.is_stale:
+            self.task.run(dict(self.stamps), frozenset(self._noticed))
             self._noticed.clear()
 
     def close(self) -> None:
         self._timer.stop()
-        self._stamps = {}
+        self.stamps = {}
         self._forget_notices()
-        self._task.close()
+        self.task.close()
 
     def _on_task_finished(self, seen: dict[Path, tuple[FileStamp | None, FileStamp | None]]) -> None:
         for path, (before, now) in seen.items():
-            if path in self._stamps and self._stamps[path] is before:
+            if path in self.stamps and self.stamps[path] is before:
                 self._take_look(path, before, now)
         self._ask_for_notices()
-        is_hasty = self._is_stale or bool(self._missed - self._gone)
+        is_hasty = self.is_stale or bool(self._missed - self._gone)
         self._timer.start(SETTLE_MS if is_hasty else LOOK_MS)
 
     def _take_look(self, path: Path, before: FileStamp | None, now: FileStamp | None) -> None:
@@ -284,7 +284,7 @@ class FileWatch(QObject):
         was_gone = path in self._gone
         self._missed.discard(path)
         self._gone.discard(path)
-        self._stamps[path] = now
+        self.stamps[path] = now
         if before is not None and _differs(before, now):
             self.changed.emit(path)
         elif was_gone:
@@ -294,7 +294,7 @@ class FileWatch(QObject):
 
     def _ask_for_notices(self) -> None:
         """Request them only for files that were just found: for one that cannot be reached, it may take long."""
-        wanted = {os.fspath(path) for path in list(self._stamps)[:MOST_NOTICED] if path not in self._missed}
+        wanted = {os.fspath(path) for path in list(self.stamps)[:MOST_NOTICED] if path not in self._missed}
         if self._watcher is None:
             if not wanted:
                 return
@@ -304,12 +304,12 @@ class FileWatch(QObject):
             self._watcher.addPaths(new)
 
     def _forget_notices(self) -> None:
-        watcher, wanted = self._watcher, {os.fspath(path) for path in self._stamps}
+        watcher, wanted = self._watcher, {os.fspath(path) for path in self.stamps}
         if watcher is not None and (old := [path for path in watcher.files() if path not in wanted]):
             watcher.removePaths(old)
 
     def _on_watcher_file_changed(self, name: str) -> None:
-        self._noticed.update(path for path in self._stamps if os.fspath(path) == name)
+        self._noticed.update(path for path in self.stamps if os.fspath(path) == name)
         self._timer.start(SETTLE_MS)
 
 

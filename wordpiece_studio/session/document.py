@@ -475,39 +475,39 @@ class CorpusOpening(QObject):
         self.as_list = False
         self._text = Task(small_text, "The files cannot be opened", self)
         self._text.finished.connect(self._on_text_finished)
-        self._list = Task(described_files, "The files cannot be listed", self, in_child=True)
-        self._list.part_ready.connect(self._on_list_part_ready)
-        self._list.finished.connect(self._on_list_finished)
-        for task in (self._text, self._list):
+        self.list = Task(described_files, "The files cannot be listed", self, in_child=True)
+        self.list.part_ready.connect(self._on_list_part_ready)
+        self.list.finished.connect(self._on_list_finished)
+        for task in (self._text, self.list):
             task.failed.connect(self._on_failed)
 
     @property
     def is_running(self) -> bool:
-        return self._text.is_running or self._list.is_running
+        return self._text.is_running or self.list.is_running
 
     def open(self, paths: tuple[str, ...], reading: Reading | None = None, *, as_list: bool = False) -> None:
         """Open something; cancel what is being opened. With `as_list`, even one small text becomes a list."""
         self.stop()
         self.paths, self.reading, self.as_list = paths, reading or Reading(), as_list
         if as_list or len(paths) > 1:
-            self._list.run(paths)
+            self.list.run(paths)
         else:
             self._text.run(paths[0], self.reading)
 
     def stop(self) -> None:
         was_running = self.is_running
         self._text.stop()
-        self._list.stop()
+        self.list.stop()
         if was_running:
             self.ended.emit()
 
     def close(self) -> None:
         self._text.close()
-        self._list.close()
+        self.list.close()
 
     def _on_text_finished(self, file: TextFile | None) -> None:
         if file is None:
-            self._list.run(self.paths)
+            self.list.run(self.paths)
         else:
             self.ended.emit()
             self.text_read.emit(Path(self.paths[0]), file)

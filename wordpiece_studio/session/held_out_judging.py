@@ -79,10 +79,10 @@ class HeldOutJudging(QObject):
         self._counting = counting
         self._request: Request | None = None
         self._known: list[tuple[Request, Figures]] = []
-        self._task = Task(judged, "Held-out text cannot be measured", self, debounce_ms=_REST_MS)
-        self._task.changed.connect(self.changed)
-        self._task.finished.connect(self._on_task_finished)
-        self._task.failed.connect(lambda error: _log.info("No metrics for held-out text: %s", error))
+        self.task = Task(judged, "Held-out text cannot be measured", self, debounce_ms=_REST_MS)
+        self.task.changed.connect(self.changed)
+        self.task.finished.connect(self._on_task_finished)
+        self.task.failed.connect(lambda error: _log.info("No metrics for held-out text: %s", error))
         model.state_changed.connect(self._on_run_changed)
         model.run_reset.connect(self._on_run_changed)
         runs.changed.connect(self._on_run_changed)
@@ -100,11 +100,11 @@ class HeldOutJudging(QObject):
     @property
     def progress(self) -> float | None:
         """How much of the work is done, from 0 to 1; None while there is none."""
-        progress: float | None = self._task.progress
+        progress: float | None = self.task.progress
         return progress
 
     def close(self) -> None:
-        self._task.close()
+        self.task.close()
 
     def _on_run_changed(self) -> None:
         shown = {id(run.counts) for run in self._runs.all}
@@ -113,11 +113,11 @@ class HeldOutJudging(QObject):
         if request is self._request or (request is not None and _are_alike(request, self._request)):
             return
         self._request = request
-        self._task.stop()
+        self.task.stop()
         if request is not None and self.figures is None:
-            self._task.ask(*request, self._counting.max_word_length)
-            if not self._task.is_running:  # it has just answered that
-                self._on_task_finished(self._task.answer)
+            self.task.ask(*request, self._counting.max_word_length)
+            if not self.task.is_running:  # it has just answered that
+                self._on_task_finished(self.task.answer)
         self.changed.emit()
 
     def _request_for(self, run: Run | None) -> Request | None:

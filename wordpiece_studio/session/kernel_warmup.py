@@ -67,19 +67,19 @@ class KernelWarmup(QObject):
         super().__init__(parent)
         self.status = "idle"
         self.pace = 1.0
-        self._task = Task(_warmed_up, "The fast engine cannot be loaded", self)
-        self._task.part_ready.connect(self._set_status)
-        self._task.finished.connect(self._on_task_finished)
-        self._task.failed.connect(self._on_task_failed)
+        self.task = Task(_warmed_up, "The fast engine cannot be loaded", self)
+        self.task.part_ready.connect(self._set_status)
+        self.task.finished.connect(self._on_task_finished)
+        self.task.failed.connect(self._on_task_failed)
 
     def start(self) -> None:
         """Start; call it after the first paint."""
-        if self._task.request is None:
-            self._task.run()
+        if self.task.request is None:
+            self.task.run()
 
     def close(self) -> None:
         """Stop, and wait for what cannot be interrupted."""
-        self._task.close()
+        self.task.close()
 
     def _on_task_finished(self, seconds_and_pace: tuple[float, float]) -> None:
         seconds, self.pace = seconds_and_pace

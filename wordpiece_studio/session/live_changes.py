@@ -114,7 +114,7 @@ class ChangesFinder(QObject):
         self._run: Run | None = None
         self._library: object = None  # that runs the tokenizer
         self._lines: Sequence[str] = ()
-        self._timeline: TextTimeline | None = None
+        self.timeline: TextTimeline | None = None
         self._waits_since: float | None = None
         self._published: object = None
         self.is_late = False
@@ -129,7 +129,7 @@ class ChangesFinder(QObject):
     @property
     def unknown_words(self) -> list[str]:
         """A few of the distinct unknown words of the text, as far as it has been searched."""
-        return self._timeline.unknown_words(3) if self._timeline is not None else []
+        return self.timeline.unknown_words(3) if self.timeline is not None else []
 
     def set_lines(self, lines: Sequence[str]) -> None:
         """Set the text, given as lines or segments of lines that may be tokenized separately."""
@@ -137,8 +137,8 @@ class ChangesFinder(QObject):
             self._begin()
         if lines != self._lines:
             self._lines = lines
-            if self._timeline is not None:
-                self._timeline.set_lines(lines)
+            if self.timeline is not None:
+                self.timeline.set_lines(lines)
         self._catch_up()
 
     def _begin(self) -> None:
@@ -150,11 +150,11 @@ class ChangesFinder(QObject):
         self._published = self._waits_since = None
         found = self._swap()
         if found is not None or model.history is None or tokenizer is None:
-            self._timeline = found  # whose rows are published once the merges of the run are
+            self.timeline = found  # whose rows are published once the merges of the run are
             self._changes.set_rows((), is_known=False)
             return
-        self._timeline = TextTimeline(model.history, model.merge_count, tokenizer)
-        self._timeline.set_lines(self._lines)
+        self.timeline = TextTimeline(model.history, model.merge_count, tokenizer)
+        self.timeline.set_lines(self._lines)
         self._work(_FIRST_SLICE)
 
     def _swap(self) -> TextTimeline | None:
@@ -162,12 +162,12 @@ class ChangesFinder(QObject):
         run, self._run = self._run, self._model.run
         if run is self._run:
             return None
-        if run is not None and self._timeline is not None:
-            self._compared.give(run, self._timeline, self._lines)
+        if run is not None and self.timeline is not None:
+            self._compared.give(run, self.timeline, self._lines)
         return self._compared.take(self._run)
 
     def _work(self, seconds: float = _SLICE) -> None:
-        timeline = self._timeline
+        timeline = self.timeline
         if timeline is None:
             return
         is_done = timeline.advance(seconds)
@@ -195,7 +195,7 @@ class ChangesFinder(QObject):
 
     def _catch_up(self) -> None:
         """Process new lines and merges, at least for one slice."""
-        timeline, merges = self._timeline, self._model.merge_count
+        timeline, merges = self.timeline, self._model.merge_count
         if timeline is None:
             return
         if merges > timeline.merges:

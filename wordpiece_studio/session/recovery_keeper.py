@@ -60,7 +60,7 @@ class RecoveryKeeper(QObject):
     ) -> None:
         super().__init__(parent)
         self._state = state
-        self._store = store
+        self.store = store
         self._saved: ProjectContent | None = None  # content that is in a file of the user's, or was discarded
         self.is_kept = self._is_begun = self._is_reported = self._is_closed = False
         self._wanted_ms: int | None = None  # how soon the changes are to be written; None: there are none
@@ -69,16 +69,16 @@ class RecoveryKeeper(QObject):
         self._latest: MergeHistory | None = None  # of the run that was considered last
         self._run_number = 0  # of their file
         self._kept_run = (0, 0)  # number and merges of the file that is kept
-        self._run_due = self._run_began = 0.0
+        self.run_due = self._run_began = 0.0
         self._project_stamp = ProjectStamp()
         self._timer = single_shot(self, self._on_timer_timeout)
-        self._run_timer = single_shot(self, self._schedule)
-        self._job = Task(store.write, "Unsaved work cannot be kept", self)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
-        self._run_job = Task(store.write_run, "The unsaved run cannot be kept", self)
-        self._run_job.finished.connect(self._on_run_job_finished)
-        self._run_job.failed.connect(self._on_run_job_failed)
+        self.run_timer = single_shot(self, self._schedule)
+        self.job = Task(store.write, "Unsaved work cannot be kept", self)
+        self.job.finished.connect(self._on_job_finished)
+        self.job.failed.connect(self._on_job_failed)
+        self.run_job = Task(store.write_run, "The unsaved run cannot be kept", self)
+        self.run_job.finished.connect(self._on_run_job_finished)
+        self.run_job.failed.connect(self._on_run_job_failed)
         document.edited.connect(self._on_document_edited)
         state.saved.connect(self._on_state_saved)
         state.changed.connect(self._schedule)
@@ -86,12 +86,12 @@ class RecoveryKeeper(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether all changes except the training are on disk."""
-        return self._wanted_ms is None and not self._job.is_running
+        return self._wanted_ms is None and not self.job.is_running
 
     @property
     def is_run_kept(self) -> bool:
         """Whether keeping the training is neither under way nor scheduled."""
-        return not (self._run_job.is_running or self._run_timer.isActive())
+        return not (self.run_job.is_running or self.run_timer.isActive())
 
     def forget(self, saved: ProjectContent | None = None) -> None:
         """Treat this content, or the present one, as saved or unwanted: keep nothing until it changes."""
@@ -99,8 +99,8 @@ class RecoveryKeeper(QObject):
             return
         self._saved = saved or content_of(self._state.capture())
         self._edit_count = 0
-        self._run_job.forget()
-        self._written_runs, self._latest, self._kept_run, self._run_due = _written(()), None, (0, 0), 0.0
+        self.run_job.forget()
+        self._written_runs, self._latest, self._kept_run, self.run_due = _written(()), None, (0, 0), 0.0
         if self._is_begun:
             self._wanted_ms = CHANGE_DELAY_MS
             self._on_timer_timeout()
@@ -108,7 +108,7 @@ class RecoveryKeeper(QObject):
     def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
         """Continue in the folder that was left, now that its content is restored."""
         about, runs = recovered.about, recovered.project.runs
-        self._store.adopt(recoverable.folder, recoverable.lock, recoverable.newest("base"), about.run)
+        self.store.adopt(recoverable.folder, recoverable.lock, recoverable.newest("base"), about.run)
         self._saved = None
         if self._state.path is not None:
             self._project_stamp = about.stamp
@@ -126,13 +126,13 @@ class RecoveryKeeper(QObject):
             return
         self._is_closed = True
         self._timer.stop()
-        self._run_timer.stop()
+        self.run_timer.stop()
         was_busy = not self.is_idle
-        self._job.close()
-        self._run_job.close()
+        self.job.close()
+        self.run_job.close()
         if was_busy:
             self._keep_now()
-        self._store.close(keeps=self.is_kept)
+        self.store.close(keeps=self.is_kept)
 
     # Signals.
 
@@ -156,17 +156,17 @@ class RecoveryKeeper(QObject):
     # Writing.
 
     def _on_timer_timeout(self) -> None:
-        if self._job.is_running:
+        if self.job.is_running:
             return  # the next one starts when it ends
         project = self._state.capture()
         self._wanted_ms = None
         if self._should_keep(project):
             self._is_begun = True
-            self._job.run(project, self._about(project))
+            self.job.run(project, self._about(project))
             self._consider_run(project)
         elif self._is_begun:
             self._is_begun = False
-            self._job.run(None, self._about(project))
+            self.job.run(None, self._about(project))
 
     def _should_keep(self, project: Project) -> bool:
         if self._state.is_file_another:
@@ -191,24 +191,24 @@ class RecoveryKeeper(QObject):
         """Start keeping the runs if one has changed and they were not kept very recently."""
         runs = project.runs
         changed = [run for run in runs if self._written_runs.get(run.history) != run.merge_count]
-        if not any(len(run.history) or run.library_run for run in changed) or self._run_job.is_running:
+        if not any(len(run.history) or run.library_run for run in changed) or self.run_job.is_running:
             return
         now = time.monotonic()
-        if self._latest is not changed[0].history and self._run_due < now:
+        if self._latest is not changed[0].history and self.run_due < now:
             self._latest = changed[0].history
-            self._run_due = now + FIRST_RUN_SECONDS  # skips trainings that restart at every keystroke
-        if now < self._run_due:
-            self._run_timer.start(int(1000 * (self._run_due - now)) + 1)
+            self.run_due = now + FIRST_RUN_SECONDS  # skips trainings that restart at every keystroke
+        if now < self.run_due:
+            self.run_timer.start(int(1000 * (self.run_due - now)) + 1)
             return
         self._written_runs = _written(runs)
         self._run_number += 1
         self._run_began = now
-        self._run_job.run(self._run_number, project)
+        self.run_job.run(self._run_number, project)
 
     # Outcomes.
 
     def _on_job_finished(self) -> None:
-        self._job.forget()
+        self.job.forget()
         self._failures = 0
         self.is_kept = self._is_begun
         if self._wanted_ms is not None:
@@ -220,15 +220,15 @@ class RecoveryKeeper(QObject):
         self._schedule()
 
     def _on_run_job_finished(self) -> None:
-        self._run_job.forget()
+        self.run_job.forget()
         now = time.monotonic()
         self._kept_run = self._run_number, sum(self._written_runs.values())
-        self._run_due = now + max(RUN_SECONDS[0], min(10 * (now - self._run_began), RUN_SECONDS[1]))
+        self.run_due = now + max(RUN_SECONDS[0], min(10 * (now - self._run_began), RUN_SECONDS[1]))
         self._schedule()  # the journal must record that this run is the valid one
 
     def _on_run_job_failed(self, error: StudioError) -> None:
         self._written_runs = _written(())
-        self._run_due = time.monotonic() + RUN_SECONDS[1]
+        self.run_due = time.monotonic() + RUN_SECONDS[1]
         self._report_failure(error)
         self._schedule()
 
@@ -242,7 +242,7 @@ class RecoveryKeeper(QObject):
         project = self._state.capture()
         try:
             if self._should_keep(project):
-                self._store.write(project, self._about(project))
+                self.store.write(project, self._about(project))
                 self.is_kept = True
             else:
                 self.is_kept = False

@@ -61,7 +61,7 @@ class Runs(QObject):
     def __init__(self, model: TrainerModel, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._undo_stack = undo_stack
+        self.undo_stack = undo_stack
         self.all: tuple[Run, ...] = ()  # in the order of their tabs
         self._shown: list[Run] = []  # those shown last are last
         self.places = Task(_with_places, "The words that each merge changed cannot be found", self)
@@ -141,7 +141,7 @@ class Runs(QObject):
 
     def close(self, run: Run) -> None:
         place = self.all.index(run)
-        self._undo_stack.push(Command(lambda: self._remove([run]), lambda: self._insert(place, run)))
+        self.undo_stack.push(Command(lambda: self._remove([run]), lambda: self._insert(place, run)))
 
     # What becomes of the corpus and the project.
 
@@ -314,7 +314,7 @@ class Comparison(QObject):
         self._model = model
         self.runs = runs
         self.is_longest_first = False
-        self._bookmarks = bookmarks
+        self.bookmarks = bookmarks
         runs.changed.connect(self.changed)
         bookmarks.changed.connect(self.changed)
         bookmarks.run_compared.connect(runs.keep)
@@ -340,9 +340,9 @@ class Comparison(QObject):
     def bookmarked(self) -> list[ComparedStep]:
         """Return the bookmarked steps that are compared, as far as their runs are there and have them."""
         runs = {run.number: run for run in self.runs.all}
-        found = [(runs[note.run], note) for note in self._bookmarks.notes if note.run in runs]
+        found = [(runs[note.run], note) for note in self.bookmarks.notes if note.run in runs]
         return [
-            ComparedStep(run, note.step, bookmark=note) for run, note in found if self._bookmarks.is_of_run(note, run)
+            ComparedStep(run, note.step, bookmark=note) for run, note in found if self.bookmarks.is_of_run(note, run)
         ]
 
     def beside(self) -> list[ComparedStep]:

@@ -315,17 +315,17 @@ class SortedTableModel(TableModel[ItemsT]):
         self.filter: Any = filter_
         self._column, self._descending = -1, False  # -1: in order of the items' numbers
         self._is_refiltered = False  # since the rows were found
-        self._count = self._limit = 0
+        self._count = self.limit = 0
         # The items found among the first `_known`; None stands for 0, 1, 2, …, to which adding more costs nothing.
         self._found: NDArray[np.int64] | None = None
         self._known = 0
         self._order: NDArray[np.int64] | None = None  # those below the limit, by row
         self._row_count = 0
         self._row_of_item: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
-        self._task = Task(_found_rows, "The table cannot be sorted and filtered", self)
-        self._task.finished.connect(self._on_task_finished)
-        self._task.failed.connect(self._on_task_failed)
-        self._task.changed.connect(self._on_task_changed)
+        self.task = Task(_found_rows, "The table cannot be sorted and filtered", self)
+        self.task.finished.connect(self._on_task_finished)
+        self.task.failed.connect(self._on_task_failed)
+        self.task.changed.connect(self._on_task_changed)
         self._timer = single_shot(self, self._on_timer_timeout, self.least_interval_ms)
 
     # Rows and items.
@@ -359,7 +359,7 @@ class SortedTableModel(TableModel[ItemsT]):
 
     @property
     def is_busy(self) -> bool:
-        return self._task.is_running
+        return self.task.is_running
 
     @property
     def is_behind(self) -> bool:
@@ -379,7 +379,7 @@ class SortedTableModel(TableModel[ItemsT]):
 
     def close(self) -> None:
         self._timer.stop()
-        self._task.close()
+        self.task.close()
 
     # What subclasses call.
 
@@ -387,10 +387,10 @@ class SortedTableModel(TableModel[ItemsT]):
         """Show the items of another source, none so far."""
         self.beginResetModel()
         self._timer.stop()
-        self._task.stop()
-        self._task.answer = self._task.answered = None
+        self.task.stop()
+        self.task.answer = self.task.answered = None
         self._source = source
-        self._count = self._limit = self._known = 0
+        self._count = self.limit = self._known = 0
         self._found = None if self._wanted().is_plain else np.empty(0, dtype=np.int64)
         self._is_refiltered = False
         self._set_rows(self._found, 0)
@@ -398,7 +398,7 @@ class SortedTableModel(TableModel[ItemsT]):
 
     def _set_count(self, count: int, limit: int | None = None) -> None:
         """Show the items among the first `count` that are below a limit."""
-        self._count, self._limit = count, count if limit is None else limit
+        self._count, self.limit = count, count if limit is None else limit
         if self._found is None:
             self._known = count
         self._show_found()
@@ -426,9 +426,9 @@ class SortedTableModel(TableModel[ItemsT]):
         if source is None:
             return
         if not wanted.is_plain and (wanted.count > _AT_ONCE or not source.is_quick(wanted)):
-            self._task.run(source, wanted)
+            self.task.run(source, wanted)
         else:
-            self._task.stop()
+            self.task.stop()
             self._on_task_finished(_found_rows(source, wanted))
 
     def _on_task_finished(self, found: tuple[int, NDArray[np.int64] | None, float]) -> None:
@@ -460,7 +460,7 @@ class SortedTableModel(TableModel[ItemsT]):
     # Showing them.
 
     def _below_limit(self) -> tuple[NDArray[np.int64] | None, int]:
-        found, limit = self._found, min(self._limit, self._known)
+        found, limit = self._found, min(self.limit, self._known)
         if found is None:
             return None, limit
         if limit < self._known:

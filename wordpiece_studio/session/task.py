@@ -178,7 +178,7 @@ class Task(QObject):
         super().__init__(parent)
         self._work, self._failure = work, failure
         self._in_child, self._keeps_child = in_child, keeps_child
-        self._child: Child | None = None  # used only in the thread
+        self.child: Child | None = None  # used only in the thread
         self._worker = thread or TaskThread(getattr(work, "__qualname__", type(work).__qualname__))
         self._control = Control()
         self._mailbox = _Mailbox()
@@ -283,21 +283,21 @@ class Task(QObject):
             self._mailbox.put(_Mail(control, "progress", content))
 
         if self._in_child(*request) if callable(self._in_child) else self._in_child:
-            if self._child is None:
-                self._child = Child(self._failure, low_priority=True)
+            if self.child is None:
+                self.child = Child(self._failure, low_priority=True)
             try:
-                return (yield from self._child.parts(self._work, *request, progress=report, should_stop=control))
+                return (yield from self.child.parts(self._work, *request, progress=report, should_stop=control))
             except CannotSend as error:
                 _log.info("%s: called here, since it cannot be sent: %s", self._failure, error)
             finally:
-                if self._child.is_dead or not self._keeps_child:
+                if self.child.is_dead or not self._keeps_child:
                     self._end_child()
         own = {"progress": report, "should_stop": control}
         found = self._work(*request, **{name: value for name, value in own.items() if takes(self._work, name)})
         return (yield from found) if isinstance(found, Generator) else found
 
     def _end_child(self) -> None:
-        child, self._child = self._child, None
+        child, self.child = self.child, None
         if child is not None:
             child.end()
 

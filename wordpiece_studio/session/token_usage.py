@@ -169,12 +169,12 @@ class TokenUsage(QObject):
         self._model = model
         self._run: _RunUsage | None = None
         self._set_figures(_NO_FIGURES)
-        self._kept: OrderedDict[int, _Figures] = OrderedDict()
+        self.kept: OrderedDict[int, _Figures] = OrderedDict()
         self.in_use = _NO_NUMBERS
         self._wanting: set[QObject] = set()
-        self._task = Task(_RunUsage.at, "The tokens in the corpus cannot be counted", self, debounce_ms=_DEBOUNCE_MS)
-        self._task.finished.connect(self._on_task_finished)
-        self._task.failed.connect(self._on_task_failed)
+        self.task = Task(_RunUsage.at, "The tokens in the corpus cannot be counted", self, debounce_ms=_DEBOUNCE_MS)
+        self.task.finished.connect(self._on_task_finished)
+        self.task.failed.connect(self._on_task_failed)
         model.step_changed.connect(self._find)
         model.run_reset.connect(self._on_model_run_reset)
 
@@ -187,7 +187,7 @@ class TokenUsage(QObject):
     @property
     def is_counting(self) -> bool:
         """Whether figures for the current step are being counted, or will be as soon as it settles."""
-        return self._task.is_running
+        return self.task.is_running
 
     def reason(self, token_id: int) -> DeadReason | None:
         """Return why a token is dead; None if it is not, or if unknown."""
@@ -204,33 +204,33 @@ class TokenUsage(QObject):
         else:
             self._wanting.discard(widget)
             if not self._wanting:
-                self._task.stop()
+                self.task.stop()
 
     def close(self) -> None:
-        self._task.close()
+        self.task.close()
 
     # Updating.
 
     def _find(self) -> None:
         """Use the cached figures of the current step, or have them counted."""
         model, step = self._model, self._model.step
-        if step in self._kept:
-            self._task.stop()
-            self._show(step, self._kept[step])
+        if step in self.kept:
+            self.task.stop()
+            self._show(step, self.kept[step])
         elif self._wanting and model.history is not None and model.counts is not None:
             if self._run is None:
                 self._run = _RunUsage(model.history)
             tokenizer, was_counting = model.tokenizer_at(model.merge_count), self.is_counting
-            find = self._task.run if len(model.counts) <= _FEW_WORDS else self._task.ask
+            find = self.task.run if len(model.counts) <= _FEW_WORDS else self.task.ask
             find(self._run, step, model.counts, tokenizer is not None and tokenizer.can_explain)
             if not was_counting:
                 self.changed.emit()
 
     def _show(self, step: int, figures: _Figures) -> None:
-        self._kept[step] = figures
-        self._kept.move_to_end(step)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+        self.kept[step] = figures
+        self.kept.move_to_end(step)
+        while len(self.kept) > _KEPT:
+            self.kept.popitem(last=False)
         if figures.usage.frequencies is not self.frequencies:
             self._set_figures(figures)
             self.changed.emit()
@@ -241,8 +241,8 @@ class TokenUsage(QObject):
         self.unknown_words = figures.usage.unknown_words, figures.usage.unknown_occurrences
 
     def _on_task_finished(self, figures: _Figures) -> None:
-        assert self._task.answered is not None
-        run, step, *_others = self._task.answered
+        assert self.task.answered is not None
+        run, step, *_others = self.task.answered
         self.in_use = run.in_use
         self._show(step, figures)
 
@@ -251,9 +251,9 @@ class TokenUsage(QObject):
         self.changed.emit()
 
     def _on_model_run_reset(self) -> None:
-        self._task.stop()
-        self._task.answer = self._task.answered = None
-        self._kept.clear()
+        self.task.stop()
+        self.task.answer = self.task.answered = None
+        self.kept.clear()
         self._run, self.in_use = None, _NO_NUMBERS
         self._set_figures(_NO_FIGURES)
         self.changed.emit()

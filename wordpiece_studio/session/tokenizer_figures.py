@@ -184,8 +184,8 @@ class FiguresMeasuring(QObject):
         self._files.back.connect(self._on_files_changed)
         self._files.gone.connect(self._on_files_gone)
         self._timer = single_shot(self, self.refresh, _LOOK_MS)
-        self._task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_REST_MS)
-        self._task.changed.connect(self.changed)
+        self.task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_REST_MS)
+        self.task.changed.connect(self.changed)
         comparison.changed.connect(self.refresh)
         model.state_changed.connect(self.refresh)
 
@@ -220,25 +220,25 @@ class FiguresMeasuring(QObject):
     @property
     def is_running(self) -> bool:
         """Whether figures are being measured, or will be in a moment."""
-        return self._task.is_running or self._timer.isActive()
+        return self.task.is_running or self._timer.isActive()
 
     @property
     def progress(self) -> tuple[str, int, int] | None:
         """What is being done, how much of it is done, and how much there is."""
-        progress: tuple[str, int, int] | None = self._task.progress
+        progress: tuple[str, int, int] | None = self.task.progress
         return progress
 
     @property
     def error(self) -> StudioError | None:
-        return self._task.error
+        return self.task.error
 
     @property
     def _found(self) -> FiguresFound:
         """What is known on the present text, perhaps of other tokenizers too."""
-        answered, request = self._task.answered, self._request
+        answered, request = self.task.answered, self._request
         if answered is None or request is None or self.error is not None or not request.is_on_text_of(answered[0]):
             return FiguresFound()
-        found: FiguresFound = self._task.answer
+        found: FiguresFound = self.task.answer
         return found
 
     def rows(self, part: str = "") -> list[FiguresRow]:
@@ -280,12 +280,12 @@ class FiguresMeasuring(QObject):
         """Stop; nothing is measured until something changes."""
         self.was_stopped = True
         self._timer.stop()
-        self._task.stop()
+        self.task.stop()
 
     def close(self) -> None:
         self._timer.stop()
         self._files.close()
-        self._task.close()
+        self.task.close()
 
     # The work.
 
@@ -296,17 +296,17 @@ class FiguresMeasuring(QObject):
         if request != self._request:
             self._request = request
             self.was_stopped = False
-            self._task.stop()
+            self.task.stop()
         files = [] if request is None else request.files()
         if files != self._files.paths:
             self._files.watch(files)
         if request is None or not self._is_wanted or self.was_stopped:
-            if self._task.is_running:
-                self._task.stop()
-        elif self._files.is_pending and self._task.request is None:
+            if self.task.is_running:
+                self.task.stop()
+        elif self._files.is_pending and self.task.request is None:
             self._timer.start()  # or else a change between the reading and the first look would not be noticed
         else:
-            self._task.ask(request)
+            self.task.ask(request)
         self.changed.emit()
 
     def _wanted_request(self) -> FiguresRequest | None:

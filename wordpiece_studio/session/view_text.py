@@ -43,7 +43,7 @@ class ViewIndex:
     """
 
     def __init__(self, text: str) -> None:
-        self._places, self._shifts = _irregular(text)
+        self._places, self.shifts = _irregular(text)
 
     def view_position(self, position: int) -> int:
         """Return the UTF-16 position in the editor of the code point position `position`."""
@@ -70,13 +70,13 @@ class ViewIndex:
         self._places = np.concatenate(
             (self._places[:first], places + start, self._places[last:] + (inserted - removed))
         )
-        self._shifts = np.concatenate((self._shifts[:first], shifts, self._shifts[last:] + further))
+        self.shifts = np.concatenate((self.shifts[:first], shifts, self.shifts[last:] + further))
 
     def _shift_after(self, count: int) -> int:
-        return int(self._shifts[count - 1]) if count else 0
+        return int(self.shifts[count - 1]) if count else 0
 
     def _view_end(self, index: int) -> int:
-        return int(self._places[index]) + 1 + int(self._shifts[index])
+        return int(self._places[index]) + 1 + int(self.shifts[index])
 
 
 def utf16_length(text: str) -> int:

@@ -122,7 +122,7 @@ class _Form:
         is_compatible = "k" in form
         self._classes = tables.combining
         self._decompose = CharacterMap(self._forms.decompose_compatibly if is_compatible else tables.decompose)
-        self._kept: dict[str, str] = {}
+        self.kept: dict[str, str] = {}
         special = {*map(chr, tables.decompositions), *self._classes, *self._forms.following()}
         if is_compatible:
             special.update(map(chr, self._forms.compatible))
@@ -134,12 +134,12 @@ class _Form:
         changing = {character for character in special if self._changed(character) != character}
         if not self._composes:
             changing.update(map(chr, range(FIRST_SYLLABLE, LAST_SYLLABLE + 1)))
-        self._stretch = re.compile(f"[{rough_pattern(self._following | changing)}][{behind}]*")
+        self.stretch = re.compile(f"[{rough_pattern(self._following | changing)}][{behind}]*")
         combining = rough_pattern(self._classes)
         self._disorder = re.compile(f"[{combining}][{combining}]+")
 
     def normalize(self, text: str) -> str:
-        if text.isascii() or not self._stretch.search(text):
+        if text.isascii() or not self.stretch.search(text):
             return text
         if not self._composes:
             return self._disorder.sub(text_in_order, text.translate(self._decompose))
@@ -151,7 +151,7 @@ class _Form:
         return "".join([*parts, text[done:]])
 
     def align(self, text: str) -> AlignedText:
-        if text.isascii() or not self._stretch.search(text):
+        if text.isascii() or not self.stretch.search(text):
             return AlignedText.identity(text)
         parts: list[str] = []
         positions: list[int] = []
@@ -167,18 +167,18 @@ class _Form:
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield (start, end) of the stretches that may change, none of which depends on the rest."""
-        for match in self._stretch.finditer(text):
+        for match in self.stretch.finditer(text):
             start = match.start()
             # The character before it is in no other stretch: whatever may interact with it would be in that one.
             yield start - (start > 0 and text[start] in self._following), match.end()
 
     def _changed_or_kept(self, stretch: str) -> str:
         """Return a stretch in this form; short ones are cached, because they recur again and again."""
-        result = self._kept.get(stretch)
+        result = self.kept.get(stretch)
         if result is None:
             result = self._changed(stretch)
-            if len(stretch) <= _LONGEST_KEPT and len(self._kept) < _MOST_KEPT:
-                self._kept[stretch] = result
+            if len(stretch) <= _LONGEST_KEPT and len(self.kept) < _MOST_KEPT:
+                self.kept[stretch] = result
         return result
 
     def _changed(self, stretch: str) -> str:

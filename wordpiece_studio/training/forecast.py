@@ -101,7 +101,7 @@ class Forecaster:
         self._weights = counts.counts[::stride]
         self._scale = self._words / max(1, len(sample))
         is_byte_level = counts.pre_tokenizer.is_byte_level
-        self._alphabet = counts.alphabet_size if is_byte_level else _alphabet_size(sample, self._lengths)
+        self.alphabet = counts.alphabet_size if is_byte_level else _alphabet_size(sample, self._lengths)
 
     def memory(self, config: TrainingConfig) -> MemoryForecast:
         """Return the memory that a training with these settings will need on top of the words.
@@ -162,7 +162,7 @@ class Forecaster:
         could = self._scale * float(((self._lengths - (not has_own_symbol)) * shares).sum())
         limits = [could * _MERGES[config.objective][floor > 1]]
         if config.vocab_size is not None:
-            limits.append(config.vocab_size - len(config.reserved_tokens) - self._alphabet)
+            limits.append(config.vocab_size - len(config.reserved_tokens) - self.alphabet)
         if config.max_merges is not None:
             limits.append(config.max_merges)
         return max(0.0, min(limits))

@@ -210,10 +210,10 @@ class Banner(QFrame):
         self._button = QPushButton(self)
         self._button.clicked.connect(self.action_requested)
         self.action_requested.connect(lambda: self.act() if self.act is not None else None)
-        self._close_button = tool_button("", self.tr("Dismiss this message"), self)
-        self._close_button.clicked.connect(lambda: self._hide(can_come_back=True))
+        self.close_button = tool_button("", self.tr("Dismiss this message"), self)
+        self.close_button.clicked.connect(lambda: self._hide(can_come_back=True))
         self._timer = single_shot(self, self._leave)
-        arranged(QHBoxLayout(self), (self._label, 1), self._button, self._close_button, margins=(12, 6, 6, 6))
+        arranged(QHBoxLayout(self), (self._label, 1), self._button, self.close_button, margins=(12, 6, 6, 6))
         theme.changed.connect(self._draw_icon)
         self._draw_icon()
         self.hide()
@@ -263,7 +263,7 @@ class Banner(QFrame):
 
     def wanted_width(self) -> int:
         """Return the width in pixels that shows the message in one line."""
-        parts = [part.sizeHint().width() for part in (self._button, self._close_button) if not part.isHidden()]
+        parts = [part.sizeHint().width() for part in (self._button, self.close_button) if not part.isHidden()]
         return self._label.fontMetrics().horizontalAdvance(self._label.text()) + sum(parts) + _AROUND
 
     def clear(self) -> None:
@@ -292,7 +292,7 @@ class Banner(QFrame):
             self._wait()
 
     def _draw_icon(self) -> None:
-        self._close_button.setIcon(icon("close", self._theme.muted))
+        self.close_button.setIcon(icon("close", self._theme.muted))
 
 
 _WIDEST, _EDGE, _BETWEEN = 430, 14, 6

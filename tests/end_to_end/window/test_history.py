@@ -50,7 +50,7 @@ def test_a_text_filters_the_rows(driver: Driver) -> None:
 
 def test_only_the_steps_that_changed_the_live_text(driver: Driver) -> None:
     rows = type_filter(driver, "")
-    driver.click(driver.window.history_pane._filter_row._only_live)
+    driver.click(driver.window.history_pane.filter_row.only_live)
     rows = [
         row_texts(driver.window.history_pane.view, row) for row in range(driver.window.history_pane.rows.rowCount())
     ]

@@ -47,7 +47,7 @@ def test_from_a_token_in_the_history(everywhere: Driver) -> None:
 
 
 def test_from_every_candidate(driver: Driver) -> None:
-    view = driver.window.scoreboard_pane._candidates_view
+    view = driver.window.scoreboard_pane.candidates_view
     for row, candidate in enumerate(view.candidates.records[:6]):
         driver.click_row(view, row)
         assert_all_panes_look_at(driver, Selection("pair", left=candidate.left, right=candidate.right))
@@ -70,7 +70,7 @@ def test_from_a_chip(everywhere: Driver) -> None:
 
 def test_from_a_candidate_of_why_here(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, 3, 0))
-    why = driver.window.tokenization_pane._why
+    why = driver.window.tokenization_pane.why
     driver.click_row(why._table, len(why.rows) - 1)
     assert_all_panes_look_at(driver, Selection("token", text=why.rows[-1][0]))
 

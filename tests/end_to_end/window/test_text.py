@@ -18,7 +18,7 @@ _HUGGING, _UNKNOWN = 3, 6  # words of "This is the Hugging Face course!", as the
 
 def test_why_here_on_a_boundary_shows_the_ladder(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, _HUGGING, 1), boundary=True)
-    why = driver.window.tokenization_pane._why
+    why = driver.window.tokenization_pane.why
     assert "Hugging" in why.title
     assert "split after character 2" in why.title
     assert [row[1] for row in why.rows][-1] == "✓"
@@ -32,22 +32,22 @@ def test_why_here_on_a_chip_says_when_its_token_was_born(driver: Driver) -> None
     born = pane.live.lines[0].words[_HUGGING].pieces[0].token
     driver.click_chip(ChipPlace(0, _HUGGING, 0))
     step = [merge.token for merge in driver.model.history].index(born) + 1
-    assert pane._why.rows[-1][0] == born
-    assert f"step {step}" in pane._why.rows[-1][2]
+    assert pane.why.rows[-1][0] == born
+    assert f"step {step}" in pane.why.rows[-1][2]
 
 
 def test_why_here_on_an_unknown_word_says_which_symbol_is_missing(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, _UNKNOWN, 0))
     pane = driver.window.tokenization_pane
-    assert "nothing matches from character 1" in pane._why.title
-    assert "the symbol ! does not occur" in pane._unknown_label.text()
-    assert {row[1] for row in pane._why.rows} <= {"✗"}
+    assert "nothing matches from character 1" in pane.why.title
+    assert "the symbol ! does not occur" in pane.unknown_label.text()
+    assert {row[1] for row in pane.why.rows} <= {"✗"}
     assert_all_panes_agree(driver)
 
 
 @pytest.mark.slow
 def test_a_click_on_the_changes_goes_to_the_step(driver: Driver) -> None:
-    changes = driver.window.tokenization_pane._changes_view
+    changes = driver.window.tokenization_pane.changes_view
     for row, text_change in enumerate(list(changes.rows)):
         driver.click_row(changes._table, row)
         assert driver.model.step == text_change.step
@@ -61,11 +61,11 @@ def test_typing_a_text_shows_its_chips_and_its_changes(driver: Driver) -> None:
     driver.type("chapter")
     assert pane.text == "chapter"
     assert_all_panes_agree(driver)
-    assert {row.token for row in pane._changes_view.rows} >= {"ch", "cha"}
+    assert {row.token for row in pane.changes_view.rows} >= {"ch", "cha"}
 
 
 def test_arrow_keys_walk_through_the_chips_and_not_in_time(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, _HUGGING, 0))
     driver.press("Right")
     assert driver.model.step == 12
-    assert driver.window.tokenization_pane._chips.current == ChipPlace(0, _HUGGING, 1)
+    assert driver.window.tokenization_pane.chips.current == ChipPlace(0, _HUGGING, 1)

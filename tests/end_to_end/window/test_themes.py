@@ -103,7 +103,7 @@ def populate(driver: Driver) -> None:
     window.corpus_pane.find_bar._field.setText("token")
     driver.settle()
     driver.click_chip(ChipPlace(0, 0, 0))
-    assert window.tokenization_pane._why.rows
+    assert window.tokenization_pane.why.rows
     driver.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     window.corpus_pane.lint_view.show_findings([finding("warning"), finding("information")])
     window.banner.show_message("Something was done", action="Undo")  # with a button it stays
@@ -303,7 +303,7 @@ def test_large_text_on_a_laptop_leaves_candidates_and_lanes(compared: Driver) ->
     candidates, timeline = window.scoreboard_pane.findChild(CandidatesView), window.timeline_pane
     assert candidates.viewport().height() >= 2 * candidates.rowHeight(0)
     assert timeline.height() <= timeline.parentWidget().height()
-    assert not timeline._legend.isVisible()
+    assert not timeline.legend.isVisible()
     assert timeline.plot._names_tokens(timeline.plot.lanes[0])
 
 

@@ -39,10 +39,10 @@ class Kept:
     def crash(self) -> None:
         """Release the folder as a killed process does: nothing more is written, nothing is removed."""
         self.keeper._timer.stop()
-        self.keeper._run_timer.stop()
+        self.keeper.run_timer.stop()
         self.keeper._is_closed = True
-        self.keeper._job.close()
-        self.keeper._run_job.close()
+        self.keeper.job.close()
+        self.keeper.run_job.close()
         self.store.close(keeps=True)
 
     def found(self) -> list[recoverable_work.Recoverable]:

@@ -149,7 +149,7 @@ def test_a_training_of_the_text_before_an_edit_is_not_of_the_text(kept: Kept) ->
     kept.document.load_sample("course-en.txt")
     kept.state.change(run=trained(random_counts(2), 30))
     kept.wait()
-    kept.keeper._run_due = time.monotonic() + 100
+    kept.keeper.run_due = time.monotonic() + 100
     type_text(kept, "x")
     kept.state.run = replace(kept.state.run, history=trained(random_counts(2), 31).history)  # type: ignore[type-var]
     kept.qtbot.waitUntil(lambda: kept.keeper.is_idle)
@@ -160,7 +160,7 @@ def test_a_training_of_the_text_before_an_edit_is_not_of_the_text(kept: Kept) ->
 
 
 def test_only_merges_that_are_kept_are_promised(kept: Kept) -> None:
-    kept.keeper._run_due = time.monotonic() + 100  # nothing is kept of the training yet
+    kept.keeper.run_due = time.monotonic() + 100  # nothing is kept of the training yet
     kept.document.load_sample("course-en.txt")
     type_text(kept, "a")
     kept.state.change(run=trained(random_counts(2), 5))

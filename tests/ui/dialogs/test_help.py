@@ -160,7 +160,7 @@ def test_everything_in_the_window_has_an_entry(labeled: bool, studio: Studio) ->
     assert window.docks.panel("timeline").windowTitle() == ("enilemiT" if labeled else "Timeline")
     settings = window.bar.settings
     captions = {label.buddy(): entry for label, entry in found.items() if isinstance(label, QLabel) and label.buddy()}
-    assert (found[settings._size_box], captions[settings._size_box]) == ("vocabulary", "vocabulary")
+    assert (found[settings.size_box], captions[settings.size_box]) == ("vocabulary", "vocabulary")
     assert {"tie", "symbol", "held-out-text", "longest-match", "changes", "breakpoint", "fertility"} <= {
         *found.values()
     }
@@ -188,7 +188,7 @@ def test_every_column_of_a_table_has_an_entry(labeled: bool, studio: Studio) -> 
 
 def test_the_key_explains_what_has_the_focus(studio: Studio) -> None:
     QCursor.setPos(studio.window.frameGeometry().bottomRight() + QPoint(20, 20))  # what it is over goes first
-    studio.window.bar.settings._objective_box.setFocus()
+    studio.window.bar.settings.objective_box.setFocus()
     studio.window.actions_.explain.trigger()
     pages = studio.window.findChild(HelpWindow)
     assert pages.windowTitle() == "Glossary"
@@ -199,14 +199,14 @@ def test_the_key_explains_in_a_dialog_that_blocks_the_window(studio: Studio) -> 
     dialog = FurtherDialog(70, studio.window)
     with studio.qtbot.waitActive(dialog):
         dialog.open()
-    studio.wait(dialog._size_box.hasFocus)
-    QTest.keyClick(dialog._size_box, Qt.Key.Key_F1)
+    studio.wait(dialog.size_box.hasFocus)
+    QTest.keyClick(dialog.size_box, Qt.Key.Key_F1)
     pages = dialog.findChild(HelpWindow)
     assert pages.isVisible()
     assert pages.browser.textCursor().selectedText() == "Vocabulary"
     pages.close()
-    studio.wait(dialog._size_box.hasFocus)
-    QTest.keyClick(dialog._size_box, Qt.Key.Key_F1)
+    studio.wait(dialog.size_box.hasFocus)
+    QTest.keyClick(dialog.size_box, Qt.Key.Key_F1)
     assert pages.isVisible()
     assert studio.window.findChildren(HelpWindow) == [pages]
     dialog.close()

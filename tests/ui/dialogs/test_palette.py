@@ -132,9 +132,9 @@ def test_enter_does_the_command_and_gives_the_focus_back(studio: Studio, palette
 def test_arrows_move_and_escape_closes(studio: Studio, palette: Palette) -> None:
     QTest.keyClicks(palette.field, "merge")
     QTest.keyClick(palette.field, _KEY.Key_Up)
-    assert palette._list.currentIndex().row() == palette.model.rowCount() - 1
+    assert palette.list.currentIndex().row() == palette.model.rowCount() - 1
     QTest.keyClick(palette.field, _KEY.Key_Down)
-    assert palette._list.currentIndex().row() == 0
+    assert palette.list.currentIndex().row() == 0
     studio.window.model.set_selection(Selection("token", text="cha"))
     QTest.keyClick(palette.field, _KEY.Key_Escape)
     assert not palette.isVisible()

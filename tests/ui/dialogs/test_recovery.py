@@ -65,10 +65,10 @@ def crash(studio: Studio) -> None:
     keeper = studio.window.recovery.keeper
     keeper._is_closed = True
     keeper._timer.stop()
-    keeper._run_timer.stop()
-    keeper._job.close()
-    keeper._run_job.close()
-    keeper._store.close(keeps=True)
+    keeper.run_timer.stop()
+    keeper.job.close()
+    keeper.run_job.close()
+    keeper.store.close(keeps=True)
     studio.window.leave_at_once()
 
 

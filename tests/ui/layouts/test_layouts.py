@@ -129,10 +129,10 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: 
 
 def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(studio: Studio) -> None:
     view = studio.window.scoreboard_pane.findChild(CandidatesView)
-    studio.wait(lambda: view._delegate.tie_width > 0)  # the candidates are there a little after the training
-    before = view._delegate.tie_width
+    studio.wait(lambda: view.delegate.tie_width > 0)  # the candidates are there a little after the training
+    before = view.delegate.tie_width
     studio.window.view_controller.zoom.set_zoom("scoreboard", 150)
-    assert view._delegate.tie_width == view._tie_width() > 1.3 * before
+    assert view.delegate.tie_width == view._tie_width() > 1.3 * before
 
 
 def test_arrow_keys_go_from_tab_to_tab_and_leave_the_step(studio: Studio) -> None:
@@ -273,7 +273,7 @@ def test_in_a_narrow_window_a_whole_column_gives_way_to_a_tab(window: MainWindow
     window.resize(1024, 768)
     QApplication.processEvents()
     assert in_front(window) == IN_FRONT[name] - {"corpus", "token_details"}
-    tabs = [bar.tabText(at) for bar in window.docks._bars for at in range(bar.count()) if bar.isVisible()]
+    tabs = [bar.tabText(at) for bar in window.docks.bars for at in range(bar.count()) if bar.isVisible()]
     assert {"Live tokenization", "Corpus", "Token details"} <= set(tabs)
     assert window.docks.changed_by_hand() is None
     window.docks.bring("corpus")
@@ -288,7 +288,7 @@ def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindo
     actions = window.actions_
     assert {actions.breakpoints, actions.bookmarks, actions.longest_word} <= placed
     parts = [window.timeline_pane.findChild(QToolButton, f"timeline_{name}") for name in ("breakpoints", "bookmarks")]
-    parts += [window.corpus_pane.figures._longest_edit, window.history_pane._controls.columns]
+    parts += [window.corpus_pane.figures.longest_edit, window.history_pane._controls.columns]
     for name in ("engineer", "teach", "engineer", "demo"):
         choose(window, name)
         assert [part.isHidden() for part in parts] == 4 * [name != "engineer"]

@@ -33,7 +33,7 @@ class Looking:
 
     def _is_at_rest(self) -> bool:
         is_known = self.bench.model.history is None or self.usage.is_current
-        is_refreshed = not any(pane._refresh_timer.isActive() for pane in self.bench.panes)
+        is_refreshed = not any(pane.refresh_timer.isActive() for pane in self.bench.panes)
         are_searching = any(task.is_running for pane in self.bench.panes for task in pane.findChildren(Task))
         return is_known and is_refreshed and not are_searching
 

@@ -132,16 +132,16 @@ def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
 def test_every_merge_is_on_the_curve_and_every_tie_has_a_mark(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     history = charts.model.history
-    x, y = chart._curve.getData()
+    x, y = chart.curve.getData()
     assert x.tolist() == list(range(1, 26))
     assert np.allclose(10.0**y, [merge.value for merge in history])
-    assert chart._ties.getData()[0].tolist() == [merge.step for merge in history if merge.ties > 1]
+    assert chart.ties.getData()[0].tolist() == [merge.step for merge in history if merge.ties > 1]
 
 
 def test_vocabulary_against_symbols(charts: Charts) -> None:
     chart = charts.choose(SYMBOLS)
     assert chart.readout == "After merge 12: 57 tokens, 156 symbols in the corpus"
-    x, y = chart._curve.getData()
+    x, y = chart.curve.getData()
     assert (x[0], y[0], x[-1], y[-1]) == (45, 171, 70, charts.model.history.symbols_after(25))
 
 
@@ -152,12 +152,12 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     rows = [TextChange(3, "x", 24), TextChange(14, "y", 20)]
     charts.changes.set_rows(rows, start=TextSummary(words=8, tokens=26, unknown=0))
     charts.bench.wait(lambda: chart.readout.endswith(", 3 in the live text"))
-    x, y = chart._live.getData()
+    x, y = chart.live.getData()
     assert (x[0], y[0], x[-1], y[-1]) == (0, 26 / 8, 25, 20 / 8)
     charts.bench.seek(14)
     assert chart.readout.endswith(", 2.500 in the live text")
     charts.judging.tell({"score": HeldOutFigure(5.25), "count": HeldOutFigure(4.0)})
-    charts.bench.wait(lambda: [*chart._held_out.getData()[1]] == [5.25])
+    charts.bench.wait(lambda: [*chart.held_out.getData()[1]] == [5.25])
     assert chart.y_range[1] > 5.25
     charts.bench.seek(25)
     assert chart.readout.endswith(", 2.500 in the live text, 5.250 in held-out text")
@@ -166,7 +166,7 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     charts.judging.tell({"score": HeldOutFigure(5.25, 0.5)})
     charts.bench.wait(lambda: chart.readout.endswith(", 5.250 (50.0% unknown) in held-out text"))
     charts.judging.tell(None)
-    charts.bench.wait(lambda: not len(chart._held_out.getData()[1]))
+    charts.bench.wait(lambda: not len(chart.held_out.getData()[1]))
 
 
 def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
@@ -175,11 +175,11 @@ def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
     learned = [len(token.removeprefix("##")) for token in vocabulary.tokens[45:]]
     assert chart._learned.sum() == 12
     assert chart._learned.tolist() == np.bincount(learned).tolist()
-    assert chart._alphabet.tolist()[:2] == [0, 40]
+    assert chart.alphabet.tolist()[:2] == [0, 40]
     for length, name in ((1, "1 character"), (2, "2 characters")):
         chart._point_at(float(length))
         learned_tokens = "1 learned token" if learned.count(length) == 1 else f"{learned.count(length)} learned tokens"
-        in_alphabet = int(chart._alphabet[length])
+        in_alphabet = int(chart.alphabet[length])
         assert chart.readout == f"{name} · {learned_tokens} · {in_alphabet} in the alphabet"
     chart._point_at(None)
     charts.model.seek(0)
@@ -210,7 +210,7 @@ def test_tokens_in_use_as_far_as_they_are_counted(charts: Charts) -> None:
     assert chart.sentence == "Counting how often tokens are used…"
     charts.usage.tell(12, [1], [*range(40, 53), 52, 51])
     charts.bench.wait(lambda: chart.readout == "After merge 12: 52 tokens in use (+1)")
-    assert [values.tolist() for values in chart._curve.getData()] == [list(range(15)), [*range(40, 53), 52, 51]]
+    assert [values.tolist() for values in chart.curve.getData()] == [list(range(15)), [*range(40, 53), 52, 51]]
     charts.bench.seek(13)
     assert chart.readout == "After merge 13: 52 tokens in use (±0)"
     charts.bench.seek(14)
@@ -242,7 +242,7 @@ def test_a_press_on_a_chart_goes_to_the_step(charts: Charts, index: int, x: floa
     low, high = chart.y_range
     charts.press(chart, x, (low + high) / 2)
     assert charts.model.step == step
-    assert chart._step_line.value() == pytest.approx(x)
+    assert chart.step_line.value() == pytest.approx(x)
 
 
 def test_dragging_goes_through_the_steps(charts: Charts) -> None:
@@ -261,7 +261,7 @@ def test_dragging_goes_through_the_steps(charts: Charts) -> None:
 def test_the_marks_follow_the_step_in_the_same_frame(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.model.seek(20)
-    assert chart._step_line.value() == 20
+    assert chart.step_line.value() == 20
     assert chart.readout.startswith("Merge 20: ")
 
 
@@ -292,17 +292,17 @@ def test_the_birth_of_the_selected_token_is_marked_at_once(charts: Charts) -> No
         Selection("word", text="Th"),
     ):
         charts.model.set_selection(None)
-        assert not chart._birth_line.isVisible()
+        assert not chart.birth_line.isVisible()
         charts.model.set_selection(selection)
-        assert chart._birth_line.isVisible()
-        assert chart._birth_line.value() == 9
+        assert chart.birth_line.isVisible()
+        assert chart.birth_line.value() == 9
         assert "Th was created at step 9" in chart.accessibleDescription()
 
 
 def test_a_token_of_the_alphabet_has_no_birth(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.model.set_selection(Selection("token", text="T"))
-    assert not chart._birth_line.isVisible()
+    assert not chart.birth_line.isVisible()
 
 
 def test_zipf_marks_the_selection_and_sets_it(charts: Charts) -> None:
@@ -348,14 +348,14 @@ def test_a_hidden_pane_requests_no_figures(bench: Bench) -> None:
 def test_another_run_is_redrawn(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.bench.train(["unaffable people are affable and unable to be people"], vocab_size=60)
-    charts.bench.wait(lambda: len(chart._curve.getData()[0]) == charts.model.merge_count != 25)
+    charts.bench.wait(lambda: len(chart.curve.getData()[0]) == charts.model.merge_count != 25)
 
 
 def test_the_charts_have_the_colors_of_the_theme(charts: Charts) -> None:
     chart, theme = charts.choose(VALUE), charts.bench.theme
     for look in ("dark", "contrast", "light"):
         theme.set_choice(look)
-        charts.bench.wait(lambda: chart._curve.opts["pen"].color() == theme.accent)
+        charts.bench.wait(lambda: chart.curve.opts["pen"].color() == theme.accent)
         assert chart.canvas._view.backgroundBrush().color() == theme.surface
 
 
@@ -372,7 +372,7 @@ def test_curves_marks_and_labels_stand_out_from_the_background(colors: Colors) -
 
 def cut_labels(chart: Chart) -> list[str]:
     """Return the labels with letters outside the plot, where they are cut off."""
-    plot, cut = chart.canvas._box.sceneBoundingRect().adjusted(-1, -1, 1, 1), []
+    plot, cut = chart.canvas.box.sceneBoundingRect().adjusted(-1, -1, 1, 1), []
     for item in chart.canvas._view.scene().items():
         if isinstance(item, TextItem) and item.isVisible() and item.textItem.toPlainText():
             edge = item.textItem.document().documentMargin()
@@ -459,7 +459,7 @@ def test_a_token_that_looks_like_markup_is_shown_literally(empty_bench: Bench) -
     empty_bench.model.set_selection(Selection("token", text=token))
     charts = Charts(empty_bench)
     chart = charts.choose(VALUE)
-    assert chart._birth_label.textItem.toPlainText() == token
+    assert chart.birth_label.textItem.toPlainText() == token
     assert chart.readout.endswith(f"→ {token}")
     assert chart._readout.textFormat() == Qt.TextFormat.PlainText
     assert charts.pane.picture("svg").count(b"&lt;img src=x&gt;") == 2  # in the line of figures, and at its birth

@@ -260,7 +260,7 @@ def test_only_useful_pictures_of_chips_are_kept(qtbot: QtBot, theme: Theme) -> N
     for number in range(1100):
         painted(style, 30, PLAIN_CHIP, token=str(number))
     painted(style, 5000, PLAIN_CHIP, token="x" * 600)
-    assert len(style._pictures) == 100
+    assert len(style.pictures) == 100
 
 
 def test_markup_is_as_wide_as_its_letters(qtbot: QtBot, theme: Theme) -> None:

@@ -35,7 +35,7 @@ def test_it_counts_merges_and_ties(bench: Bench) -> None:
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(HistoryPane)
-    assert "Train" in pane._empty.text
+    assert "Train" in pane.empty.text
     assert not pane.view.isVisible()
 
 
@@ -70,11 +70,11 @@ def test_the_row_of_the_step_is_selected_and_in_view(bench: Bench) -> None:
 def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     bench.qtbot.mouseClick(pane._controls.filter, Qt.MouseButton.LeftButton)
-    bench.qtbot.keyClicks(pane._filter_row._text, "##ful")
+    bench.qtbot.keyClicks(pane.filter_row._text, "##ful")
     assert {pane.rows.step_of_row(row) for row in range(pane.rows.rowCount())} == {6, 7, 8}
     assert "text" in pane._controls.filter.text()
-    pane._filter_row._text.clear()
-    bench.qtbot.mouseClick(pane._filter_row._only_ties, Qt.MouseButton.LeftButton)
+    pane.filter_row._text.clear()
+    bench.qtbot.mouseClick(pane.filter_row.only_ties, Qt.MouseButton.LeftButton)
     assert pane.rows.rowCount() == 9
     bench.settle()
     assert pane.hint == "9 of 25 merges shown"
@@ -83,9 +83,9 @@ def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
 def test_a_filter_that_finds_nothing_says_so(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane.open_filter()
-    bench.qtbot.keyClicks(pane._filter_row._text, "no such token")
+    bench.qtbot.keyClicks(pane.filter_row._text, "no such token")
     bench.settle()
-    assert "No merge matches" in pane._empty.text
+    assert "No merge matches" in pane.empty.text
 
 
 def test_typing_a_step_goes_there(bench: Bench) -> None:
@@ -93,7 +93,7 @@ def test_typing_a_step_goes_there(bench: Bench) -> None:
     pane.activateWindow()
     bench.wait(pane.isActiveWindow)
     bench.qtbot.mouseClick(pane._controls.step, Qt.MouseButton.LeftButton)
-    step = pane._filter_row._step
+    step = pane.filter_row._step
     bench.wait(step.hasFocus)
     bench.qtbot.keyClicks(step, "7")
     bench.qtbot.keyClick(step, Qt.Key.Key_Return)
@@ -108,7 +108,7 @@ def test_whatever_is_typed_as_a_step(bench: Bench, typed: str, wanted: int) -> N
     bench.model.seek(3)
     pane = bench.show(HistoryPane)
     pane.ask_for_step()
-    step = pane._filter_row._step
+    step = pane.filter_row._step
     bench.qtbot.keyClicks(step, typed)
     bench.qtbot.keyClick(step, Qt.Key.Key_Return)
     assert bench.model.step == wanted
@@ -218,15 +218,15 @@ def test_no_number_is_wider_than_its_column(empty_bench: Bench) -> None:
     assert pane.view.isColumnHidden(HistoryColumn.SYMBOLS)  # left out whole
     for column in (HistoryColumn.STEP, HistoryColumn.PAIR_FREQUENCY, HistoryColumn.VALUE):
         for row in range(pane.rows.rowCount()):
-            text = pane.view._delegate._text(pane.rows.index(row, column))
+            text = pane.view.delegate._text(pane.rows.index(row, column))
             assert QFontMetrics(font).horizontalAdvance(text) + 12 <= pane.view.columnWidth(column)
 
 
 def test_no_next_merge_is_promised_when_no_pair_is_left(empty_bench: Bench) -> None:
     empty_bench.train(["a b c"])
     pane = empty_bench.show(HistoryPane)
-    assert "no pair is left" in pane._empty.text
-    assert "Next merge" not in pane._empty.text
+    assert "no pair is left" in pane.empty.text
+    assert "Next merge" not in pane.empty.text
 
 
 def test_sorting_begins_at_the_top_unless_the_step_is_selected(bench: Bench) -> None:
@@ -243,7 +243,7 @@ def test_sorting_begins_at_the_top_unless_the_step_is_selected(bench: Bench) -> 
 
 def test_the_row_of_the_step_is_found_despite_a_filter(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    pane._filter_row._text.setText("no such token")
+    pane.filter_row._text.setText("no such token")
     bench.settle()
     bench.qtbot.mouseClick(pane._controls.show_step, Qt.MouseButton.LeftButton)
     assert pane.view.selected_steps().tolist() == [bench.model.step]
@@ -251,7 +251,7 @@ def test_the_row_of_the_step_is_found_despite_a_filter(bench: Bench) -> None:
 
 def test_a_number_column_cannot_be_dragged_narrower_than_its_numbers(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    before = pane.view.columns._number_widths[HistoryColumn.SYMBOLS]
+    before = pane.view.columns.number_widths[HistoryColumn.SYMBOLS]
     pane.view.setColumnWidth(HistoryColumn.SYMBOLS, 5)
     assert pane.view.columnWidth(HistoryColumn.SYMBOLS) >= before
 

@@ -63,7 +63,7 @@ def test_the_row_of_the_selection_is_marked_and_in_view(
     bench.model.set_selection(Selection("token", text="Th"))
     pane.view.scrollToBottom()
     bench.model.set_selection(selection)
-    assert pane.view._selection_step == step
+    assert pane.view.selection_step == step
     if step:
         top = pane.view.rowViewportPosition(pane.rows.row_of_step(step))
         assert 0 <= top < pane.view.viewport().height()
@@ -91,9 +91,9 @@ def test_a_token_born_while_selected_is_marked_then(bench: Bench, pane: HistoryP
     token = bench.model.history[25].token
     bench.train()
     bench.model.set_selection(Selection("token", text=token))
-    assert pane.view._selection_step == 0
+    assert pane.view.selection_step == 0
     bench.model.train_further(vocab_size=71)
-    bench.wait(lambda: pane.view._selection_step == 26)
+    bench.wait(lambda: pane.view.selection_step == 26)
 
 
 # The live text, and expressions.
@@ -104,38 +104,38 @@ def test_only_the_changes_of_the_live_text(bench: Bench) -> None:
     pane = HistoryPane(bench.model, bench.theme, changes=changes)
     bench.panes.append(pane)
     pane.show()
-    pane._filter_row._only_live.setChecked(True)
+    pane.filter_row.only_live.setChecked(True)
     bench.settle()
-    assert "Still finding" in pane._empty.text
+    assert "Still finding" in pane.empty.text
     changes.set_rows((), is_known=True, steps=np.array([4, 9]))
     assert (pane.rows.shown_items() + 1).tolist() == [4, 9]
 
 
 def test_an_expression_filters_and_its_error_is_shown_below(bench: Bench, pane: HistoryPane) -> None:
     pane.open_filter()
-    bench.qtbot.mouseClick(pane._filter_row._is_pattern, Qt.MouseButton.LeftButton)
-    pane._filter_row._text.setText("^##f.l$")
+    bench.qtbot.mouseClick(pane.filter_row.is_pattern, Qt.MouseButton.LeftButton)
+    pane.filter_row._text.setText("^##f.l$")
     bench.wait(lambda: pane.rows.rowCount() == 2)
-    pane._filter_row._text.setText("^##f(")
-    bench.wait(lambda: bool(pane._filter_row.error))
-    assert "not a valid regular expression" in pane._filter_row.error
+    pane.filter_row._text.setText("^##f(")
+    bench.wait(lambda: bool(pane.filter_row.error))
+    assert "not a valid regular expression" in pane.filter_row.error
     assert pane.rows.rowCount() == 2
-    pane._filter_row._text.setText("^##f")
-    assert not pane._filter_row.error
+    pane.filter_row._text.setText("^##f")
+    assert not pane.filter_row.error
 
 
 def test_escape_closes_the_filter_and_shows_all(bench: Bench, pane: HistoryPane) -> None:
     pane.open_filter()
-    bench.qtbot.keyClicks(pane._filter_row._text, "full")
+    bench.qtbot.keyClicks(pane.filter_row._text, "full")
     assert pane.rows.hidden_count
-    bench.qtbot.keyClick(pane._filter_row._text, Qt.Key.Key_Escape)
+    bench.qtbot.keyClick(pane.filter_row._text, Qt.Key.Key_Escape)
     assert not pane.rows.hidden_count
-    assert pane._filter_row.isHidden()
+    assert pane.filter_row.isHidden()
     assert not pane._controls.filter.isChecked()
 
 
 def test_the_button_says_what_the_filter_lets_through(bench: Bench, pane: HistoryPane) -> None:
-    controls, row = pane._controls, pane._filter_row
+    controls, row = pane._controls, pane.filter_row
 
     def texts() -> list[str]:
         found = []
@@ -147,8 +147,8 @@ def test_the_button_says_what_the_filter_lets_through(bench: Bench, pane: Histor
     assert texts() == ["Filter: all", "All"]
     row._text.setText("##f")
     assert texts() == ["Filter: text", "Text"]
-    row._only_ties.setChecked(True)
-    row._only_live.setChecked(True)
+    row.only_ties.setChecked(True)
+    row.only_live.setChecked(True)
     assert texts() == ["Filter: text + ties + changes", "Text + Ties + Changes"]
 
 
@@ -193,9 +193,7 @@ def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPa
 
 
 def test_sorting_changes_no_column(bench: Bench, pane: HistoryPane) -> None:
-    pane.resize(
-        sum(pane.view.columns._wanted_widths.values()), 300
-    )  # the scroll bar leaves too little for the last one
+    pane.resize(sum(pane.view.columns.wanted_widths.values()), 300)  # the scroll bar leaves too little for the last one
     bench.settle()
     shown, widths = pane.view.columns.shown(), [pane.view.columnWidth(column) for column in HistoryColumn]
     assert HistoryColumn.IS_NEW not in shown
@@ -227,19 +225,19 @@ def test_choice_and_order_are_restored(bench: Bench, pane: HistoryPane) -> None:
 
 
 def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:
-    action(menu_of(pane)._sorting, "Score").trigger()
-    action(menu_of(pane)._sorting, "Largest first").trigger()
+    action(menu_of(pane).sorting, "Score").trigger()
+    action(menu_of(pane).sorting, "Largest first").trigger()
     values = bench.model.history.column("value")[pane.rows.shown_items()]
     assert values.tolist() == sorted(values, reverse=True)
-    action(menu_of(pane)._sorting, "None (in step order)").trigger()
+    action(menu_of(pane).sorting, "None (in step order)").trigger()
     assert pane.rows.is_plain
 
 
 def test_every_control_has_a_name_and_takes_the_keyboard_focus(pane: HistoryPane) -> None:
     controls = pane._controls
     buttons = [controls.filter, controls.step, controls.step, controls.columns, controls.export]
-    row = pane._filter_row
-    for control in [*buttons, row._text, row._is_pattern, row._only_ties, row._only_live, row._step]:
+    row = pane.filter_row
+    for control in [*buttons, row._text, row.is_pattern, row.only_ties, row.only_live, row._step]:
         assert control.accessibleName()
         assert control.focusPolicy() & Qt.FocusPolicy.TabFocus
         assert control.toolTip() or control is row._text

@@ -107,7 +107,7 @@ def come_in(edit: LimitedEdit, what: str, text: str) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_it_never_holds_more_whatever_comes_in(qapp: object, done: list[tuple[str, str, int, int]], most: int) -> None:
     edit, told = LiveEdit(2, 4), []
-    edit._most = most
+    edit.most = most
     edit.text_changed.connect(told.append)
     for what, text, start, end in done:
         last = edit.document().characterCount() - 1

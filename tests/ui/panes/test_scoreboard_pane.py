@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 def candidates_of(pane: ScoreboardPane) -> list[tuple[str, str]]:
-    return [(candidate.left, candidate.right) for candidate in pane._candidates_view.candidates.records]
+    return [(candidate.left, candidate.right) for candidate in pane.candidates_view.candidates.records]
 
 
 def seek(bench: Bench, pane: ScoreboardPane, step: int) -> None:
     bench.seek(step)
-    bench.wait(lambda: pane._candidates is not None and pane._candidates.step == max(step, 1) - 1)
+    bench.wait(lambda: pane.candidates is not None and pane.candidates.step == max(step, 1) - 1)
 
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     assert pane.title == "Merge candidates"
-    assert "Train" in pane._middle.nothing.text
-    assert pane._middle.nothing.isVisible()
+    assert "Train" in pane.middle.nothing.text
+    assert pane.middle.nothing.isVisible()
 
 
 def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
@@ -47,9 +47,9 @@ def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     seek(bench, pane, 12)
     assert (pane.title, pane.hint) == ("Candidates for merge 12 of 25", "Ties: first occurrence in the corpus")
     assert candidates_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
-    assert pane._candidates_view.candidates.tied_rows == 2
-    assert pane._candidates_view._tie_text == "Tie of 2"
-    spoken = pane._formula.accessibleName()
+    assert pane.candidates_view.candidates.tied_rows == 2
+    assert pane.candidates_view.tie_text == "Tie of 2"
+    spoken = pane.formula.accessibleName()
     assert spoken == "Score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
 
 
@@ -58,7 +58,7 @@ def test_the_first_candidate_is_the_merge_of_the_history(bench: Bench, step: int
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, step)
     merge = bench.model.history[step - 1]
-    best = pane._candidates_view.candidates.records[0]
+    best = pane.candidates_view.candidates.records[0]
     assert (best.left, best.right, best.value) == (merge.left, merge.right, merge.value)
     assert Fraction(best.pair_frequency, best.left_frequency * best.right_frequency) == Fraction(
         merge.pair_frequency, merge.left_frequency * merge.right_frequency
@@ -71,13 +71,13 @@ def test_step_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
     first = bench.model.history[0]
     assert pane.title == "Candidates for the next merge"
     assert candidates_of(pane)[0] == (first.left, first.right)
-    assert first.token in pane._formula.accessibleName()
+    assert first.token in pane.formula.accessibleName()
 
 
 def test_a_click_on_a_candidate_makes_it_the_selection_and_shows_its_words(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._candidates_view
+    view = pane.candidates_view
     place = view.visualRect(view.candidates.index(2, PAIR)).center()
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.model.selection == Selection("pair", left="H", right="##u")
@@ -122,7 +122,7 @@ def test_the_most_frequent_words_come_first_and_among_equals_the_first_of_the_co
 def test_enter_on_a_candidate_does_what_a_click_does(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._candidates_view
+    view = pane.candidates_view
     view.setFocus()
     view.setCurrentIndex(view.candidates.index(1, 0))
     bench.qtbot.keyClick(view, Qt.Key.Key_Return)
@@ -135,7 +135,7 @@ def test_the_other_objectives_fill_in_their_own_formula(empty_bench: Bench, obje
     pane = empty_bench.show(ScoreboardPane)
     seek(empty_bench, pane, 5)
     merge = empty_bench.model.history[4]
-    spoken = pane._formula.accessibleName()
+    spoken = pane.formula.accessibleName()
     assert spoken.startswith(("Gain", "Count"))
     assert str(merge.pair_frequency) in spoken
     assert (" × ln(" in spoken) == (objective == "likelihood")
@@ -150,7 +150,7 @@ def test_the_tie_rule_by_ids_is_named(empty_bench: Bench) -> None:
 def test_a_corpus_without_pairs_says_so(empty_bench: Bench) -> None:
     empty_bench.train(["a b c a"], vocab_size=None)
     pane = empty_bench.show(ScoreboardPane)
-    assert "No pair" in pane._middle.message.text()
+    assert "No pair" in pane.middle.message.text()
 
 
 def start_long_training(bench: Bench) -> None:
@@ -165,11 +165,11 @@ def test_at_the_head_of_training_a_button_pauses_it(empty_bench: Bench, monkeypa
     monkeypatch.setattr(Pacer, "note", lambda *_: time.sleep(0.005))
     pane = empty_bench.show(ScoreboardPane)
     start_long_training(empty_bench)
-    empty_bench.wait(lambda: "Pause" in pane._middle.message.text() and pane._middle.pause_button.isVisible())
-    empty_bench.qtbot.mouseClick(pane._middle.pause_button, Qt.MouseButton.LeftButton)
+    empty_bench.wait(lambda: "Pause" in pane.middle.message.text() and pane.middle.pause_button.isVisible())
+    empty_bench.qtbot.mouseClick(pane.middle.pause_button, Qt.MouseButton.LeftButton)
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.PAUSED)
     empty_bench.wait(lambda: len(candidates_of(pane)) > 1)
-    assert not pane._middle.pause_button.isVisible()
+    assert not pane.middle.pause_button.isVisible()
     assert pane.title.startswith("Candidates for merge ")
 
 
@@ -179,9 +179,9 @@ def test_behind_the_head_of_training_the_candidates_are_shown(empty_bench: Bench
     start_long_training(empty_bench)
     model = empty_bench.model
     model.seek(12)
-    empty_bench.wait(lambda: pane._candidates is not None and pane._candidates.step == 11)
+    empty_bench.wait(lambda: pane.candidates is not None and pane.candidates.step == 11)
     assert model.state is TrainerState.TRAINING
-    assert pane._middle.currentWidget() is pane._candidates_view
+    assert pane.middle.currentWidget() is pane.candidates_view
     assert candidates_of(pane)[0] == (model.history[11].left, model.history[11].right)
     assert {row.word for row in pane._words.view.words.records} <= set(model.history.words_touched(11))
     model.stop()
@@ -195,11 +195,11 @@ def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> 
         pane = bench.show(ScoreboardPane)
         start_long_training(bench)
         bench.model.seek(12)
-        bench.wait(lambda: "second engine" in pane._middle.message.text())
-        assert pane._middle.pause_button.isVisible()
+        bench.wait(lambda: "second engine" in pane.middle.message.text())
+        assert pane.middle.pause_button.isVisible()
         bench.model.pause()
         bench.wait(lambda: bench.model.state is TrainerState.PAUSED and len(candidates_of(pane)) > 1)
-        assert pane._middle.currentWidget() is pane._candidates_view
+        assert pane.middle.currentWidget() is pane.candidates_view
     finally:
         bench.close()
 
@@ -207,7 +207,7 @@ def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> 
 def test_an_untrained_scoreboard_has_no_empty_table_for_the_keyboard(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     assert not pane._words.view.isVisible()
-    assert not pane._candidates_view.isVisible()
+    assert not pane.candidates_view.isVisible()
 
 
 def test_three_words_are_visible_where_there_is_room(empty_bench: Bench) -> None:
@@ -222,7 +222,7 @@ def test_three_words_are_visible_where_there_is_room(empty_bench: Bench) -> None
 def test_candidates_and_a_word_are_visible_at_any_height(bench: Bench, height: int, candidates: int) -> None:
     pane = bench.show(ScoreboardPane, width=400, height=height)
     seek(bench, pane, 12)
-    for table, rows in ((pane._candidates_view, candidates), (pane._words.view, 1)):
+    for table, rows in ((pane.candidates_view, candidates), (pane._words.view, 1)):
         assert table.isVisible()
         assert table.viewport().height() >= rows * table.verticalHeader().defaultSectionSize()
         assert table.mapTo(pane, table.rect().bottomLeft()).y() < height
@@ -266,7 +266,7 @@ def test_parts_are_hidden_with_a_larger_font_too(bench: Bench) -> None:
 def test_more_candidates_are_requested_at_the_end_and_by_the_button(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._candidates_view
+    view = pane.candidates_view
     trainer = Trainer(bench.model.counts, bench.model.config)
     trainer.seek(11)
     everything = [(candidate.left, candidate.right) for candidate in trainer.top(10_000)]
@@ -284,18 +284,18 @@ def test_more_candidates_are_requested_at_the_end_and_by_the_button(bench: Bench
 def test_an_arrow_key_chooses_a_candidate_and_its_formula_is_shown(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._candidates_view
+    view = pane.candidates_view
     view.setCurrentIndex(view.candidates.index(1, 0))
     bench.qtbot.keyClick(view, Qt.Key.Key_Down)
     assert bench.model.selection == Selection("pair", left="H", right="##u")
-    assert pane._formula.accessibleName() == "Score: H + ##u → Hu, n(ab) / (n(a) × n(b)) = 1 / (2 × 4) = 1/8 = 0.1250"
+    assert pane.formula.accessibleName() == "Score: H + ##u → Hu, n(ab) / (n(a) × n(b)) = 1 / (2 × 4) = 1/8 = 0.1250"
     assert "Tie" not in pane._top.tie.text()
 
 
 def test_each_row_has_its_own_formula(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    candidates = pane._candidates_view.candidates
+    candidates = pane.candidates_view.candidates
     for row, candidate in enumerate(candidates.records):
         numbers, reduced = (candidates.index(row, column).data() for column in (NUMBERS, REDUCED))
         assert numbers == f"{candidate.pair_frequency} / ({candidate.left_frequency} × {candidate.right_frequency})"
@@ -307,7 +307,7 @@ def test_the_tie_is_explained_in_a_sentence(bench: Bench) -> None:
     seek(bench, pane, 12)
     assert pane._top.tie.isVisible()
     assert pane._top.tie.text().startswith("Tie of 2: the pair that occurs first is merged")
-    assert "occurs first" in pane._candidates_view.candidates.index(1, PAIR).data(Qt.ItemDataRole.ToolTipRole)
+    assert "occurs first" in pane.candidates_view.candidates.index(1, PAIR).data(Qt.ItemDataRole.ToolTipRole)
     bench.model.set_selection(Selection("pair", left="##t", right="##hm"))
     assert pane._top.tie.isVisible()  # it is one of the two
     bench.model.set_selection(Selection("pair", left="H", right="##u"))
@@ -347,7 +347,7 @@ def test_a_token_shows_the_words_that_contain_it_and_its_pair(bench: Bench) -> N
     assert {row.word for row in shown} == holding
     assert f"in {len(holding)} words" in pane._words.title
     bench.model.set_selection(Selection("token", text=history[11].token))
-    assert pane._candidates_view.currentIndex().row() == 0
+    assert pane.candidates_view.currentIndex().row() == 0
     assert [row.before == row.after for row in pane._words.view.words.records] == [False]
     bench.model.set_selection(Selection("token", text=history[20].token))
     assert pane._words.title == f"{history[20].token} is not created until step 21"
@@ -390,22 +390,22 @@ def test_a_candidate_can_be_chosen_again_at_another_step(bench: Bench) -> None:
     seek(bench, pane, 12)
     for step in (12, 11):
         seek(bench, pane, step)
-        view = pane._candidates_view
+        view = pane.candidates_view
         row = candidates_of(pane).index(("H", "##u"))
         view.scrollTo(view.candidates.index(row, PAIR))
         place = view.visualRect(view.candidates.index(row, PAIR)).center()
         bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        assert "H + ##u" in pane._formula.accessibleName()
+        assert "H + ##u" in pane.formula.accessibleName()
         assert pane._words.title == "H + ##u in one word"
 
 
 def test_reduced_formulas_are_shown_where_the_button_drops_its_text(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._candidates_view
+    view = pane.candidates_view
     view._set_more(True)
     wide = view.more_button.sizeHint().width()
-    needed = sum(view._needs.values())
+    needed = sum(view.needs.values())
     extra = pane.width() - view.viewport().width()
     pane.resize(extra + needed + wide - 4, 400)
     bench.settle()

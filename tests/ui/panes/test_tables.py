@@ -59,7 +59,7 @@ def test_the_tables_of_the_tokenization(
     bench: Bench, qtmodeltester: ModelTester, model_class: type[QAbstractItemModel]
 ) -> None:
     pane = bench.show_tokenization()
-    pane._options._table.click()
+    pane.options._table.click()
     bench.settle()
     model = pane.findChild(model_class)
     qtmodeltester.check(model)

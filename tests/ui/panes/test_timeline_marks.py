@@ -89,7 +89,7 @@ def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -
     qtbot, kinds = bench.qtbot, editor._kind
     kinds.setCurrentIndex(kinds.findData("pattern"))
     qtbot.keyClicks(editor._field, "(")
-    assert "not a valid regular expression" in editor._problem.text()
+    assert "not a valid regular expression" in editor.problem.text()
     assert not editor._add.isEnabled()
     qtbot.keyClicks(editor._field, "^ch)")
     qtbot.keyClick(editor._field, Qt.Key.Key_Return)
@@ -97,7 +97,7 @@ def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -
     bench.wait(lambda: editor._found.text() == "Steps hit in this run: 4")
     kinds.setCurrentIndex(kinds.findData("value"))
     qtbot.keyClicks(editor._field, "much")
-    assert "not a number" in editor._problem.text()
+    assert "not a number" in editor.problem.text()
     editor._field.setText("0.2")
     qtbot.mouseClick(editor._add, Qt.MouseButton.LeftButton)
     assert table.all[1] == Breakpoint("value", number=0.2)
@@ -172,22 +172,22 @@ def test_a_note_being_edited_is_not_edited_again(bench: Bench, bookmarks: Bookma
     for _ in range(2):
         bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
         bookmarks._table.edit_current()
-    field = bookmarks._table.indexWidget(bookmarks._bookmarks.index(0, 1))
+    field = bookmarks._table.indexWidget(bookmarks.bookmarks.index(0, 1))
     assert isinstance(field, QLineEdit)
     field.setText("a tie")
     bench.qtbot.keyClick(field, Qt.Key.Key_Return)
-    bench.qtbot.waitUntil(lambda: [note.text for note in bookmarks._bookmarks.notes] == ["a tie", "the end"])
+    bench.qtbot.waitUntil(lambda: [note.text for note in bookmarks.bookmarks.notes] == ["a tie", "the end"])
 
 
 def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, bookmarks: BookmarksDialog) -> None:
     bookmarks.select_row(0)
     bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
     bench.qtbot.mouseClick(bookmarks._remove, Qt.MouseButton.LeftButton)
-    assert [note.text for note in bookmarks._bookmarks.notes] == ["the end"]
+    assert [note.text for note in bookmarks.bookmarks.notes] == ["the end"]
 
 
 def test_a_tick_compares_a_step_and_does_not_go_there(bench: Bench, bookmarks: BookmarksDialog) -> None:
-    table, notes = bookmarks._table, bookmarks._bookmarks
+    table, notes = bookmarks._table, bookmarks.bookmarks
     bench.seek(3)
     option = table.visualRect(notes.index(0, COMPARE))
     place = QPoint(option.left() + 12, option.center().y())
@@ -214,7 +214,7 @@ def test_nothing_is_done_to_a_note_not_visibly_selected(bench: Bench, bookmarks:
     assert not bookmarks._edit.isEnabled()
     assert not bookmarks._remove.isEnabled()
     bench.qtbot.keyClick(bookmarks._table, Qt.Key.Key_Delete)
-    assert len(bookmarks._bookmarks.notes) == 2
+    assert len(bookmarks.bookmarks.notes) == 2
 
 
 def test_nothing_is_done_to_a_breakpoint_not_visibly_selected(bench: Bench, timeline: Timeline) -> None:

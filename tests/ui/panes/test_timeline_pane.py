@@ -105,7 +105,7 @@ def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelineP
 
 
 def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timeline: Timeline) -> None:
-    pane, judging, label = timeline.pane, timeline.judging, timeline.pane._held_out
+    pane, judging, label = timeline.pane, timeline.judging, timeline.pane.held_out
     assert not label.isVisible()
     assert label.parentWidget() is pane.header_widget()  # it takes no height from the curve
     judging.progress = 0.437
@@ -173,7 +173,7 @@ def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
 def test_the_legend_says_that_the_alphabet_was_there_from_the_start(bench: Bench, pane: TimelinePane) -> None:
     for token, said in (("##s", "##s exists from the start"), ("Th", "Th is created")):
         bench.model.set_selection(Selection("token", text=token))
-        assert said in pane._legend.accessibleName()
+        assert said in pane.legend.accessibleName()
 
 
 def test_every_control_has_a_name(pane: TimelinePane) -> None:

@@ -59,19 +59,19 @@ def choose(looking: Looking, controller: ChipFlow, text: str) -> None:
 
 
 def test_no_selection(looking: Looking, pane: TokenDetailsPane) -> None:
-    assert "Click any token" in pane._empty_text.text()
+    assert "Click any token" in pane.empty_text.text()
     looking.bench.model.seek(8)
-    looking.bench.qtbot.mouseClick(pane._show_merge, Qt.MouseButton.LeftButton)
+    looking.bench.qtbot.mouseClick(pane.show_merge, Qt.MouseButton.LeftButton)
     assert looking.bench.model.selection == FULLY
     looking.settle()
-    assert not pane._empty.isVisible()
+    assert not pane.empty.isVisible()
 
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     looking = Looking(empty_bench)
     pane = looking.show(TokenDetailsPane)
-    assert "Train" in pane._empty_text.text()
-    assert not pane._show_merge.isVisible()
+    assert "Train" in pane.empty_text.text()
+    assert not pane.show_merge.isVisible()
     looking.close()
 
 
@@ -94,7 +94,7 @@ def test_a_dead_token_says_why(looking: Looking, pane: TokenDetailsPane) -> None
     assert reason is not None
     assert pane.body.facts.text() == dead_sentence(reason, 1)
     assert texts(pane.body.children_.flow) == ["##fully"]
-    assert pane.body.words._heading.text() == "Occurs in no word at this step"
+    assert pane.body.words.heading.text() == "Occurs in no word at this step"
 
 
 def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPane) -> None:
@@ -294,7 +294,7 @@ def test_it_stays_right_when_another_run_replaces_this_one(looking: Looking, pan
     look_at(looking, Selection("token", text="hu"))
     assert pane.hint == "hu"
     look_at(looking, None)
-    assert pane._empty.isVisible()
+    assert pane.empty.isVisible()
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "contrast"])

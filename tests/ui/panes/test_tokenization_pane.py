@@ -39,11 +39,11 @@ def type_text(bench: Bench, pane: TokenizationPane, text: str) -> None:
 
 
 def click_chip(bench: Bench, pane: TokenizationPane, place: ChipPlace, *, at_boundary: bool = False) -> None:
-    rect = pane._chips.rect_of(place)
+    rect = pane.chips.rect_of(place)
     point = rect.center() if not at_boundary else rect.center() + (rect.topRight() - rect.topLeft()) / 2
     if at_boundary:
         point.setX(point.x() + 2)
-    bench.qtbot.mouseClick(pane._chips.viewport(), Qt.MouseButton.LeftButton, pos=point.toPoint())
+    bench.qtbot.mouseClick(pane.chips.viewport(), Qt.MouseButton.LeftButton, pos=point.toPoint())
 
 
 def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -> None:
@@ -61,7 +61,7 @@ def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPan
 
 
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
-    assert pane._unknown_label.text() == (
+    assert pane.unknown_label.text() == (
         "“!” is [UNK]: the symbol ! does not occur in the training corpus.\nThe whole word becomes unknown, not only "
         "the missing part."
     )
@@ -82,7 +82,7 @@ def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
 )
 def test_each_kind_of_unknown_word_has_its_reason(bench: Bench, pane: TokenizationPane, text: str, reason: str) -> None:
     type_text(bench, pane, text)
-    assert reason in pane._unknown_label.text()
+    assert reason in pane.unknown_label.text()
 
 
 @pytest.mark.parametrize("step", [0, 3, 4, 9, 16, 25])
@@ -107,8 +107,8 @@ def test_typing_is_tokenized(bench: Bench, pane: TokenizationPane) -> None:
 def test_markup_is_text(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "<img src=x> <b>the</b>")
     assert pane.text == "<img src=x> <b>the</b>"
-    assert "<" in pane._unknown_label.text()
-    assert pane._unknown_label.textFormat() is Qt.TextFormat.PlainText
+    assert "<" in pane.unknown_label.text()
+    assert pane.unknown_label.textFormat() is Qt.TextFormat.PlainText
 
 
 def test_what_an_input_method_composes_is_not_text_yet(bench: Bench, pane: TokenizationPane) -> None:
@@ -117,16 +117,16 @@ def test_what_an_input_method_composes_is_not_text_yet(bench: Bench, pane: Token
     QApplication.sendEvent(pane._edit, event)
     bench.settle()
     assert pane.text == "the "
-    assert pane._chips._composed == "안녀"
-    pale = pane._chips.composed_rect()
-    last = pane._chips.rect_of(ChipPlace(0, 0, len(pane.live.lines[0].words[0].pieces) - 1))
+    assert pane.chips._composed == "안녀"
+    pale = pane.chips.composed_rect()
+    last = pane.chips.rect_of(ChipPlace(0, 0, len(pane.live.lines[0].words[0].pieces) - 1))
     assert pale.left() > last.right() - 4
     event = QInputMethodEvent()
     event.setCommitString("안녕")
     QApplication.sendEvent(pane._edit, event)
     bench.settle()
     assert pane.text == "the 안녕"
-    assert not pane._chips._composed
+    assert not pane.chips._composed
 
 
 def test_no_break_spaces_and_emoji_are_unchanged(bench: Bench, pane: TokenizationPane) -> None:
@@ -140,20 +140,20 @@ def test_no_break_spaces_and_emoji_are_unchanged(bench: Bench, pane: Tokenizatio
 
 def test_a_click_on_a_boundary_shows_why_it_is_there(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 3, 1), at_boundary=True)
-    assert pane._why.title == "Why “Hugging” is split after character 2"
-    assert [row[0] for row in pane._why.rows] == ["##ugging", "##uggin", "##uggi", "##ugg", "##ug", "##u"]
-    assert pane._why.rows[-1] == ("##u", "✓", "in the alphabet")
+    assert pane.why.title == "Why “Hugging” is split after character 2"
+    assert [row[0] for row in pane.why.rows] == ["##ugging", "##uggin", "##uggi", "##ugg", "##ug", "##u"]
+    assert pane.why.rows[-1] == ("##u", "✓", "in the alphabet")
 
 
 def test_a_click_on_a_chip_shows_its_ladder_and_selects_it(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert pane._why.rows == [("This", "✗", ""), ("Thi", "✗", ""), ("Th", "✓", "created at step 9")]
+    assert pane.why.rows == [("This", "✗", ""), ("Thi", "✗", ""), ("Th", "✓", "created at step 9")]
     assert bench.model.selection == Selection("token", text="Th")
 
 
 def test_a_tried_piece_that_becomes_a_token_later_shows_when(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 3, 0))
-    rows = {row[0]: row[2] for row in pane._why.rows}
+    rows = {row[0]: row[2] for row in pane.why.rows}
     step = next(merge.step for merge in bench.model.history if merge.token == "Hu")
     assert rows["Hu"] == f"not created until step {step}"
 
@@ -161,12 +161,12 @@ def test_a_tried_piece_that_becomes_a_token_later_shows_when(bench: Bench, pane:
 def test_an_unknown_chip_shows_where_nothing_matched(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "cqt")
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert pane._why.title == "Why “cqt” is unknown: nothing matches from character 2"
-    assert [row[:2] for row in pane._why.rows] == [("##qt", "✗"), ("##q", "✗")]
+    assert pane.why.title == "Why “cqt” is unknown: nothing matches from character 2"
+    assert [row[:2] for row in pane.why.rows] == [("##qt", "✗"), ("##q", "✗")]
 
 
 def test_the_arrow_keys_walk_through_the_chips(bench: Bench, pane: TokenizationPane) -> None:
-    chips = pane._chips
+    chips = pane.chips
     for key, place in (
         (Qt.Key.Key_Right, (0, 0, 0)),
         (Qt.Key.Key_Right, (0, 0, 1)),
@@ -185,19 +185,19 @@ def test_the_arrow_keys_walk_through_the_chips(bench: Bench, pane: TokenizationP
 def test_the_walking_keys_are_not_left_to_the_window(pane: TokenizationPane) -> None:
     event = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier)
     event.ignore()
-    QApplication.sendEvent(pane._chips, event)
+    QApplication.sendEvent(pane.chips, event)
     assert event.isAccepted()
 
 
 def test_a_screen_reader_hears_the_chip(bench: Bench, pane: TokenizationPane) -> None:
-    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
-    assert pane._chips.accessibleDescription() == (
+    bench.qtbot.keyClick(pane.chips, Qt.Key.Key_Home)
+    assert pane.chips.accessibleDescription() == (
         "Token Th · ID 53 · characters 0–2 · created at step 9 · in the word This"
     )
 
 
 def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPane) -> None:
-    bench.qtbot.mouseClick(pane._options._table, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane.options._table, Qt.MouseButton.LeftButton)
     bench.settle()
     encoding = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
     model = pane._table.tokens
@@ -210,7 +210,7 @@ def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPa
 
 def test_copying(bench: Bench, pane: TokenizationPane) -> None:
     encoding = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
-    tokens, ids, _ = [action for action in pane._options._more.menu().actions() if action.isVisible()]
+    tokens, ids, _ = [action for action in pane.options._more.menu().actions() if action.isVisible()]
     tokens.trigger()
     assert QGuiApplication.clipboard().text() == " ".join(encoding.tokens)
     ids.trigger()
@@ -218,18 +218,18 @@ def test_copying(bench: Bench, pane: TokenizationPane) -> None:
 
 
 def test_the_changes_name_the_steps_that_changed_the_text(bench: Bench, pane: TokenizationPane) -> None:
-    bench.wait(lambda: bool(pane._changes_view.rows))
+    bench.wait(lambda: bool(pane.changes_view.rows))
     counts = [len(bench.model.tokenizer_at(step).encode(COURSE_TEXT)) for step in range(26)]
     changed = [step for step in range(1, 26) if counts[step] != counts[step - 1]]
-    assert [row.step for row in pane._changes_view.rows] == changed
-    assert [row.tokens for row in pane._changes_view.rows] == [counts[step] for step in changed]
+    assert [row.step for row in pane.changes_view.rows] == changed
+    assert [row.tokens for row in pane.changes_view.rows] == [counts[step] for step in changed]
 
 
 def test_the_step_stays_in_view_when_the_list_shrinks(bench: Bench, pane: TokenizationPane) -> None:
-    bench.wait(lambda: bool(pane._changes_view.rows))
+    bench.wait(lambda: bool(pane.changes_view.rows))
     bench.model.last()
     bench.settle()
-    changes, table = pane._changes_view, pane._changes_view._table
+    changes, table = pane.changes_view, pane.changes_view._table
     for height in (260, 90, 70):
         changes.resize(changes.width(), height)
         row = table.visualRect(table.changes.index(table.changes.last_past(), 0))
@@ -237,20 +237,20 @@ def test_the_step_stays_in_view_when_the_list_shrinks(bench: Bench, pane: Tokeni
 
 
 def test_a_click_on_a_change_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
-    bench.wait(lambda: bool(pane._changes_view.rows))
-    table = pane._changes_view._table
+    bench.wait(lambda: bool(pane.changes_view.rows))
+    table = pane.changes_view._table
     place = table.visualRect(table.changes.index(1, 1)).center()
     table.scrollTo(table.changes.index(1, 1))
     place = table.visualRect(table.changes.index(1, 1)).center()
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert bench.model.step == pane._changes_view.rows[1].step
+    assert bench.model.step == pane.changes_view.rows[1].step
 
 
 def test_special_tokens_are_found_first(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "[CLS] the")
     assert pane.tokens[0] == "[CLS]"
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert "special token" in pane._why.title
+    assert "special token" in pane.why.title
 
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
@@ -271,7 +271,7 @@ def test_a_pane_that_is_hidden_catches_up(bench: Bench, pane: TokenizationPane) 
 
 
 def test_every_control_has_a_name(pane: TokenizationPane) -> None:
-    controls = [pane._edit, pane._chips, pane._table, *pane.findChildren(QToolButton)]
+    controls = [pane._edit, pane.chips, pane._table, *pane.findChildren(QToolButton)]
     assert all(control.accessibleName() or control.text() for control in controls)
 
 
@@ -281,9 +281,9 @@ def test_100_kilobytes_stay_usable(bench: Bench, pane: TokenizationPane) -> None
     bench.wait(lambda: len(pane.live.lines) == 1400)
     bench.wait(lambda: pane._changes.is_known)
     assert pane._changes.summary_at(25).words == 1400 * 11
-    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_End)
-    assert pane._chips.rect_of(pane._chips.current).bottom() <= pane._chips.viewport().height()
-    assert pane._changes_view.rows
+    bench.qtbot.keyClick(pane.chips, Qt.Key.Key_End)
+    assert pane.chips.rect_of(pane.chips.current).bottom() <= pane.chips.viewport().height()
+    assert pane.changes_view.rows
 
 
 def test_the_text_is_known_at_once(pane: TokenizationPane) -> None:
@@ -293,28 +293,28 @@ def test_the_text_is_known_at_once(pane: TokenizationPane) -> None:
 
 def test_before_a_training_the_field_is_no_higher_than_its_two_rows(empty_bench: Bench) -> None:
     pane = empty_bench.show_tokenization()
-    assert pane._field.height() == pane._edit.height() + pane._options.height() + 8 + 2
+    assert pane._field.height() == pane._edit.height() + pane.options.height() + 8 + 2
 
 
 def test_escape_and_a_click_beside_the_chips_end_the_question(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert pane._why.isVisible()
-    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Escape)
-    assert not pane._why.isVisible()
+    assert pane.why.isVisible()
+    bench.qtbot.keyClick(pane.chips, Qt.Key.Key_Escape)
+    assert not pane.why.isVisible()
 
 
 def test_an_open_answer_follows_the_theme(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 0, 0))
     bench.settle()
-    light = pane._why.grab().toImage()
+    light = pane.why.grab().toImage()
     bench.theme.set_choice("dark")
-    dark = pane._why.grab().toImage()
+    dark = pane.why.grab().toImage()
     click_chip(bench, pane, ChipPlace(0, 3, 0))
     click_chip(bench, pane, ChipPlace(0, 0, 0))
     bench.settle()
-    assert pane._why.grab().toImage() == dark != light
+    assert pane.why.grab().toImage() == dark != light
     bench.theme.set_choice("light")
-    assert pane._why.grab().toImage() == light
+    assert pane.why.grab().toImage() == light
 
 
 def cut_texts(pane: TokenizationPane) -> list[str]:
@@ -341,7 +341,7 @@ def test_no_text_is_cut_off_at_any_font_size(
     pane.resize(*size)
     bench.settle()
     if is_asked:
-        pane._chips.chosen.emit((ChipPlace(0, 1, 0), False))
+        pane.chips.chosen.emit((ChipPlace(0, 1, 0), False))
     for points in (7, 9, 10, 11, 12, 14, 16, 13, 10, 8):
         pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
         bench.theme.set_scale(points / 10)
@@ -349,12 +349,12 @@ def test_no_text_is_cut_off_at_any_font_size(
         pane.resize(*size)
         bench.settle()
         assert cut_texts(pane) == [], points
-        assert pane._why.isVisible() == is_asked
+        assert pane.why.isVisible() == is_asked
 
 
 def test_switches_without_room_are_in_the_menu(bench: Bench, pane: TokenizationPane) -> None:
-    options = pane._options
-    entries = options._in_menu
+    options = pane.options
+    entries = options.in_menu
     assert all(button.isVisible() != entry.isVisible() for button, entry in entries.items())
     pane.resize(200, 660)
     bench.settle()
@@ -381,7 +381,7 @@ def test_the_field_keeps_its_margins_when_its_options_come_back(bench: Bench, pa
 
 
 def test_an_answer_without_rungs_takes_no_room_for_them(bench: Bench, pane: TokenizationPane) -> None:
-    why = pane._why
+    why = pane.why
     click_chip(bench, pane, ChipPlace(0, 0, 0))
     assert why._table.isVisible()
     why.show_library(has_scores=False)
@@ -393,10 +393,10 @@ def test_a_click_does_not_move_the_chips(bench: Bench, pane: TokenizationPane) -
     pane.resize(380, 560)
     bench.settle()
     place = ChipPlace(0, 3, 1)
-    before = pane._chips.viewport().mapTo(pane, pane._chips.rect_of(place).center().toPoint())
+    before = pane.chips.viewport().mapTo(pane, pane.chips.rect_of(place).center().toPoint())
     click_chip(bench, pane, place)
     bench.settle()
-    assert pane._chips.viewport().mapTo(pane, pane._chips.rect_of(place).center().toPoint()) == before
+    assert pane.chips.viewport().mapTo(pane, pane.chips.rect_of(place).center().toPoint()) == before
 
 
 def test_the_ladder_begins_at_its_top_and_shows_six_rungs(bench: Bench, pane: TokenizationPane) -> None:
@@ -404,7 +404,7 @@ def test_the_ladder_begins_at_its_top_and_shows_six_rungs(bench: Bench, pane: To
     type_text(bench, pane, "tokenizationsandmore")
     click_chip(bench, pane, ChipPlace(0, 0, 0))
     bench.settle()
-    table = pane._why._table
+    table = pane.why._table
     assert table.verticalScrollBar().value() == 0
     assert table.viewport().height() >= 6 * table.verticalHeader().defaultSectionSize()
 
@@ -415,8 +415,8 @@ def test_the_field_shows_whole_lines(pane: TokenizationPane) -> None:
 
 
 def painted(pane: TokenizationPane, place: ChipPlace) -> QImage:
-    rect = pane._chips.rect_of(place).toRect().adjusted(-3, -3, 3, 3)
-    corner = pane._chips.viewport().mapTo(pane, rect.topLeft())
+    rect = pane.chips.rect_of(place).toRect().adjusted(-3, -3, 3, 3)
+    corner = pane.chips.viewport().mapTo(pane, rect.topLeft())
     return pane.grab(QRect(corner, rect.size())).toImage().convertToFormat(QImage.Format.Format_RGB32)
 
 
@@ -455,11 +455,11 @@ def test_the_token_born_at_this_step_is_marked(bench: Bench, pane: TokenizationP
 
 def test_a_double_click_and_shift_enter_select_the_word(bench: Bench, pane: TokenizationPane) -> None:
     place = ChipPlace(0, 3, 1)
-    point = pane._chips.rect_of(place).center().toPoint()
-    bench.qtbot.mouseDClick(pane._chips.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    point = pane.chips.rect_of(place).center().toPoint()
+    bench.qtbot.mouseDClick(pane.chips.viewport(), Qt.MouseButton.LeftButton, pos=point)
     assert bench.model.selection == Selection("word", text="Hugging")
-    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
-    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    bench.qtbot.keyClick(pane.chips, Qt.Key.Key_Home)
+    bench.qtbot.keyClick(pane.chips, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert bench.model.selection == Selection("word", text="This")
 
 
@@ -473,13 +473,13 @@ def test_composed_text_stands_at_the_caret(
     pane._edit.setTextCursor(cursor)
     QApplication.sendEvent(pane._edit, QInputMethodEvent("안녀", []))
     bench.settle()
-    pale = pane._chips.composed_rect()
+    pale = pane.chips.composed_rect()
     words = pane.live.lines[0].words
     if before is not None:
-        last = pane._chips.rect_of(ChipPlace(0, before, len(words[before].pieces) - 1))
+        last = pane.chips.rect_of(ChipPlace(0, before, len(words[before].pieces) - 1))
         assert (last.top(), last.right()) < (pale.top() + 3, pale.left() + 3)
     if after is not None:
-        assert pale.right() < pane._chips.rect_of(ChipPlace(0, after, 0)).left()
+        assert pale.right() < pane.chips.rect_of(ChipPlace(0, after, 0)).left()
     assert pane.tokens == bench.model.tokenizer_at(12).encode("This Face").tokens
     QApplication.sendEvent(pane._edit, QInputMethodEvent("", []))
 
@@ -487,7 +487,7 @@ def test_composed_text_stands_at_the_caret(
 def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("This 🤗 [UNK]\n" + "ß" * 40)
     bench.settle()
-    chips = pane._chips
+    chips = pane.chips
 
     def captions() -> list[tuple[str, ...]]:
         words = [(line, word) for line in pane.live.lines for word in line.words]
@@ -498,7 +498,7 @@ def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationP
     assert (len(this), spelled) == (1, ("1",))
     assert long == ("1", "ß" * 15 + "…")
     assert pane.tokens[-3:] == ["[UNK]"] * 3
-    bench.qtbot.mouseClick(pane._options._ids, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane.options._ids, Qt.MouseButton.LeftButton)
     bench.settle()
     assert captions() == [(), ("🤗",), (), ("ß" * 15 + "…",)]
     place = ChipPlace(1, 0, 0)
@@ -517,7 +517,7 @@ def test_offsets_are_in_the_chosen_unit(
     bench: Bench, pane: TokenizationPane, unit: str, offsets: str, name: str
 ) -> None:
     pane.set_text("thé Face 🤗")
-    options = pane._options
+    options = pane.options
     bench.qtbot.mouseClick(options._offsets, Qt.MouseButton.LeftButton)
     next(action for action in options._units.actions() if action.data() == unit).trigger()
     bench.settle()
@@ -529,7 +529,7 @@ def test_offsets_are_in_the_chosen_unit(
 
 
 def test_ids_are_decoded(bench: Bench, pane: TokenizationPane) -> None:
-    box, (*_, decode) = pane._field.decode_box, pane._options._more.menu().actions()
+    box, (*_, decode) = pane._field.decode_box, pane.options._more.menu().actions()
     assert not box.isVisible()
     decode.trigger()
     assert box.isVisible()
@@ -552,7 +552,7 @@ def test_the_token_table_is_a_model_that_grows_as_it_is_read(
     bench: Bench, pane: TokenizationPane, qtmodeltester: ModelTester
 ) -> None:
     pane.set_text("This is the course\n\n" * 60)
-    bench.qtbot.mouseClick(pane._options._table, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane.options._table, Qt.MouseButton.LeftButton)
     bench.settle()
     model = pane._table.tokens
     tokens = bench.model.tokenizer_at(12).encode(pane.text).tokens
@@ -573,24 +573,24 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     pane.set_text("This chapter shows tokens")
     bench.model.start(count_texts(COURSE), TrainingConfig(objective="score", vocab_size=70), paused=True)
     bench.wait(lambda: bench.model.state is TrainerState.PAUSED)
-    changes, resets, inserted = pane._changes_view._table.changes, [], []
+    changes, resets, inserted = pane.changes_view._table.changes, [], []
     changes.modelReset.connect(lambda: resets.append(True))
     changes.rowsInserted.connect(lambda _parent, first, last: inserted.append((first, last)))
     for _ in range(25):
         bench.model.next_merge()
         bench.wait(lambda: not bench.model.is_busy)
-    bench.wait(lambda: pane._finder._timeline.merges == 25 and pane._changes.is_known)
+    bench.wait(lambda: pane._finder.timeline.merges == 25 and pane._changes.is_known)
     assert len(inserted) > 1
     assert not resets
     counts = [len(bench.model.tokenizer_at(step).encode(pane.text)) for step in range(26)]
-    assert [row.tokens for row in pane._changes_view.rows] == [counts[row.step] for row in pane._changes_view.rows]
-    assert [row.change for row in pane._changes_view.rows] == [
-        counts[r.step] - counts[r.step - 1] for r in pane._changes_view.rows
+    assert [row.tokens for row in pane.changes_view.rows] == [counts[row.step] for row in pane.changes_view.rows]
+    assert [row.change for row in pane.changes_view.rows] == [
+        counts[r.step] - counts[r.step - 1] for r in pane.changes_view.rows
     ]
     qtmodeltester.check(changes)
     bench.seek(9)
     row = changes.last_past()
-    assert pane._changes_view.rows[row].step == 9
+    assert pane.changes_view.rows[row].step == 9
     said = changes.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert said == f"Step 9: T + ##h → Th · −1 token · then {counts[9]} tokens"
 
@@ -624,8 +624,8 @@ def test_what_is_beyond_the_limit_is_reported(bench: Bench, pane: TokenizationPa
     pane.set_text("a\n" * 2_000_000)
     assert len(pane.text) == 100_000
     bench.wait(lambda: len("".join(pane.live.line_texts)) == 100_000)
-    assert pane._field._limit.text() == "Live tokenization takes up to 100,000 characters; 3,900,000 left out."
-    assert pane._field._limit.isVisible()
+    assert pane._field.limit.text() == "Live tokenization takes up to 100,000 characters; 3,900,000 left out."
+    assert pane._field.limit.isVisible()
     pane.set_text("a")
     bench.settle()
-    assert not pane._field._limit.isVisible()
+    assert not pane._field.limit.isVisible()

@@ -67,7 +67,7 @@ def test_the_line_of_numbers(looking: Looking) -> None:
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     looking = Looking(empty_bench)
     pane = looking.show(VocabularyPane)
-    assert "Train" in pane._empty.text
+    assert "Train" in pane.empty.text
     assert not pane.view.isVisible()
     looking.close()
 
@@ -156,7 +156,7 @@ def test_search(looking: Looking) -> None:
     looking.bench.seek(6)
     assert tokens(pane) == ["##fu", "##ful"]
     search(pane, looking, "no such token")
-    assert "matches" in pane._empty.text
+    assert "matches" in pane.empty.text
     looking.bench.qtbot.keyClick(pane.findChild(QLineEdit), Qt.Key.Key_Escape)
     assert pane.table.rowCount() == 51
 
@@ -171,7 +171,7 @@ def test_search_with_expressions(looking: Looking) -> None:
     assert "missing )" in pane.controls.error.text()
     assert pane.controls.error.isVisible()
     assert pane.table.rowCount() == 0
-    assert "Correct the regular expression" in pane._empty.text
+    assert "Correct the regular expression" in pane.empty.text
     search(pane, looking, "(ab)")
     assert not pane.controls.error.isVisible()
     assert tokens(pane) == ["ab"]
@@ -191,7 +191,7 @@ def test_kinds(looking: Looking) -> None:
     assert "##fully" not in tokens(pane)
     looking.bench.model.seek(0)
     looking.settle()
-    assert "No unused tokens" in pane._empty.text
+    assert "No unused tokens" in pane.empty.text
 
 
 def test_a_header_click_sorts(looking: Looking) -> None:

@@ -210,7 +210,7 @@ class ChildCounter:
     def __init__(self, child: Child, make_counter: CounterMaker, stop: threading.Event) -> None:
         self.memory = 0
         self.pid = child.pid
-        self._child = child
+        self.child = child
         self._stop = stop
         self._ask(start_counting, make_counter)
 
@@ -226,7 +226,7 @@ class ChildCounter:
 
     def _ask(self, function: Callable[[Any], Any], argument: object) -> Any:
         try:
-            return self._child.call(function, argument, should_stop=self._stop.is_set)
+            return self.child.call(function, argument, should_stop=self._stop.is_set)
         except Stopped:
             raise CountingStopped from None
         except Exception as error:

@@ -78,14 +78,14 @@ class VocabularyExport(QObject):
         self._steps: list[tuple[int, int]] = []  # those that it offers, and their sizes
         self._choice: ExportChoice | None = None  # what was answered last
         self._lines = ""  # what the banner's button copies; empty while the button cancels
-        self._dialog: ExportDialog | None = None
+        self.dialog: ExportDialog | None = None
         self._inspecting = Task(inspect, "The export cannot be previewed", self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
         self._inspecting.failed.connect(window.messages.show_error)
-        self._exporting = Task(export, "The files cannot be exported", self)
-        self._exporting.finished.connect(self._on_exporting_finished)
-        self._exporting.failed.connect(self._on_exporting_failed)
-        self._exporting.changed.connect(self._enable)
+        self.exporting = Task(export, "The files cannot be exported", self)
+        self.exporting.finished.connect(self._on_exporting_finished)
+        self.exporting.failed.connect(self._on_exporting_failed)
+        self.exporting.changed.connect(self._enable)
         self._exporting_library = Task(export_library, "The library's own file cannot be exported", self)
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
@@ -98,7 +98,7 @@ class VocabularyExport(QObject):
     @property
     def is_running(self) -> bool:
         """Whether files are being written."""
-        return self._exporting.is_running
+        return self.exporting.is_running
 
     def ask(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
@@ -143,7 +143,7 @@ class VocabularyExport(QObject):
         dialog.chosen.connect(self._on_dialog_chosen)
         dialog.step_changed.connect(self._on_dialog_step_changed)
         dialog.finished.connect(self._on_dialog_finished)
-        self._dialog = dialog
+        self.dialog = dialog
         dialog.open()
         if before is not None:
             dialog.propose(before, trouble)
@@ -151,13 +151,13 @@ class VocabularyExport(QObject):
 
     def _ask_again(self, trouble: str = "") -> None:
         """Reopen the dialog with the same answers: the export did not happen."""
-        if self._dialog is None and self._asked is not None and self._choice is not None:
+        if self.dialog is None and self._asked is not None and self._choice is not None:
             self._open(self._asked, self._choice, trouble)
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
         self._inspecting.close()
-        self._exporting.close()
+        self.exporting.close()
         self._exporting_library.close()
 
     def _proposed_folder(self) -> Path:
@@ -171,11 +171,11 @@ class VocabularyExport(QObject):
             self._inspecting.run(self._asked, step)
 
     def _on_inspecting_finished(self, inspection: Inspection) -> None:
-        if self._dialog is not None:
-            self._dialog.take_inspection(inspection)
+        if self.dialog is not None:
+            self.dialog.take_inspection(inspection)
 
     def _on_dialog_finished(self, result: int) -> None:
-        self._dialog = None
+        self.dialog = None
         if result != ExportDialog.DialogCode.Accepted.value:
             self._forget()
         self._inspecting.forget()
@@ -183,7 +183,7 @@ class VocabularyExport(QObject):
     def _forget(self) -> None:
         """Do not keep a training in memory for nothing."""
         self._asked = self._choice = None
-        self._exporting.forget()
+        self.exporting.forget()
 
     def _on_dialog_chosen(self, choice: ExportChoice) -> None:
         self._choice = choice
@@ -194,13 +194,13 @@ class VocabularyExport(QObject):
         if choice is None or self._asked is None:
             return
         self._banner.clear()
-        self._exporting.run(
+        self.exporting.run(
             choice.kind, self._asked, choice.step, choice.place, choice.with_counts, may_replace
         )  # fmt: skip
         later(self, _PATIENCE_MS, self._say_writing)
 
     def _say_writing(self) -> None:
-        if self._exporting.is_running and self._choice is not None:
+        if self.exporting.is_running and self._choice is not None:
             self._lines = ""
             text = self.tr("Writing {path}…").format(path=display_name(self._choice.place))
             self._banner.show_message(text, action=self.tr("Cancel"))
@@ -267,7 +267,7 @@ class VocabularyExport(QObject):
             self._ask_again()
 
     def _enable(self) -> None:
-        self._action.setEnabled(self._model.history is not None and not self._exporting.is_running)
+        self._action.setEnabled(self._model.history is not None and not self.exporting.is_running)
 
 
 class HistoryExport(QObject):
@@ -280,14 +280,14 @@ class HistoryExport(QObject):
         self._pane = pane = window.history_pane
         self._action = window.actions_.export_history
         self._choice = HistoryExportChoice(True, "csv")
-        self._job = Task(_write_table, "The merge history cannot be exported", self)
+        self.job = Task(_write_table, "The merge history cannot be exported", self)
         self._action.triggered.connect(self.ask)
         pane.export_requested.connect(self.ask)
         pane.export_bar.stop_requested.connect(self._on_bar_stop_requested)
-        self._job.progressed.connect(self._on_job_progressed)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
-        self._job.changed.connect(self._enable)
+        self.job.progressed.connect(self._on_job_progressed)
+        self.job.finished.connect(self._on_job_finished)
+        self.job.failed.connect(self._on_job_failed)
+        self.job.changed.connect(self._enable)
         model.run_reset.connect(self._enable)
         model.merges_appended.connect(self._enable)
         self._enable()
@@ -304,10 +304,10 @@ class HistoryExport(QObject):
 
     def close(self) -> None:
         """Cancel the export and wait for the thread to end."""
-        self._job.close()
+        self.job.close()
 
     def _on_bar_stop_requested(self) -> None:
-        self._job.stop()
+        self.job.stop()
         self._pane.export_bar.hide()
 
     def _on_dialog_chosen(self, choice: HistoryExportChoice) -> None:
@@ -333,13 +333,13 @@ class HistoryExport(QObject):
         is_whole = self._choice.all_merges
         rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_items()
         self._pane.export_bar.begin(path.name)
-        self._job.run(path, history, rows + 1, self._window.project.capture(), is_whole)
+        self.job.run(path, history, rows + 1, self._window.project.capture(), is_whole)
 
     def _on_job_progressed(self, progress: tuple[int, int]) -> None:
         self._pane.export_bar.show_progress(*progress)
 
     def _on_job_finished(self) -> None:
-        path, _, steps, *_ = self._job.forget()
+        path, _, steps, *_ = self.job.forget()
         self._pane.export_bar.hide()
         rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
@@ -350,7 +350,7 @@ class HistoryExport(QObject):
         self._window.messages.show_error(error)
 
     def _enable(self) -> None:
-        is_possible = self._model.merge_count > 0 and not self._job.is_running
+        is_possible = self._model.merge_count > 0 and not self.job.is_running
         self._action.setEnabled(is_possible)
         self._pane.set_export_enabled(is_possible)
 

@@ -128,12 +128,12 @@ class ProjectController(QObject):
         self.is_read_only = False  # if so, the project can only be saved elsewhere
         self._then: Callable[[], None] | None = None  # called when the current save has finished
         self._serial = -1  # of the project that is being written
-        self._box: QMessageBox | None = None
+        self.box: QMessageBox | None = None
         self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
         self._stamp = ProjectStamp()  # of the project's file as it was read or written
         self._file = FileWatch(self)
         self._began = 0.0
-        self._saving = Task(save_project, "The project cannot be saved", self)
+        self.saving = Task(save_project, "The project cannot be saved", self)
         self._opening = Task(opened, "The project cannot be opened", self)
         self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
         self._connect()
@@ -144,7 +144,7 @@ class ProjectController(QObject):
     @property
     def is_saving(self) -> bool:
         """Whether the project is being written."""
-        return self._saving.is_running
+        return self.saving.is_running
 
     @property
     def is_opening(self) -> bool:
@@ -155,7 +155,7 @@ class ProjectController(QObject):
         """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
         self._file.close()
-        self._saving.close()
+        self.saving.close()
         self._opening.close()
         self._lock.release()
 
@@ -163,8 +163,8 @@ class ProjectController(QObject):
 
     def must_ask(self) -> bool:
         """Return whether the window must stay open for now; `agreed` is emitted when it may close."""
-        if self._box is not None:
-            self._box.raise_()
+        if self.box is not None:
+            self.box.raise_()
             return True
         if self.is_saving:
             if self._close_again not in self._waiting:
@@ -177,7 +177,7 @@ class ProjectController(QObject):
 
     def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
         """Call `then` at once if it loses no unsaved work, else when the user has saved that or given it up."""
-        if self._box is not None:
+        if self.box is not None:
             return
         unsaved = unsaved_work(self._session, self._state, loss)
         if unsaved.is_any:
@@ -186,12 +186,12 @@ class ProjectController(QObject):
             then()
 
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
-        self._box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
-        self._box.finished.connect(partial(self._on_unsaved_box_finished, then, loss))
-        self._box.open()
+        self.box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
+        self.box.finished.connect(partial(self._on_unsaved_box_finished, then, loss))
+        self.box.open()
 
     def _on_unsaved_box_finished(self, then: Callable[[], None], loss: Loss, answer: int) -> None:
-        self._box = None
+        self.box = None
         if answer == QMessageBox.StandardButton.Discard.value:
             then()
         elif answer == QMessageBox.StandardButton.Save.value:
@@ -200,7 +200,7 @@ class ProjectController(QObject):
     def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
         """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""
         unsaved = unsaved_work(self._session, self._state, loss)
-        if unsaved.is_anything_made and self._box is None:
+        if unsaved.is_anything_made and self.box is None:
             self._ask(unsaved, then, loss)
         else:
             then()
@@ -268,7 +268,7 @@ class ProjectController(QObject):
             return
         self._session.runs.keep_all()
         self._then, self._began, self._serial = then, time.monotonic(), self._state.serial
-        self._saving.run(path, self._state.capture())
+        self.saving.run(path, self._state.capture())
 
     def _on_saving_progressed(self, progress: tuple[int, int]) -> None:
         done, total = progress
@@ -277,7 +277,7 @@ class ProjectController(QObject):
             self._banner.show_message(text)
 
     def _on_saving_finished(self) -> None:
-        path, project = self._saving.forget()
+        path, project = self.saving.forget()
         self._banner.clear()
         then, self._then = self._then, None
         is_left = self._serial != self._state.serial  # for another project, which is shown now
@@ -426,9 +426,9 @@ class ProjectController(QObject):
         self._file.changed.connect(self._on_file_changed)
         self._file.gone.connect(self._on_file_gone)
         self._file.back.connect(self._on_file_changed)
-        self._saving.progressed.connect(self._on_saving_progressed)
-        self._saving.finished.connect(self._on_saving_finished)
-        self._saving.failed.connect(self._on_saving_failed)
+        self.saving.progressed.connect(self._on_saving_progressed)
+        self.saving.finished.connect(self._on_saving_finished)
+        self.saving.failed.connect(self._on_saving_failed)
         self._opening.finished.connect(self._on_opening_finished)
         self._opening.failed.connect(self._messages.show_error)
 
@@ -452,10 +452,10 @@ class RecoveryController(QObject):
         self.keeper.failed.connect(self._on_keeper_failed)
         self._found: list[recoverable_work.Recoverable] = []
         self._then: Callable[[], None] | None = None
-        self._dialog: RecoveryDialog | None = None
-        self._job = Task(recoverable_work.recover, "The unsaved work cannot be restored", self)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
+        self.dialog: RecoveryDialog | None = None
+        self.job = Task(recoverable_work.recover, "The unsaved work cannot be restored", self)
+        self.job.finished.connect(self._on_job_finished)
+        self.job.failed.connect(self._on_job_failed)
         self._is_closed = False
 
     def offer(self, then: Callable[[], None]) -> None:
@@ -469,7 +469,7 @@ class RecoveryController(QObject):
         if self._is_closed:
             return
         self._is_closed = True
-        self._job.close()
+        self.job.close()
         self.keeper.close()
         self._put_off()
 
@@ -483,7 +483,7 @@ class RecoveryController(QObject):
         elif not self._window.isVisible():
             later(self, _SHOWN_MS, self._ask_or_go_on)
         else:
-            self._dialog = dialog = RecoveryDialog([one.about for one in self._found], self._window)
+            self.dialog = dialog = RecoveryDialog([one.about for one in self._found], self._window)
             dialog.restore_wanted.connect(self._on_dialog_restore_wanted)
             dialog.refused.connect(self._on_dialog_refused)
             dialog.postponed.connect(self._on_dialog_postponed)
@@ -491,12 +491,12 @@ class RecoveryController(QObject):
 
     def _put_off(self) -> None:
         """Leave everything that was found for the next start."""
-        for one in (*self._found, *self._job.forget()):
+        for one in (*self._found, *self.job.forget()):
             one.lock.release()  # the next start finds it again
         self._found = []
 
     def _on_dialog_restore_wanted(self, number: int) -> None:
-        self._job.run(self._found.pop(number))
+        self.job.run(self._found.pop(number))
 
     def _on_dialog_refused(self, number: int) -> None:
         recoverable_work.remove(self._found.pop(number))
@@ -507,7 +507,7 @@ class RecoveryController(QObject):
         self._ask_or_go_on()
 
     def _on_job_finished(self, recovered: recoverable_work.Recovered) -> None:
-        (wanted,), about = self._job.forget(), recovered.about
+        (wanted,), about = self.job.forget(), recovered.about
         try:
             self._state.restore(recovered.project)
         except StudioError as error:
@@ -535,7 +535,7 @@ class RecoveryController(QObject):
                 self._messages.show_error(StudioError(what, advice, reason=lost.what))
 
     def _on_job_failed(self, error: StudioError) -> None:
-        (wanted,) = self._job.forget()
+        (wanted,) = self.job.forget()
         aside = recoverable_work.set_aside(wanted)
         self._messages.show_error(
             file_error(

@@ -54,7 +54,7 @@ class TrainingController(QObject):
         self._model = session.model
         self._counting = session.counting
         self._settings = session.settings
-        self._live = LiveTraining(session)
+        self.live = LiveTraining(session)
         self._bar = window.bar
         self._banner = window.banner
         self._actions = window.actions_
@@ -65,7 +65,7 @@ class TrainingController(QObject):
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
         self.engine = EngineNotice(self)
-        self._needs = TrainingNeeds(window)
+        self.needs = TrainingNeeds(window)
         self._connect_commands()
         self._connect_session()
         self._show_objective()
@@ -73,7 +73,7 @@ class TrainingController(QObject):
 
     def _connect_commands(self) -> None:
         actions = self._actions
-        actions.train_as_you_type.setChecked(self._live.is_on)
+        actions.train_as_you_type.setChecked(self.live.is_on)
         actions.train.triggered.connect(self._train)
         actions.train_further.triggered.connect(self._ask_how_far)
         actions.pause.triggered.connect(self._pause_or_resume)
@@ -86,7 +86,7 @@ class TrainingController(QObject):
         session, model, counting = self._session, self._model, self._counting
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.warm_up.status_changed.connect(self.engine.take_status)
-        session.warm_up.ready.connect(lambda: self._needs.set_pace(session.warm_up.pace))
+        session.warm_up.ready.connect(lambda: self.needs.set_pace(session.warm_up.pace))
         session.warm_up.failed.connect(lambda error: self._banner.show_message(str(error), "warning"))
         self._settings.changed.connect(self._on_settings_changed)
         self._settings.replaced.connect(self._show_objective)
@@ -171,7 +171,7 @@ class TrainingController(QObject):
         counts, config = self._model.counts, self._model.config
         if counts is not None and config is not None:
             longer = replace(config, vocab_size=size, max_merges=None)
-            self._needs.confirm(counts, longer, partial(self._train_further, size), merges=self._model.merge_count)
+            self.needs.confirm(counts, longer, partial(self._train_further, size), merges=self._model.merge_count)
 
     def _train_further(self, size: int) -> None:
         self._banner.clear()
@@ -203,10 +203,10 @@ class TrainingController(QObject):
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         if counts is not None:
             self._settings.suggestion.take_counts(counts)
-        self._needs.take_counts(counts)
+        self.needs.take_counts(counts)
         if counts is not None and self._is_waiting:
             self._begin(counts)
-        elif counts is not None and self._live.can_train(counts):
+        elif counts is not None and self.live.can_train(counts):
             self._train_live(counts)
         else:
             self._check_size()
@@ -215,12 +215,12 @@ class TrainingController(QObject):
     def _catch_up(self) -> None:
         """Train what was changed while training was not possible."""
         counts = self._counting.counts
-        if counts is not None and self._live.can_train(counts):
+        if counts is not None and self.live.can_train(counts):
             self._train_live(counts)
 
     def _train_live(self, counts: WordCounts) -> None:
         try:
-            self._live.train(counts, self._settings.config())
+            self.live.train(counts, self._settings.config())
         except StudioError as error:
             self._refuse(error)
         if not self._model.is_replacing:
@@ -245,12 +245,12 @@ class TrainingController(QObject):
         except StudioError as error:
             self._refuse(error)
             return
-        self._needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
+        self.needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
         self._show_state()
 
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
-        self._live.forget_change()
+        self.live.forget_change()
         origin = self._session.origin(is_automatic=self._next_is_automatic)
         self._model.start(counts, config, paused=one_merge, origin=origin)
         if one_merge:
@@ -258,7 +258,7 @@ class TrainingController(QObject):
 
     def _train_as_you_type(self, is_on: bool) -> None:
         try:
-            self._live.set_on(is_on)
+            self.live.set_on(is_on)
         except StudioError as error:
             self._refuse(error)
 
@@ -315,7 +315,7 @@ class TrainingController(QObject):
         self._show_objective()
         if self._banner.act == self._train_to_size_offered:
             self._banner.clear()
-        self._needs.look()
+        self.needs.look()
         self._check_size()
         if not self._bar.settings.is_size_wrong:  # half typed, perhaps
             self._catch_up()
@@ -359,7 +359,7 @@ class TrainingController(QObject):
         elif training or paused:
             bar.show_progress(self._model.progress, paused)
         else:
-            words, more = idle_words(self._session, self._needs.words)
+            words, more = idle_words(self._session, self.needs.words)
             bar.show_text(*self.engine.beside(*words), more=more)
 
     def _check_size(self) -> None:

@@ -410,25 +410,25 @@ class ExportDialog(ScreenDialog):
         self.setWindowTitle(self.tr("Export"))
         explain("vocabulary", self)
         self._folder = folder
-        self._inspection: Inspection | None = None
+        self.inspection: Inspection | None = None
         self._trouble = ""  # what went wrong with this place the last time
         self.kinds = KindChoice(self)
         self._steps = QButtonGroup(self)
-        self._counts_box = QCheckBox(self.tr("Add the word &counts, to verify it without the corpus"), self)
+        self.counts_box = QCheckBox(self.tr("Add the word &counts, to verify it without the corpus"), self)
         self.preview = FilePreview(fixed_font, self)
         self.place_edit = line_field(self, most=LONGEST_LIST)
         self.place_edit.setAccessibleName(self.tr("Location"))
-        self._place_note = CutLabel("", self, role="hint")
+        self.place_note = CutLabel("", self, role="hint")
         self._left_out_note = WholeLabel(self, role="hint")
-        self._trouble_note = WholeLabel(self, role="error")
-        self._browse = QPushButton(self.tr("C&hoose…"), self)
-        self._browse.setAutoDefault(False)  # Enter exports, wherever the focus is
+        self.trouble_note = WholeLabel(self, role="error")
+        self.browse = QPushButton(self.tr("C&hoose…"), self)
+        self.browse.setAutoDefault(False)  # Enter exports, wherever the focus is
         self._buttons = QDialogButtonBox(self)
-        self._export = self._buttons.addButton(self.tr("&Export"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.export = self._buttons.addButton(self.tr("&Export"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._buttons.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        set_role(self._export, "primary")
-        self._export.setDefault(True)
-        self._export.setEnabled(False)
+        set_role(self.export, "primary")
+        self.export.setDefault(True)
+        self.export.setEnabled(False)
         self._put_together(steps)
         self._connect()
         self._show_kind()
@@ -451,14 +451,14 @@ class ExportDialog(ScreenDialog):
     def choice(self) -> ExportChoice:
         """Return everything that was chosen."""
         kind = self.kinds.kind
-        with_counts = kind == "folder" and self._counts_box.isChecked()
+        with_counts = kind == "folder" and self.counts_box.isChecked()
         return ExportChoice(kind, self.step, self.place, with_counts)
 
     def take_inspection(self, inspection: Inspection) -> None:
         """Show what can be exported at the chosen step."""
         if inspection.step != self.step:
             return
-        self._inspection = inspection
+        self.inspection = inspection
         self.kinds.show_reasons(inspection.reasons)
         self._show_kind()
 
@@ -468,7 +468,7 @@ class ExportDialog(ScreenDialog):
         button = self._steps.button(choice.step)
         if button is not None:
             button.setChecked(True)
-        self._counts_box.setChecked(choice.with_counts)
+        self.counts_box.setChecked(choice.with_counts)
         self.place_edit.setText(str(choice.place))
         self._trouble = trouble
         self._show_place()
@@ -477,7 +477,7 @@ class ExportDialog(ScreenDialog):
 
     def accept(self) -> None:
         """Hand the choice over and close."""
-        if self._export.isEnabled():
+        if self.export.isEnabled():
             self.chosen.emit(self.choice())
             super().accept()
 
@@ -501,7 +501,7 @@ class ExportDialog(ScreenDialog):
             self._steps.addButton(button, step)
             buttons.append(button)
         titles = [plain_label(text, left, role="heading") for text in (self.tr("Format"), self.tr("Step"))]
-        below = _space(8), self._counts_box, 1
+        below = _space(8), self.counts_box, 1
         arranged(QVBoxLayout(left), titles[0], self.kinds, titles[1], *buttons, *below, margins=(0, 0, 10, 0))
         scrolled = QScrollArea(self)
         scrolled.setWidget(left)
@@ -513,27 +513,27 @@ class ExportDialog(ScreenDialog):
             ground.setAutoFillBackground(False)  # the dialog's own colour
         upper = arranged(QHBoxLayout(), scrolled, (self.preview, 1), spacing=16)
         caption = BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading")
-        place = arranged(QHBoxLayout(), caption, (self.place_edit, 1), self._browse)
-        notes = self._place_note, self._left_out_note, self._trouble_note
+        place = arranged(QHBoxLayout(), caption, (self.place_edit, 1), self.browse)
+        notes = self.place_note, self._left_out_note, self.trouble_note
         arranged(QVBoxLayout(self), (upper, 1), place, *notes, self._buttons, margins=(16, 14, 16, 12))
 
     def _connect(self) -> None:
         self.kinds.kind_changed.connect(self._forget_trouble)
         self.kinds.kind_changed.connect(self._show_kind)
         self._steps.idToggled.connect(self._on_steps_id_toggled)
-        self._counts_box.toggled.connect(lambda: self._show_place())
+        self.counts_box.toggled.connect(lambda: self._show_place())
         self.place_edit.textChanged.connect(self._forget_trouble)
         self.place_edit.textChanged.connect(lambda: self._show_place())
-        self._browse.clicked.connect(self._on_browse_clicked)
+        self.browse.clicked.connect(self._on_browse_clicked)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
-        set_plain_tooltip(self._browse, self.tr("Browse the folders of this computer"))
+        set_plain_tooltip(self.browse, self.tr("Browse the folders of this computer"))
 
     # -- what follows from a choice
 
     def _show_kind(self) -> None:
-        kind, inspection = self.kinds.kind, self._inspection
-        self._counts_box.setVisible(kind == "folder")
+        kind, inspection = self.kinds.kind, self.inspection
+        self.counts_box.setVisible(kind == "folder")
         for button in self._steps.buttons():
             button.setEnabled(kind != "word-counts")
         if inspection is None:
@@ -547,7 +547,7 @@ class ExportDialog(ScreenDialog):
         self._show_place()
 
     def _show_place(self) -> None:
-        kind, inspection = self.kinds.kind, self._inspection
+        kind, inspection = self.kinds.kind, self.inspection
         trouble = _place_trouble(kind, self.place_edit.text()) if self.place_edit.text() or inspection else ""
         place, note, left_out, names = self.place, "", "", list[str]()
         if not trouble:
@@ -555,7 +555,7 @@ class ExportDialog(ScreenDialog):
             note = self.tr("The folder {place}") if is_folder(kind) else self.tr("The file {place}")
             note = note.format(place=display_name(place))
         if inspection is not None and kind == "folder":
-            if self._counts_box.isChecked():
+            if self.counts_box.isChecked():
                 names += [path.name for path in files_of("word-counts", Path(inspection.counts_name))]
             if inspection.left_out is not None and VOCABULARY_FILE in names:
                 names.remove(VOCABULARY_FILE)
@@ -563,17 +563,17 @@ class ExportDialog(ScreenDialog):
                 left_out = self.tr("No vocab.txt will be written. {reason}").format(reason=reason)
         self.preview.show_files(names)
         self.preview.usage.show_lines(usage_lines(kind, place) if not trouble else "")
-        self._place_note.show_text(note)
+        self.place_note.show_text(note)
         shown_trouble = trouble or self._trouble
         self._show_note(self._left_out_note, left_out)
-        self._show_note(self._trouble_note, shown_trouble)
+        self._show_note(self.trouble_note, shown_trouble)
         self.place_edit.setAccessibleDescription(shown_trouble)
         is_possible = inspection is not None and kind not in inspection.reasons
-        self._export.setEnabled(is_possible and not trouble)
+        self.export.setEnabled(is_possible and not trouble)
 
     def _show_note(self, note: WholeLabel, text: str) -> None:
         """Show a note, or hide it if empty; one that was hidden has no width yet and would come out far too high."""
-        note.resize(self._place_note.width(), note.height())
+        note.resize(self.place_note.width(), note.height())
         note.show_text(text)
         note.setVisible(bool(text))
 
@@ -582,8 +582,8 @@ class ExportDialog(ScreenDialog):
 
     def _on_steps_id_toggled(self, step: int, is_checked: bool) -> None:
         if is_checked:
-            self._inspection = None
-            self._export.setEnabled(False)
+            self.inspection = None
+            self.export.setEnabled(False)
             self.step_changed.emit(step)
 
     def _on_browse_clicked(self) -> None:

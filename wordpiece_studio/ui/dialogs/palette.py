@@ -293,20 +293,20 @@ class Palette(QFrame):
         self.field.setAccessibleName(self.tr("Search term"))
         self.field.setClearButtonEnabled(False)
         self.model = PaletteModel(self)
-        self._list = QListView(self)
-        self._list.setModel(self.model)
-        self._list.setItemDelegate(PaletteDelegate(self.model, theme, self._list))
-        self._list.setUniformItemSizes(True)
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the focus
-        self._list.setAccessibleName(self.tr("Matches"))
-        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list = QListView(self)
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(PaletteDelegate(self.model, theme, self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the focus
+        self.list.setAccessibleName(self.tr("Matches"))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._note = plain_label("", self, role="hint", wrap=True)
-        parts = self.field, (self._list, 1), self._note
+        parts = self.field, (self.list, 1), self._note
         arranged(QVBoxLayout(self), *parts, margins=(10, 10, 10, 10), spacing=8)
         self.field.textChanged.connect(self.text_changed)
         self.field.installEventFilter(self)
-        self._list.clicked.connect(self._choose)
-        theme.changed.connect(self._list.viewport().update)
+        self.list.clicked.connect(self._choose)
+        theme.changed.connect(self.list.viewport().update)
         window.installEventFilter(self)
         self.hide()
 
@@ -334,9 +334,9 @@ class Palette(QFrame):
         """Show these matches, the first one selected."""
         self.model.set_records(entries)
         if entries:
-            self._list.setCurrentIndex(self.model.index(0, 0))
-        self._list.setVisible(bool(entries))
-        self._list.scrollToTop()
+            self.list.setCurrentIndex(self.model.index(0, 0))
+        self.list.setVisible(bool(entries))
+        self.list.scrollToTop()
         set_plain_text(self._note, "" if entries else self.tr("No matches. Try a part of a word."))
         self._note.setVisible(not entries)
         self._place()
@@ -362,7 +362,7 @@ class Palette(QFrame):
         if key == Qt.Key.Key_Escape:
             self.leave()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._choose(self._list.currentIndex())
+            self._choose(self.list.currentIndex())
         elif key in _LIST_KEYS:
             self._move(key)
         elif key not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
@@ -370,14 +370,14 @@ class Palette(QFrame):
         return True
 
     def _move(self, key: int) -> None:
-        count, row = self.model.rowCount(), self._list.currentIndex().row()
+        count, row = self.model.rowCount(), self.list.currentIndex().row()
         if not count:
             return
         if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):  # wraps around at both ends
             row = (row + (1 if key == Qt.Key.Key_Down else -1)) % count
         else:
             row = max(0, min(count - 1, row + (_MOST_ROWS - 1) * (1 if key == Qt.Key.Key_PageDown else -1)))
-        self._list.setCurrentIndex(self.model.index(row, 0))
+        self.list.setCurrentIndex(self.model.index(row, 0))
 
     def _choose(self, index: Index) -> None:
         if not index.isValid():
@@ -395,7 +395,7 @@ class Palette(QFrame):
         window = self._window
         width = min(self.fontMetrics().averageCharWidth() * _CHARACTERS, window.width() - 40)
         rows = min(self.model.rowCount(), _MOST_ROWS)
-        self._list.setFixedHeight(max(1, rows) * (self.fontMetrics().height() + 12) + 2)
+        self.list.setFixedHeight(max(1, rows) * (self.fontMetrics().height() + 12) + 2)
         self.setFixedWidth(width)
         self.adjustSize()
         self.move((window.width() - width) // 2, min(_TOP, max(0, window.height() - self.height())))

@@ -92,7 +92,7 @@ class ChipStyle:
         """The width in pixels of a line of text under a chip."""
         self._text_width = lru_cache(_MOST_WIDTHS)(self._metrics.horizontalAdvance)
         self._strong_width = lru_cache(_MOST_WIDTHS)(QFontMetricsF(self.strong_font).horizontalAdvance)
-        self._pictures: dict[tuple[str, TokenStyle, ChipLook, float, float], QPixmap] = {}
+        self.pictures: dict[tuple[str, TokenStyle, ChipLook, float, float], QPixmap] = {}
         self.height = round(self._metrics.height() + 7)
         self.caption_height = round(caption_metrics.height())
 
@@ -106,11 +106,11 @@ class ChipStyle:
             return
         ratio = painter.device().devicePixelRatio()
         key = token, self._theme.token_style(token), look, rect.width(), ratio
-        picture = self._pictures.get(key)
+        picture = self.pictures.get(key)
         if picture is None:
-            if len(self._pictures) >= _MOST_PICTURES:
-                self._pictures.clear()
-            picture = self._pictures[key] = self._picture(rect.size(), ratio, token, look)
+            if len(self.pictures) >= _MOST_PICTURES:
+                self.pictures.clear()
+            picture = self.pictures[key] = self._picture(rect.size(), ratio, token, look)
         at = QPointF(round(rect.x() * ratio) / ratio - _AROUND, round(rect.y() * ratio) / ratio - _AROUND)
         painter.drawPixmap(at, picture)
         painter.setFont(self.font)

@@ -188,7 +188,7 @@ class DockArea(QWidget):
         self.filling = ""  # the name of the panel that fills the area; empty if none does
         self._widths: dict[str, float] = {}  # fractions of the area, set by hand; empty if none was
         self._heights: dict[str, float] = {}
-        self._bars: list[QTabBar] = []
+        self.bars: list[QTabBar] = []
         self._edges: list[_Edge] = []
         self._pressed_sizes: dict[str, QSize] = {}
 
@@ -258,7 +258,7 @@ class DockArea(QWidget):
     def parts(self) -> list[QWidget]:
         """Return tab bars and panels in reading order."""
         result: list[QWidget] = []
-        bars = iter(self._bars)
+        bars = iter(self.bars)
         for group in self._groups():
             result += [next(bars)] if len(self._open(group)) > 1 else []
             result += [self._panels[name] for name in group]
@@ -436,11 +436,11 @@ class DockArea(QWidget):
         """Give the panels behind each other their tabs: in the title line, or above it where that has no room."""
         groups = [names for group in self._groups() if len(names := self._open(group)) > 1]
         rooms = dict.fromkeys(self._panels, 0)
-        while len(self._bars) < len(groups):
-            self._bars.append(self._new_bar())
-        for bar in self._bars[len(groups) :]:
+        while len(self.bars) < len(groups):
+            self.bars.append(self._new_bar())
+        for bar in self.bars[len(groups) :]:
             bar.hide()
-        for bar, names in zip(self._bars, groups, strict=False):
+        for bar, names in zip(self.bars, groups, strict=False):
             front = next((name for name in names if name in places), "")
             bar.setVisible(bool(front) and not self.filling)
             if front and not self.filling:

@@ -40,7 +40,7 @@ class LimitedEdit(ExactEdit):
 
     def __init__(self, parent: QWidget | None = None, *, most: int = MOST_CHARACTERS) -> None:
         super().__init__(parent)
-        self._most = most
+        self.most = most
         self._text = ""
         self.left_out = 0  # how many characters of the last insertion did not fit
         self._refused = 0  # how many of the current change do not
@@ -59,12 +59,12 @@ class LimitedEdit(ExactEdit):
         cursor = self.textCursor()
         cursor.beginEditBlock()
         cursor.select(cursor.SelectionType.Document)
-        cursor.insertText(whole(self._fitting(to_view(text), self._most)))
+        cursor.insertText(whole(self._fitting(to_view(text), self.most)))
         cursor.endEditBlock()
         self._report_refused()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        is_near_full = self.document().characterCount() > self._most  # quick: in UTF-16 units, and one more
+        is_near_full = self.document().characterCount() > self.most  # quick: in UTF-16 units, and one more
         if is_near_full and _types(event) and not self._room():
             self._refused = 1
             self._report()
@@ -99,7 +99,7 @@ class LimitedEdit(ExactEdit):
         """Return how many characters may be inserted at the caret or in place of the selection."""
         cursor = self.textCursor()
         selected = self.text_between(cursor.selectionStart(), cursor.selectionEnd())
-        return max(self._most - len(editor_text(self.document())) + len(selected), 0)
+        return max(self.most - len(editor_text(self.document())) + len(selected), 0)
 
     def _fitting(self, text: str, room: int) -> str:
         fitting = beginning(text, room)
@@ -119,8 +119,8 @@ class LimitedEdit(ExactEdit):
 
     def _on_document_contents_change(self, position: int, _removed: int, added: int) -> None:
         text = to_view(editor_text(self.document()))
-        if len(text) > self._most:
-            self._excess = (position, position + added, len(text) - self._most)
+        if len(text) > self.most:
+            self._excess = (position, position + added, len(text) - self.most)
             return  # Qt is still inserting it: nothing may be removed now
         is_other = text != self._text
         if is_other:

@@ -62,8 +62,8 @@ class Pane(QWidget):
         self.hint = ""  # muted, at the right of the title
         self.title_room = 0  # pixels that tabs take in place of the title
         self.is_stale = True  # a refresh is due
-        self._refresh_timer = single_shot(self, self._on_refresh_timer_timeout)
-        self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self.refresh_timer = single_shot(self, self._on_refresh_timer_timeout)
+        self.refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
         model.run_reset.connect(self._on_model_run_reset)
 
     def close_jobs(self) -> None:
@@ -101,7 +101,7 @@ class Pane(QWidget):
 
     def refresh_now(self) -> None:
         """Refresh without waiting for the event loop."""
-        self._refresh_timer.stop()
+        self.refresh_timer.stop()
         self.is_stale = False
         self._history = self._model.history
         self.refresh()
@@ -113,8 +113,8 @@ class Pane(QWidget):
         times for all panes, ten a second: panes that follow a training show the same step.
         """
         self.is_stale = True
-        if self.isVisible() and not (delay_ms and self._refresh_timer.isActive()):
-            self._refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
+        if self.isVisible() and not (delay_ms and self.refresh_timer.isActive()):
+            self.refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
 
     def refresh_soon(self) -> None:
         """Schedule a refresh; during training, for the next frame: no one can read faster."""
@@ -123,7 +123,7 @@ class Pane(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self.is_stale:
-            self._refresh_timer.start(0)
+            self.refresh_timer.start(0)
         if self._shown_usage is not None:
             self._shown_usage.set_wanted(self, True)
 
@@ -248,19 +248,19 @@ class TitleBar(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel_title_bar")
-        self._title_label = plain_label(title, self, role="title")
+        self.title_label = plain_label(title, self, role="title")
         self._hint_label = HintLabel(self)
         self._controls: list[QWidget] = []
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(*_TITLE_MARGINS)
         self._layout.setSpacing(10)
-        self._layout.addWidget(self._title_label)
+        self._layout.addWidget(self.title_label)
         self._layout.addWidget(self._hint_label, 1)
         self._fit()
 
     def set_heading(self, title: str, hint: str) -> None:
         if title:
-            set_plain_text(self._title_label, title)
+            set_plain_text(self.title_label, title)
         self._hint_label.show_text(hint)
 
     def add_widget(self, widget: QWidget) -> None:
@@ -270,7 +270,7 @@ class TitleBar(QFrame):
 
     def least_width(self) -> int:
         """Return the width in pixels of the title and the controls; tabs that are wider lie above the line."""
-        return _TITLE_MARGINS[0] + self._title_label.sizeHint().width() + self._layout.spacing() + self.controls_width()
+        return _TITLE_MARGINS[0] + self.title_label.sizeHint().width() + self._layout.spacing() + self.controls_width()
 
     def controls_width(self) -> int:
         """Return the width in pixels that the controls and the margin beside them take."""
@@ -281,7 +281,7 @@ class TitleBar(QFrame):
         """Leave so many pixels at the left to tabs, in place of the title; 0 shows the title."""
         left, *others = _TITLE_MARGINS
         if self._layout.contentsMargins().left() != (width or left):
-            self._title_label.setVisible(not width)
+            self.title_label.setVisible(not width)
             self._layout.setContentsMargins(width or left, *others)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:

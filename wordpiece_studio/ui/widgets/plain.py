@@ -217,7 +217,7 @@ class CutLabel(_FittedLabel):
     def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", most: int = 0) -> None:
         super().__init__(parent, role)
         self._whole = ""
-        self._most = most
+        self.most = most
         policy = QSizePolicy.Policy.Preferred if most else QSizePolicy.Policy.Ignored
         self.setSizePolicy(policy, QSizePolicy.Policy.Fixed)
         self.show_text(text)
@@ -231,13 +231,13 @@ class CutLabel(_FittedLabel):
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
         width = metrics.horizontalAdvance(self._whole) + 2
-        return QSize(min(width, self._most) if self._most else width, metrics.height() + 2)
+        return QSize(min(width, self.most) if self.most else width, metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0 if not self._most else self.sizeHint().width(), self.sizeHint().height())
+        return QSize(0 if not self.most else self.sizeHint().width(), self.sizeHint().height())
 
     def _fit(self) -> None:
-        room = self._most or self.width()
+        room = self.most or self.width()
         line = self.fontMetrics().elidedText(self._whole, self.elide_mode, room)
         set_plain_text(self, line)
         set_plain_tooltip(self, self._whole if line != self._whole else "")

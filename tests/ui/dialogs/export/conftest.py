@@ -76,7 +76,7 @@ class Exporting:
         """The dialog, when it knows what can be exported."""
         self.wait(lambda: bool(self._dialogs()))
         dialog = self._dialogs()[-1]
-        self.wait(lambda: dialog._inspection is not None)
+        self.wait(lambda: dialog.inspection is not None)
         return dialog
 
     def _dialogs(self) -> list[ExportDialog]:

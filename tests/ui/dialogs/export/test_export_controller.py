@@ -68,8 +68,8 @@ def test_the_last_step_is_proposed_and_the_one_shown_is_a_click_away(exporting: 
 
 def test_the_step_shown_can_be_exported_with_the_words_to_verify_it(exporting: Exporting, tmp_path: Path) -> None:
     dialog = exporting.ask_for_shown()
-    dialog._counts_box.setChecked(True)
-    exporting.wait(lambda: dialog._inspection is not None)
+    dialog.counts_box.setChecked(True)
+    exporting.wait(lambda: dialog.inspection is not None)
     assert "word-counts.tsv" in dialog.preview.names
     dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
@@ -152,9 +152,9 @@ def test_a_place_that_is_invalid_is_reported_as_it_is_typed(
     dialog = exporting.ask()
     dialog.kinds.choose(kind)
     dialog.place_edit.setText(typed)
-    assert dialog._trouble_note.text() == told
+    assert dialog.trouble_note.text() == told
     assert dialog.place_edit.accessibleDescription() == told
-    assert dialog._export.isEnabled() == (not told)
+    assert dialog.export.isEnabled() == (not told)
     if told:
         dialog.accept()
         assert dialog.isVisible()
@@ -167,8 +167,8 @@ def test_long_and_strange_names_fit_in_and_are_shown_as_they_are(exporting: Expo
     dialog.kinds.choose("vocabulary")
     dialog.place_edit.setText("/" + "<b>folder&amp;</b>" * 40 + "/" + "ë" * 300 + ".txt")
     assert dialog.minimumSizeHint().width() <= width
-    assert dialog._place_note.accessibleName() == f"The file {dialog.place}"
-    assert "…" in dialog._place_note.text()
+    assert dialog.place_note.accessibleName() == f"The file {dialog.place}"
+    assert "…" in dialog.place_note.text()
     assert dialog.preview.names[0] == dialog.place.name
     dialog.reject()
 
@@ -222,14 +222,14 @@ def test_a_pipeline_that_no_tokenizer_json_can_hold_is_exported_as_vocab_txt(exp
     assert dialog.kinds.kind == "vocabulary"
     assert "unicode-punctuation" in dialog.kinds._hints["folder"].text()
     assert "vocab.txt alone" in dialog.kinds._hints["folder"].text()
-    assert dialog._export.isEnabled()
+    assert dialog.export.isEnabled()
     dialog.reject()
 
 
 def test_a_file_is_chosen_in_the_systems_dialog(exporting: Exporting, tmp_path: Path) -> None:
     dialog = exporting.ask()
     dialog.kinds.choose("vocabulary")
-    dialog._browse.click()
+    dialog.browse.click()
     places = dialog.findChild(QFileDialog)
     places.fileSelected.emit(str(tmp_path / "here"))
     places.done(0)
@@ -246,7 +246,7 @@ def test_a_folder_of_other_things_gets_a_folder_within(
     for name in names:
         (tmp_path / name).touch()
     dialog = exporting.ask()
-    dialog._browse.click()
+    dialog.browse.click()
     folders = dialog.findChild(QFileDialog)
     assert folders.fileMode() is QFileDialog.FileMode.Directory
     folders.fileSelected.emit(str(tmp_path))
@@ -279,12 +279,12 @@ def test_a_place_that_cannot_be_written_is_reported_where_another_can_be_named(
     (tmp_path / "folder").mkdir()
     exporting.export(kind, tmp_path / place)
     dialog = exporting.dialog
-    assert told in dialog._trouble_note.text()
+    assert told in dialog.trouble_note.text()
     assert dialog.height() <= exporting.window.height() - 60  # as high as without the note
     assert (dialog.kinds.kind, dialog.place) == (kind, tmp_path / place)
     assert (tmp_path / "file").read_text() == "mine"
     dialog.place_edit.setText(str(tmp_path / "better.txt"))
-    assert dialog._trouble_note.text() == ""
+    assert dialog.trouble_note.text() == ""
     dialog.accept()
     exporting.wait_exported(tmp_path / "better.txt")
 
@@ -294,7 +294,7 @@ def test_a_vocab_txt_does_not_tear_a_tokenizer_apart(exporting: Exporting, tmp_p
     exporting.export("vocabulary", tmp_path / "out" / "vocab.txt")
     exporting.answer(QMessageBox.StandardButton.Yes)
     dialog = exporting.dialog
-    assert "Choose another folder" in dialog._trouble_note.text()
+    assert "Choose another folder" in dialog.trouble_note.text()
     dialog.reject()
     load_tokenizer(tmp_path / "out")  # which compares the files
 
@@ -309,7 +309,7 @@ def test_a_long_export_is_reported_and_can_be_given_up(
             time.sleep(0.01)
         return ()
 
-    monkeypatch.setattr(exporting.controller._exporting, "_work", hang)
+    monkeypatch.setattr(exporting.controller.exporting, "_work", hang)
     exporting.export("folder", tmp_path / "out")
     exporting.wait(lambda: exporting.banner.text == f"Writing {tmp_path / 'out'}…")
     assert not exporting.actions.save_vocabulary.isEnabled()
@@ -334,8 +334,8 @@ def test_the_keyboard_alone_exports(exporting: Exporting, tmp_path: Path) -> Non
         bot.keyClick(dialog, Qt.Key.Key_Tab)
         assert len(stops) < 20
     assert [type(stop).__name__ for stop in stops].count("QLineEdit") == 1
-    assert {dialog._export, dialog._browse, dialog.place_edit, dialog.preview.usage._copy} <= set(stops)
-    assert stops.index(dialog.place_edit) < stops.index(dialog._browse) < stops.index(dialog._export)
+    assert {dialog.export, dialog.browse, dialog.place_edit, dialog.preview.usage._copy} <= set(stops)
+    assert stops.index(dialog.place_edit) < stops.index(dialog.browse) < stops.index(dialog.export)
     bot.keyClick(dialog, Qt.Key.Key_O, Qt.KeyboardModifier.AltModifier)
     assert dialog.focusWidget() is dialog.place_edit
     dialog.place_edit.selectAll()
@@ -375,5 +375,5 @@ def test_a_folder_that_cannot_be_written_to_is_reported(
 
     monkeypatch.setattr("os.open", refuse)  # whoever runs the tests may be allowed everything
     exporting.export("vocabulary", tmp_path / "vocab.txt")
-    assert "Permission denied" in exporting.dialog._trouble_note.text()
+    assert "Permission denied" in exporting.dialog.trouble_note.text()
     exporting.dialog.reject()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     studio.window.model.seek(25)
     studio.window.actions_.save_vocabulary.trigger()
-    dialog = studio.window.export_controller.vocabulary._dialog
-    studio.wait(lambda: dialog._inspection is not None)
+    dialog = studio.window.export_controller.vocabulary.dialog
+    studio.wait(lambda: dialog.inspection is not None)
     dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
     studio.wait(lambda: str(tmp_path / "out") in studio.window.export_banner.text)

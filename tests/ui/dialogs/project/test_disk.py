@@ -127,7 +127,7 @@ def opened_text(projects: Projects) -> Path:
     projects.studio.open(path)
     projects.studio.wait(lambda: projects.window.session.counting.counts is not None)
     watch = projects.window.session.watch
-    projects.studio.wait(lambda: path in watch.paths and not watch._task.is_running)
+    projects.studio.wait(lambda: path in watch.paths and not watch.task.is_running)
     return path
 
 
@@ -169,7 +169,7 @@ def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     window.actions_.save_corpus.trigger()
     projects.choose(path)
     window.session.watch.check()
-    projects.studio.wait(lambda: not window.session.watch._task.is_running)
+    projects.studio.wait(lambda: not window.session.watch.task.is_running)
     projects.studio.qtbot.wait(400)
     assert not window.disk_banner.text
 

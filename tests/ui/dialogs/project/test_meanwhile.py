@@ -51,7 +51,7 @@ class SlowSaving:
 @pytest.fixture
 def slow(projects: Projects, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowSaving]:
     saving = SlowSaving()
-    monkeypatch.setattr(projects.window.project_controller._saving, "_work", saving.save)
+    monkeypatch.setattr(projects.window.project_controller.saving, "_work", saving.save)
     yield saving
     saving.go_on.set()
 

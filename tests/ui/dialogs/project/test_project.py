@@ -201,13 +201,13 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
         projects.studio.qtbot.wait(30)
     assert words_touched(projects) == "…"
     assert window.scoreboard_pane._current_pairs is None
-    assert "nothing in the vocabulary matches" in window.tokenization_pane._unknown_label.text()
+    assert "nothing in the vocabulary matches" in window.tokenization_pane.unknown_label.text()
     go_on.set()
     projects.wait_opened()
     assert threading.get_ident() not in readers
     assert words_touched(projects) != "…"
     projects.studio.wait(lambda: window.scoreboard_pane._current_pairs is not None)
-    projects.studio.wait(lambda: "does not occur in" in window.tokenization_pane._unknown_label.text())
+    projects.studio.wait(lambda: "does not occur in" in window.tokenization_pane.unknown_label.text())
 
 
 # -- name and mark
@@ -320,7 +320,7 @@ def test_a_run_trained_while_a_project_is_saved_stays_unsaved(
         assert go_on.wait(10)
         save_project(path, project)
 
-    monkeypatch.setattr(window.project_controller._saving, "_work", slow)
+    monkeypatch.setattr(window.project_controller.saving, "_work", slow)
     window.project_controller._save_to(projects.path(), None)
     projects.train()
     go_on.set()
@@ -459,7 +459,7 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
         save_project(path, project)
 
     window = projects.window
-    monkeypatch.setattr(window.project_controller._saving, "_work", slow)
+    monkeypatch.setattr(window.project_controller.saving, "_work", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.project_controller._save_to(projects.path(), None)
     projects.studio.wait(lambda: "40%" in window.project_banner.text)

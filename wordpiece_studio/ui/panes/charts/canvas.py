@@ -127,20 +127,20 @@ class Canvas(QWidget):
             part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         viewport.setMouseTracking(True)
         viewport.installEventFilter(self)
-        self._box = graph.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
+        self.box = graph.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
         self._grid = graph.PlotCurveItem(connect="pairs", antialias=False)
-        self._left = graph.AxisItem("left", linkView=self._box, maxTickLength=0)
-        self._bottom = graph.AxisItem("bottom", linkView=self._box, maxTickLength=0)
+        self._left = graph.AxisItem("left", linkView=self.box, maxTickLength=0)
+        self._bottom = graph.AxisItem("bottom", linkView=self.box, maxTickLength=0)
         layout = self._view.centralLayout
         layout.setSpacing(0)
         layout.setContentsMargins(0, 0, _RIGHT, 0)
         layout.addItem(self._left, 0, 0)
-        layout.addItem(self._box, 0, 1)
+        layout.addItem(self.box, 0, 1)
         layout.addItem(self._bottom, 1, 1)
         for axis in (self._left, self._bottom):
             axis.setStyle(hideOverlappingLabels=60, tickTextOffset=4, maxTextLevel=0, tickAlpha=0)
         self._left.setStyle(hideOverlappingLabels=12)
-        self._box.addItem(self._grid, ignoreBounds=True)
+        self.box.addItem(self._grid, ignoreBounds=True)
         self.restyle(colors)
 
     # -- contents
@@ -162,7 +162,7 @@ class Canvas(QWidget):
     def add(self, item: Any, height: int = 0) -> Any:
         """Add an item to the axes, above those that lie lower, without changing their range; return it."""
         item.setZValue(height)
-        self._box.addItem(item, ignoreBounds=True)
+        self.box.addItem(item, ignoreBounds=True)
         self._items.append(item)
         return item
 
@@ -201,7 +201,7 @@ class Canvas(QWidget):
 
     def clear(self) -> None:
         for item in self._items:
-            self._box.removeItem(item)
+            self.box.removeItem(item)
         self._items.clear()
 
     def set_captions(self, y: str, x: str) -> None:
@@ -212,7 +212,7 @@ class Canvas(QWidget):
 
     def set_axes(self, x_range: Range, y_range: Range, x_ticks: Ticks, y_ticks: Ticks) -> None:
         self._x_range, self._y_range, self._y_ticks = x_range, y_range, y_ticks
-        self._box.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
+        self.box.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
         self._bottom.setTicks([x_ticks])
         self._left.setTicks([y_ticks])
         self._fit_axes()

@@ -241,15 +241,15 @@ class StepChart(Chart):
     y_range: Range = (0.0, 1.0)
 
     def _make_items(self, canvas: Canvas, colors: Colors) -> None:
-        self._curve = canvas.add_curve()
+        self.curve = canvas.add_curve()
         self._make_more_items(canvas, colors)
         style = Qt.PenStyle
         self._hover_line = canvas.add_line(canvas.pen(colors.muted, 1, style.DotLine), 10)
-        self._birth_line = canvas.add_line(canvas.pen(colors.accent_ink, 1, style.DashLine), 11)
-        self._step_line = canvas.add_line(canvas.pen(colors.text, 1), 12)
+        self.birth_line = canvas.add_line(canvas.pen(colors.accent_ink, 1, style.DashLine), 11)
+        self.step_line = canvas.add_line(canvas.pen(colors.text, 1), 12)
         self._birth_dots = canvas.add_dots(colors.surface, canvas.pen(colors.accent_ink, 1.6), 13)
         self._step_dots = canvas.add_dots(colors.text, canvas.pen(colors.surface, 1.5), 14)
-        self._birth_label = canvas.add_label(colors.accent_ink, self.font(), has_ground=True)
+        self.birth_label = canvas.add_label(colors.accent_ink, self.font(), has_ground=True)
 
     # -- for subclasses to implement
 
@@ -307,27 +307,27 @@ class StepChart(Chart):
 
     def draw_marks(self) -> None:
         step, selected = self.source.step, self.source.selected
-        self._step_line.setPos(self.place_of(step))
+        self.step_line.setPos(self.place_of(step))
         dots = self.points_at(step)
         self._step_dots.setData(pos=dots, symbol=["o", "s"][: len(dots)], size=10)
         self._hover_line.setVisible(self.hovered is not None)
         if self.hovered is not None:
             self._hover_line.setPos(self.place_of(self.step_at(self.hovered)))
         is_born = selected is not None and selected.birth > 0
-        for item in (self._birth_line, self._birth_dots):
+        for item in (self.birth_line, self._birth_dots):
             item.setVisible(is_born)
-        self._birth_label.clear()
+        self.birth_label.clear()
         if selected is not None and is_born:
             self._mark_birth(selected.text, selected.birth)
 
     def _mark_birth(self, token: str, step: int) -> None:
         x = self.place_of(step)
-        self._birth_line.setPos(x)
+        self.birth_line.setPos(x)
         self._birth_dots.setData(pos=self.points_at(step), symbol="d", size=12)
         (left, right), (low, high) = self._x_range(), self.y_range
         across = (x - left) / (right - left)
         height, down = (low, 1) if self.is_label_low(across) else (high, 0)
-        self._birth_label.write(token_text(token, 24), x, height, 0 if across < 0.5 else 1, down)
+        self.birth_label.write(token_text(token, 24), x, height, 0 if across < 0.5 else 1, down)
 
     # -- figures and description
 

@@ -55,7 +55,7 @@ class ValueChart(StepChart):
 
     def _make_more_items(self, canvas: Canvas, colors: Colors) -> None:
         self._medians = canvas.add_curve()
-        self._ties = canvas.add_dots(colors.tie)
+        self.ties = canvas.add_dots(colors.tie)
         self._floor = 0.0
 
     @property
@@ -72,13 +72,13 @@ class ValueChart(StepChart):
         margin = max((top - self._floor) * 0.08, 0.02)
         low, high = self.y_range = (self._floor - 1.6 * margin, top + 1.4 * margin)
         is_dense = curve.is_columns
-        self.draw_curve(self._curve, self._in_logs(curve), colors.bar if is_dense else colors.accent)
+        self.draw_curve(self.curve, self._in_logs(curve), colors.bar if is_dense else colors.accent)
         self._medians.setVisible(is_dense)
         if is_dense:
             self.draw_curve(self._medians, self._in_logs(median_curve(values, columns)), colors.accent)
         ties = tie_steps(self.history, self.source.count, columns // 4)
         heights = np.full(len(ties), low + (high - low) * 0.025)
-        self._ties.setData(ties.astype(np.float64), heights, symbol="t1", size=8 if self.has_dots else 5)
+        self.ties.setData(ties.astype(np.float64), heights, symbol="t1", size=8 if self.has_dots else 5)
         self.draw_axes(self._caption(is_dense), self.tr("Merge"), log_ticks(low, high, self.y_marks))
 
     def _caption(self, is_dense: bool) -> str:
@@ -135,7 +135,7 @@ class SymbolsChart(StepChart):
         symbols = symbols_at(self.history, steps).astype(np.float64)
         self.y_range = _padded(float(symbols.min()), float(symbols.max()))
         curve = Curve(vocabulary_sizes_at(self.history, steps).astype(np.float64), symbols)
-        self.draw_curve(self._curve, curve, self.canvas.colors.accent)
+        self.draw_curve(self.curve, curve, self.canvas.colors.accent)
         ticks = linear_ticks(*self.y_range, self.y_marks, whole=True)
         self.draw_axes(self.tr("Symbols in the corpus"), self.tr("Tokens in the vocabulary"), ticks)
 
@@ -171,8 +171,8 @@ class FertilityChart(StepChart):
         return self.tr("Tokens per word")
 
     def _make_more_items(self, canvas: Canvas, colors: Colors) -> None:
-        self._live = canvas.add_curve()
-        self._held_out = canvas.add_dots(colors.accent_ink, canvas.pen(colors.surface, 1.5), 5)
+        self.live = canvas.add_curve()
+        self.held_out = canvas.add_dots(colors.accent_ink, canvas.pen(colors.surface, 1.5), 5)
         self._labels = [canvas.add_label(color, self.font()) for color in (colors.accent_ink, colors.tie_text)]
 
     @property
@@ -189,7 +189,7 @@ class FertilityChart(StepChart):
         held_out = [] if found is None else [found.rate]
         highest = max(corpus.y.max(), live.y.max(initial=0.0), *held_out)
         lowest = min(corpus.y.min(), live.y.min(initial=np.inf), *held_out)
-        self._held_out.setData([float(self.source.count)] * len(held_out), held_out, size=10)
+        self.held_out.setData([float(self.source.count)] * len(held_out), held_out, size=10)
         low, high = _padded(float(lowest), float(highest))
         is_low = self.canvas.rows < _LOW_LINES * line
         texts = [] if is_low else self._label_texts(corpus, live)
@@ -197,8 +197,8 @@ class FertilityChart(StepChart):
             low = max(low - (high - low) * 1.6 * line / self.canvas.rows, 0.0)  # room below the lower curve
             high = self.top_for_text(low, high, max(place for _, place, is_above in texts if is_above))
         self.y_range = low, high
-        self.draw_curve(self._curve, corpus, colors.accent)
-        self.draw_curve(self._live, live, colors.tie_text, Qt.PenStyle.DashLine)
+        self.draw_curve(self.curve, corpus, colors.accent)
+        self.draw_curve(self.live, live, colors.tie_text, Qt.PenStyle.DashLine)
         for each in self._labels:
             each.clear()
         for each, (text, place, is_above) in zip(self._labels, texts, strict=False):
@@ -290,7 +290,7 @@ class InUseChart(StepChart):
         numbers = self.source.usage.in_use.astype(np.float64)
         curve = value_curve(numbers, self.canvas.columns)
         self.y_range = _padded(float(numbers.min()), float(numbers.max()))
-        self.draw_curve(self._curve, Curve(curve.x - 1, curve.y, curve.is_columns), self.canvas.colors.accent)
+        self.draw_curve(self.curve, Curve(curve.x - 1, curve.y, curve.is_columns), self.canvas.colors.accent)
         ticks = linear_ticks(*self.y_range, self.y_marks, whole=True)
         self.draw_axes(self.tr("Distinct tokens in the corpus"), self.tr("Merge"), ticks)
 
@@ -339,7 +339,7 @@ class LengthsChart(Chart):
         self._mark = canvas.add_dots(colors.surface, canvas.pen(colors.accent_ink, 1.6), 20)
         self._labels = [canvas.add_label(color, self.font()) for color in (colors.accent_ink, colors.muted)]
         self._mark_label = canvas.add_label(colors.accent_ink, self.font(), has_ground=True)  # it may lie on a bar
-        self._learned = self._alphabet = np.zeros(0, dtype=np.int64)
+        self._learned = self.alphabet = np.zeros(0, dtype=np.int64)
 
     # -- the figures
 
@@ -351,12 +351,12 @@ class LengthsChart(Chart):
         learned, alphabet = length_histogram(lengths[first:]), length_histogram(lengths[special:first])
         width = max(len(learned), len(alphabet))
         self._learned = np.pad(learned, (0, width - len(learned)))
-        self._alphabet = np.pad(alphabet, (0, width - len(alphabet)))
+        self.alphabet = np.pad(alphabet, (0, width - len(alphabet)))
 
     def draw(self) -> None:
         """Draw the bars: learned tokens, with the alphabet on top of them."""
         self._count()
-        learned, alphabet = self._learned, self._alphabet
+        learned, alphabet = self._learned, self.alphabet
         lengths = np.arange(len(learned), dtype=np.float64)
         self._learned_bars.setOpts(x=lengths, y0=np.zeros(len(lengths)), height=learned.astype(np.float64))
         has_any = alphabet > 0  # a bar of zero height would still be drawn as a line
@@ -378,9 +378,9 @@ class LengthsChart(Chart):
         if self._learned.any():
             peak = int(self._learned.argmax())
             learned.write(self.tr("Learned"), peak + _BAR / 2, float(self._learned[peak]), 0, 1)
-        if self._alphabet.any():
-            most = int(self._alphabet.argmax())
-            height = float(self._learned[most] + self._alphabet[most])
+        if self.alphabet.any():
+            most = int(self.alphabet.argmax())
+            height = float(self._learned[most] + self.alphabet[most])
             alphabet.write(self.tr("Alphabet"), most + _BAR / 2, height, 0, 0)
 
     def draw_marks(self) -> None:
@@ -389,7 +389,7 @@ class LengthsChart(Chart):
         if selected is None or length is None:
             self._mark_label.clear()
             return
-        height = float(self._learned[length] + self._alphabet[length])
+        height = float(self._learned[length] + self.alphabet[length])
         self._mark.setData([float(length)], [height], symbol="d", size=12)
         across = 0.5 if 2 < length < len(self._learned) - 2 else 0
         self._mark_label.write(token_text(selected.text, 24), length, height, across, 1.4)
@@ -408,7 +408,7 @@ class LengthsChart(Chart):
         if self.hovered is None or not 0 <= round(self.hovered) < len(self._learned):
             return self._figures_of_all()
         length = round(self.hovered)
-        learned, alphabet = int(self._learned[length]), int(self._alphabet[length])
+        learned, alphabet = int(self._learned[length]), int(self.alphabet[length])
         return " · ".join(
             (
                 counted(length, "1 character", "{count} characters"),
@@ -459,8 +459,8 @@ class ZipfChart(Chart):
     def _make_items(self, canvas: Canvas, colors: Colors) -> None:
         self._law = canvas.add_curve(1)
         self._law.setPen(canvas.pen(colors.muted, 1.2, Qt.PenStyle.DashLine))
-        self._curve = canvas.add_curve(2)
-        self._curve.setPen(canvas.pen(colors.accent, 1))
+        self.curve = canvas.add_curve(2)
+        self.curve.setPen(canvas.pen(colors.accent, 1))
         self._points = canvas.add_dots(colors.accent, height=3)
         self._mark = canvas.add_dots(colors.surface, canvas.pen(colors.accent_ink, 1.6), 4)
         self._mark_label = canvas.add_label(colors.accent_ink, self.font())
@@ -474,8 +474,8 @@ class ZipfChart(Chart):
         ranks = spread_ranks(count, min(self.canvas.columns // 2, _MOST_POINTS))
         x, y = np.log10(ranks), np.log10(self._frequencies[ranks - 1])
         self._points.setData(x, y, size=5)
-        self._curve.setData(x, y, antialias=True)
-        self._curve.setVisible(count > 1)
+        self.curve.setData(x, y, antialias=True)
+        self.curve.setVisible(count > 1)
         right, top = max(math.log10(count), 0.3), max(most, 0.3)
         end = min(right, most)
         self._law.setData([0.0, end], [most, most - end], antialias=True)

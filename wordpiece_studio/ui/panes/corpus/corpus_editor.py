@@ -92,12 +92,12 @@ class CorpusEditor(ExactEdit):
         self._theme = theme
         self._is_own_change = False  # a change that the document has already made
         self._is_reporting = False  # in contentsChange, where the text must not be replaced
-        self._is_stale = False  # until the text is loaded anew
+        self.is_stale = False  # until the text is loaded anew
         self._differs = False  # until the difference from the document is repaired
-        self._rest = ""  # not loaded yet
+        self.rest = ""  # not loaded yet
         self._awaited: tuple[int, int | None] | None = None  # to be selected once loaded
         self._marks: list[QTextCursor] = []  # cursors, because edits move them
-        self._selection_marks: list[QTextCursor] = []
+        self.selection_marks: list[QTextCursor] = []
         self.drops = FileDrops(self)
         self.setAccessibleName(self.tr("Corpus text"))
         self.setPlaceholderText(self.tr("Type or paste text here, drop files or a folder, or choose a sample."))
@@ -124,36 +124,36 @@ class CorpusEditor(ExactEdit):
     def _show_afresh(self) -> None:
         """Load the document's text, but later: Qt is in the middle of its own change."""
         self.setReadOnly(True)
-        self._is_stale = True
+        self.is_stale = True
         later(self, 0, self._load)
 
     def _load(self) -> None:
-        self._is_stale = self._differs = False
+        self.is_stale = self._differs = False
         place = self._awaited or (self.textCursor().position(), None)
         self._is_own_change = True
         text = self._document.view_text
-        shown, self._rest = _first_piece(text) if _is_long(text) else (text, "")
-        self._marks, self._selection_marks = [], []
+        shown, self.rest = _first_piece(text) if _is_long(text) else (text, "")
+        self._marks, self.selection_marks = [], []
         self.setPlainText(whole(shown))
         self._is_own_change = False
-        self.setReadOnly(self._document.is_folded or bool(self._rest))
+        self.setReadOnly(self._document.is_folded or bool(self.rest))
         self.select(*place)
         self._draw_marks()
-        if self._rest:
+        if self.rest:
             later(self, 0, self._load_more)
         else:
             self.loaded.emit()
 
     def _load_more(self) -> None:
-        if not self._rest:
+        if not self.rest:
             return  # another text has been loaded meanwhile
         self._is_own_change = True
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        shown, self._rest = _first_piece(self._rest)
+        shown, self.rest = _first_piece(self.rest)
         cursor.insertText(whole(shown))
         self._is_own_change = False
-        if self._rest:
+        if self.rest:
             later(self, 0, self._load_more)
             return
         self.setReadOnly(self._document.is_folded)
@@ -162,7 +162,7 @@ class CorpusEditor(ExactEdit):
         self.loaded.emit()
 
     def _on_document_view_edited(self, edit: ViewEdit) -> None:
-        if self._rest or _is_long(edit.inserted):  # the place may not be loaded yet, or the lines would take seconds
+        if self.rest or _is_long(edit.inserted):  # the place may not be loaded yet, or the lines would take seconds
             self._load()
             self.select(edit.position + utf16_length(edit.inserted))
             return
@@ -185,7 +185,7 @@ class CorpusEditor(ExactEdit):
     # -- to the document
 
     def _on_contents_change(self, position: int, removed: int, added: int) -> None:
-        if self._is_own_change or self._is_stale:
+        if self._is_own_change or self.is_stale:
             return
         if self.isReadOnly():
             self._show_afresh()
@@ -198,7 +198,7 @@ class CorpusEditor(ExactEdit):
         self._is_reporting = True
         self._document.edit_view(position, max(0, removed - beyond), self.view_part(position, end), is_reported=True)
         self._is_reporting = False
-        self._differs = not self._is_stale and not self._agrees(position, end)
+        self._differs = not self.is_stale and not self._agrees(position, end)
         if self.document().characterCount() <= 1:
             self._draw_marks()  # some keys that empty the text do not move the cursor
 
@@ -232,7 +232,7 @@ class CorpusEditor(ExactEdit):
 
     def text_between(self, start: int, end: int) -> str:
         """Return the document's text there, of which the editor may not show everything."""
-        return super().text_between(start, end) if self._is_stale else self._document.text_between(start, end)
+        return super().text_between(start, end) if self.is_stale else self._document.text_between(start, end)
 
     # -- places
 
@@ -254,7 +254,7 @@ class CorpusEditor(ExactEdit):
     def select(self, start: int, end: int | None = None) -> None:
         """Move the cursor to `start`, or select up to `end` (UTF-16 positions); scroll there once it is loaded."""
         self._end_composing()
-        is_there = not self._is_stale and (not self._rest or max(start, end or 0) <= self._length)
+        is_there = not self.is_stale and (not self.rest or max(start, end or 0) <= self._length)
         self._awaited = None if is_there else (start, end)
         self.setTextCursor(self._cursor(start, start if end is None else end))
         self.ensureCursorVisible()
@@ -272,12 +272,12 @@ class CorpusEditor(ExactEdit):
 
     @property
     def has_selection_marks(self) -> bool:
-        return bool(self._selection_marks)
+        return bool(self.selection_marks)
 
     def set_selection_marks(self, marks: list[tuple[int, int]]) -> None:
         """Mark these ranges (UTF-16 positions), the words that contain the selection."""
-        if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self._selection_marks]:
-            self._selection_marks = [self._cursor(start, end) for start, end in marks]
+        if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self.selection_marks]:
+            self.selection_marks = [self._cursor(start, end) for start, end in marks]
             self._draw_marks()
 
     def visible_blocks(self) -> Iterator[QTextBlock]:
@@ -289,7 +289,7 @@ class CorpusEditor(ExactEdit):
             block = block.next()
 
     def _draw_marks(self) -> None:
-        selections = [self._word_selection(cursor) for cursor in self._selection_marks]
+        selections = [self._word_selection(cursor) for cursor in self.selection_marks]
         selections += [self._selection(cursor, self._theme.tie_soft) for cursor in self._marks]
         cursor = self.textCursor()
         cursor.clearSelection()
@@ -383,7 +383,7 @@ class CorpusMarks(QObject):
     def __init__(self, model: TrainerModel, editor: CorpusEditor, parent: QObject) -> None:
         super().__init__(parent)
         self._model = model
-        self._editor = editor
+        self.editor = editor
         self._tokenized: dict[str, list[TokenizedWord]] = {}
         self._tokenizer: Tokenizer | None = None
         self._timer = single_shot(self, self._mark)
@@ -394,7 +394,7 @@ class CorpusMarks(QObject):
         editor.word_wanted.connect(self._on_editor_word_wanted)
 
     def _mark(self) -> None:
-        selection, editor = self._model.selection, self._editor
+        selection, editor = self._model.selection, self.editor
         tokenizer = self._model.tokenizer_at(self._model.step)
         if selection is None or tokenizer is None or not editor.isVisible():
             editor.set_selection_marks([])
@@ -422,7 +422,7 @@ class CorpusMarks(QObject):
 
     def _on_editor_word_wanted(self, position: int) -> None:
         tokenizer = self._model.tokenizer_at(self._model.step)
-        block = self._editor.document().findBlock(position)
+        block = self.editor.document().findBlock(position)
         for word in self._words(block, tokenizer) if tokenizer is not None else ():
             start, end = _place(block, word)
             if start <= position <= end and word.word is not None:
@@ -430,7 +430,7 @@ class CorpusMarks(QObject):
                 return
 
     def _look(self, delay_ms: int) -> None:
-        if self._model.selection is not None or self._editor.has_selection_marks:
+        if self._model.selection is not None or self.editor.has_selection_marks:
             self._timer.start(delay_ms)
 
     def _look_soon(self) -> None:
@@ -535,7 +535,7 @@ class FindBar(QFrame):
         self._field.setClearButtonEnabled(True)
         self._field.textChanged.connect(self.search_changed)
         self._field.installEventFilter(self)
-        self._count_label = plain_label("", self, role="hint", wrap=True)
+        self.count_label = plain_label("", self, role="hint", wrap=True)
         self._case_button = tool_button("Aa", self.tr("Match case"), self)
         self._case_button.setCheckable(True)
         self._case_button.toggled.connect(self.search_changed)
@@ -543,8 +543,8 @@ class FindBar(QFrame):
         self._previous_button.clicked.connect(self.previous_requested)
         self._next_button = tool_button("", self.tr("Find next (F3, Enter)"), self)
         self._next_button.clicked.connect(self.next_requested)
-        self._close_button = tool_button("", self.tr("Close (Esc)"), self)
-        self._close_button.clicked.connect(self.close_bar)
+        self.close_button = tool_button("", self.tr("Close (Esc)"), self)
+        self.close_button.clicked.connect(self.close_bar)
         self._lay_out()
         theme.changed.connect(self._draw_icons)
         self._draw_icons()
@@ -552,10 +552,10 @@ class FindBar(QFrame):
 
     def _lay_out(self) -> None:
         self._field.setMinimumWidth(60)
-        controls = fill(QHBoxLayout(), (self._field, 1), self._close_button, spacing=3)
+        controls = fill(QHBoxLayout(), (self._field, 1), self.close_button, spacing=3)
         # On its own line: beside the field it would widen the pane.
         buttons = self._case_button, self._previous_button, self._next_button
-        below = fill(QHBoxLayout(), (self._count_label, 1), *buttons, spacing=3)
+        below = fill(QHBoxLayout(), (self.count_label, 1), *buttons, spacing=3)
         fill(QVBoxLayout(self), controls, below, margins=(10, 6, 8, 2), spacing=2)
 
     @property
@@ -588,7 +588,7 @@ class FindBar(QFrame):
             text = self.tr("No matches")
         else:
             text = self.tr("{place} of {places}").format(place=number_text(place), places=number_text(places))
-        set_plain_text(self._count_label, text)
+        set_plain_text(self.count_label, text)
         self._field.setProperty("state", "wrong" if self.sought and places == 0 else "")
         self._field.style().polish(self._field)
 
@@ -604,5 +604,5 @@ class FindBar(QFrame):
         return False
 
     def _draw_icons(self) -> None:
-        for button, name in ((self._previous_button, "up"), (self._next_button, "down"), (self._close_button, "close")):
+        for button, name in ((self._previous_button, "up"), (self._next_button, "down"), (self.close_button, "close")):
             button.setIcon(icon(name, self._theme.text))

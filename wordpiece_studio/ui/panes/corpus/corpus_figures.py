@@ -72,19 +72,19 @@ class CountingBar(QWidget):
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Counting progress"))
-        self._pause_button = self._button(self._on_pause_clicked)
-        self._stop_button = self._button(counting.stop)
-        self._keep_button = self._button(counting.keep)
-        self._again_button = self._button(counting.count_again)
-        self._stop_button.setText(self.tr("Stop"))
-        self._keep_button.setText(self.tr("Stop and keep"))
-        set_plain_tooltip(self._stop_button, self.tr("Stop counting and discard the result"))
-        set_plain_tooltip(self._keep_button, self.tr("Stop counting; what has been read so far becomes the corpus"))
+        self.pause_button = self._button(self._on_pause_clicked)
+        self.stop_button = self._button(counting.stop)
+        self.keep_button = self._button(counting.keep)
+        self.again_button = self._button(counting.count_again)
+        self.stop_button.setText(self.tr("Stop"))
+        self.keep_button.setText(self.tr("Stop and keep"))
+        set_plain_tooltip(self.stop_button, self.tr("Stop counting and discard the result"))
+        set_plain_tooltip(self.keep_button, self.tr("Stop counting; what has been read so far becomes the corpus"))
         self._patience = single_shot(self, self._show, _PATIENCE_MS)
-        shown = self._pause_button, self._stop_button, self._keep_button
-        self._buttons = (*shown, self._again_button)
+        shown = self.pause_button, self.stop_button, self.keep_button
+        self._buttons = (*shown, self.again_button)
         buttons = fill(QHBoxLayout(), *shown, 1, spacing=6)
-        words = fill(QHBoxLayout(), (self._label, 1), (self._again_button, 0, Qt.AlignmentFlag.AlignTop), spacing=6)
+        words = fill(QHBoxLayout(), (self._label, 1), (self.again_button, 0, Qt.AlignmentFlag.AlignTop), spacing=6)
         fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
         theme.changed.connect(self._draw_icons)
         counting.progress_changed.connect(self._on_counting_progress_changed)
@@ -104,7 +104,7 @@ class CountingBar(QWidget):
 
     def set_narrow(self, is_narrow: bool) -> None:
         style = Qt.ToolButtonStyle.ToolButtonIconOnly if is_narrow else Qt.ToolButtonStyle.ToolButtonTextOnly
-        for button in (self._pause_button, self._stop_button):
+        for button in (self.pause_button, self.stop_button):
             button.setToolButtonStyle(style)
 
     # -- events
@@ -137,16 +137,16 @@ class CountingBar(QWidget):
         words = self._words()
         had_keyboard = any(button.hasFocus() for button in self._buttons)
         self._label.show_text(words)
-        self._pause_button.setText(self.tr("Resume") if counting.is_paused else self.tr("Pause"))
+        self.pause_button.setText(self.tr("Resume") if counting.is_paused else self.tr("Pause"))
         self._draw_icons()
-        self._pause_button.setVisible(runs)
-        self._pause_button.setEnabled(not counting.is_ending)
-        self._stop_button.setVisible(runs)
-        self._keep_button.setVisible(runs and self._document.is_files and not counting.is_ending)
-        self._keep_button.setEnabled(self._progress is not None and self._progress.bytes_done > 0)
+        self.pause_button.setVisible(runs)
+        self.pause_button.setEnabled(not counting.is_ending)
+        self.stop_button.setVisible(runs)
+        self.keep_button.setVisible(runs and self._document.is_files and not counting.is_ending)
+        self.keep_button.setEnabled(self._progress is not None and self._progress.bytes_done > 0)
         is_again = not runs and self._found is None and bool(words)
-        self._again_button.setVisible(is_again)
-        self._again_button.setText(self.tr("Count all") if counting.is_partial else self.tr("Count again"))
+        self.again_button.setVisible(is_again)
+        self.again_button.setText(self.tr("Count all") if counting.is_partial else self.tr("Count again"))
         self._show_bar(runs)
         self.setVisible(bool(words))
         if had_keyboard and not self.isHidden() and not any(button.hasFocus() for button in self._buttons):
@@ -156,8 +156,8 @@ class CountingBar(QWidget):
 
     def _draw_icons(self) -> None:
         name = "play" if self._counting.is_paused else "pause"
-        self._pause_button.setIcon(icon(name, self._theme.text, self._theme.faint))
-        self._stop_button.setIcon(icon("stop", self._theme.text, self._theme.faint))
+        self.pause_button.setIcon(icon(name, self._theme.text, self._theme.faint))
+        self.stop_button.setIcon(icon("stop", self._theme.text, self._theme.faint))
 
     def _show_bar(self, runs: bool) -> None:
         done, total = 0, 0
@@ -285,20 +285,20 @@ class CorpusFiguresView(QWidget):
             self._values[name] = value
             self._rows.append((plain_label(caption, self, role="caption"), value))
             explain(entry, *self._rows[-1])
-        self._summary_label = WholeLabel(self, role="caption")
-        self._summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self._summary_label.hide()
-        self._grid.addWidget(self._summary_label, 0, 0, 1, 2)
-        self._normalizer_box = self._make_normalizer_box()
-        self._pre_tokenizer_box = self._make_pre_tokenizer_box()
+        self.summary_label = WholeLabel(self, role="caption")
+        self.summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.summary_label.hide()
+        self._grid.addWidget(self.summary_label, 0, 0, 1, 2)
+        self.normalizer_box = self._make_normalizer_box()
+        self.pre_tokenizer_box = self._make_pre_tokenizer_box()
         self._longest_word = LONGEST_WORD
         self._has_tools = self._has_choices = True
         self._longest_timer = single_shot(self, self._on_longest_timer_timeout, _CHOICE_DELAY_MS)
-        self._longest_edit = self._make_longest_edit()
+        self.longest_edit = self._make_longest_edit()
         for caption, box, entry in (
-            (self.tr("Normalizer"), self._normalizer_box, "normalizer"),
-            (self.tr("Pre-tokenizer"), self._pre_tokenizer_box, "pre-tokenizer"),
-            (self.tr("Maximum word length"), self._longest_edit, "word"),
+            (self.tr("Normalizer"), self.normalizer_box, "normalizer"),
+            (self.tr("Pre-tokenizer"), self.pre_tokenizer_box, "pre-tokenizer"),
+            (self.tr("Maximum word length"), self.longest_edit, "word"),
         ):
             self._rows.append((BuddyLabel(caption, box, self), box))
             explain(entry, box)
@@ -306,23 +306,23 @@ class CorpusFiguresView(QWidget):
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)
         self._grid.setColumnStretch(1, 1)
-        self._chosen = {self._normalizer_box: 0, self._pre_tokenizer_box: 0}
-        self._box_asked_for = self._normalizer_box
+        self._chosen = {self.normalizer_box: 0, self.pre_tokenizer_box: 0}
+        self._box_asked_for = self.normalizer_box
         self.show_counts(None)
 
     @property
     def normalizer(self) -> Normalizer:
-        return resolve_normalizer(self._normalizer_box.currentData())
+        return resolve_normalizer(self.normalizer_box.currentData())
 
     @property
     def pre_tokenizer(self) -> PreTokenizer:
-        return resolve_pre_tokenizer(self._pre_tokenizer_box.currentData())
+        return resolve_pre_tokenizer(self.pre_tokenizer_box.currentData())
 
     def set_names(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name; raises a `StudioError` if either name is invalid."""
         resolve_normalizer(normalizer)
         resolve_pre_tokenizer(pre_tokenizer)
-        for box, name in ((self._normalizer_box, normalizer), (self._pre_tokenizer_box, pre_tokenizer)):
+        for box, name in ((self.normalizer_box, normalizer), (self.pre_tokenizer_box, pre_tokenizer)):
             if box.findData(name) < 0:
                 box.insertItem(box.count() - 1, printable(name), name)
             box.setCurrentIndex(box.findData(name))
@@ -330,7 +330,7 @@ class CorpusFiguresView(QWidget):
 
     def show_longest_word(self, length: int) -> None:
         self._longest_word = length
-        self._longest_edit.setValue(length)
+        self.longest_edit.setValue(length)
         self._show_longest_edit()
 
     def show_tools(self, is_wanted: bool) -> None:
@@ -341,8 +341,8 @@ class CorpusFiguresView(QWidget):
     def ask_for_longest_word(self) -> None:
         """Show that choice until another layout is taken, with the keyboard focus in it."""
         self.show_tools(True)
-        self._longest_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._longest_edit.selectAll()
+        self.longest_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.longest_edit.selectAll()
 
     def _show_longest_edit(self) -> None:
         for part in self._rows[-1]:
@@ -380,11 +380,11 @@ class CorpusFiguresView(QWidget):
         return self._values[name].text()
 
     def _show_summary(self) -> None:
-        self._summary_label.show_text(self._summary())
+        self.summary_label.show_text(self._summary())
 
     def set_dense(self, dense: bool) -> None:
         """Show the numbers in one paragraph, which saves height, or one below the other."""
-        self._summary_label.setVisible(dense)
+        self.summary_label.setVisible(dense)
         for label, value in self._rows[: len(self._values)]:
             label.setVisible(not dense)
             value.setVisible(not dense)
@@ -477,7 +477,7 @@ class CorpusFiguresView(QWidget):
                 "Steps joined by +: bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,\n"
                 "strip-accents, none, remove: and characters to remove"
             )
-            if box is self._normalizer_box
+            if box is self.normalizer_box
             else self.tr(
                 "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation, digits,\n"
                 "digits-single, byte-level, byte-level:no-prefix, byte-level:no-regex, byte-level:bytes-only,\n"
@@ -492,11 +492,11 @@ class CorpusFiguresView(QWidget):
 
     def _on_name_selected(self, name: str) -> None:
         names = {box: box.currentData() for box in self._chosen} | {self._box_asked_for: name}
-        self.choose(names[self._normalizer_box], names[self._pre_tokenizer_box])
+        self.choose(names[self.normalizer_box], names[self.pre_tokenizer_box])
 
     def _on_longest_timer_timeout(self) -> None:
-        if self._longest_edit.value() != self._longest_word:
-            self.longest_word_chosen.emit(self._longest_edit.value())
+        if self.longest_edit.value() != self._longest_word:
+            self.longest_word_chosen.emit(self.longest_edit.value())
 
 
 class _LengthEdit(QSpinBox):

@@ -153,8 +153,8 @@ class CorpusPane(QWidget):
         self.figures = CorpusFiguresView(self)
         self.lint_controller = LintController(document, counting, self.figures, self.lint_view, self)
         self._page_bar = PageBar(document, self)
-        self._note_label = WholeLabel(self, role="hint")
-        self._note_label.setContentsMargins(14, 2, 14, 4)
+        self.note_label = WholeLabel(self, role="hint")
+        self.note_label.setContentsMargins(14, 2, 14, 4)
         self._header = QWidget(self)
         self._samples_button = QToolButton(self._header)
         self._line_timer = single_shot(self, self._show_line)
@@ -324,8 +324,8 @@ class CorpusPane(QWidget):
             notes.append(self._lines_left_out(self._counted.statistics.skipped_lines))
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
-        self._note_label.show_text(" ".join(notes))
-        self._note_label.setVisible(bool(notes))
+        self.note_label.show_text(" ".join(notes))
+        self.note_label.setVisible(bool(notes))
 
     def _lines_left_out(self, number: int) -> str:
         words = plural(
@@ -426,7 +426,7 @@ class CorpusPane(QWidget):
         """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
         warnings, line_view = self.lint_view, self.line_view
         others = (
-            self.faces, self.counting_bar, self.counts_offer, self.find_bar, self._page_bar, self._note_label,
+            self.faces, self.counting_bar, self.counts_offer, self.find_bar, self._page_bar, self.note_label,
             self.figures,
         )  # fmt: skip
         taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
@@ -462,7 +462,7 @@ class CorpusPane(QWidget):
             (self.words_face, 1),
             (self.files_view, 1),
             self._page_bar,
-            self._note_label,
+            self.note_label,
             self.line_view,
             self.lint_view,
             line,

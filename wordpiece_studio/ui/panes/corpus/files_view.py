@@ -122,8 +122,8 @@ class PreviewView(QWidget):
         self._place_label = plain_label("", self, role="hint")
         self._earlier_button = tool_button("‹", self.tr("Previous part"), self)
         self._earlier_button.clicked.connect(self._on_earlier_clicked)
-        self._later_button = tool_button("›", self.tr("Next part"), self)
-        self._later_button.clicked.connect(self._on_later_clicked)
+        self.later_button = tool_button("›", self.tr("Next part"), self)
+        self.later_button.clicked.connect(self._on_later_clicked)
         self._impatience = single_shot(self, self._ask_now, _PATIENCE_MS)
         self.task.finished.connect(self._on_task_finished)
         self.task.failed.connect(self._on_task_failed)
@@ -219,12 +219,12 @@ class PreviewView(QWidget):
 
     def _enable(self) -> None:
         part = self._part
-        for widget in (self._slider, self._earlier_button, self._later_button):
+        for widget in (self._slider, self._earlier_button, self.later_button):
             widget.setEnabled(part is not None)
         words = ""
         if part is not None:
             self._earlier_button.setEnabled(part.start > 0)
-            self._later_button.setEnabled(part.end < part.total)
+            self.later_button.setEnabled(part.end < part.total)
             if not self._slider.isSliderDown() and self._wanted is None:
                 self._slider.blockSignals(True)
                 self._slider.setValue(round(_STEPS * part.start / max(part.total, 1)))
@@ -236,7 +236,7 @@ class PreviewView(QWidget):
 
     def _lay_out(self) -> None:
         heading = plain_label(self.tr("Preview"), self, role="heading")
-        turning = self._earlier_button, (self._slider, 1), self._later_button, self._place_label
+        turning = self._earlier_button, (self._slider, 1), self.later_button, self._place_label
         bar = fill(QHBoxLayout(), heading, *turning, margins=(14, 4, 12, 0), spacing=6)
         fill(QVBoxLayout(self), bar, (self._text, 1))
 
@@ -401,7 +401,7 @@ class FilesView(QWidget):
         self._bar = QWidget(self)
         self._sum_label = plain_label("", self, role="hint")
         self._sum_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._detail_label = WholeLabel(self, role="hint")
+        self.detail_label = WholeLabel(self, role="hint")
         self._add_button = self._tool_button(self.tr("Add"), self.tr("Add files or folders"))
         self._remove_button = self._tool_button("−", self.tr("Remove the selected files from the list (Del)"))
         self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Preview the selected file"))
@@ -410,7 +410,7 @@ class FilesView(QWidget):
         self._is_dense = self._is_narrow = False
         self._up_button = self._tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"))
         self._down_button = self._tool_button("", self.tr("Move down, to be read later (Alt+Down)"))
-        self._empty = self._make_empty_state()
+        self.empty = self._make_empty_state()
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
         self._lay_out()
@@ -425,7 +425,7 @@ class FilesView(QWidget):
         words = " · ".join((files, data_size(table.size)))
         set_plain_tooltip(self._sum_label, words)
         set_plain_text(self._sum_label, number_text(number) if self._is_narrow else words)
-        self._empty.setVisible(number == 0)
+        self.empty.setVisible(number == 0)
         self._body.setVisible(number > 0)
         self._bar.setVisible(number > 0)
         if number and not self.list.selected:
@@ -468,9 +468,9 @@ class FilesView(QWidget):
     def _show_detail(self) -> None:
         current = self.list.current
         words = self._detail(current, len(self.list.selected))
-        self._detail_label.show_text(words)
-        self._detail_label.setVisible(bool(words))
-        set_role(self._detail_label, "error" if current is not None and current.error else "hint")
+        self.detail_label.show_text(words)
+        self.detail_label.setVisible(bool(words))
+        set_role(self.detail_label, "error" if current is not None and current.error else "hint")
 
     def _detail(self, row: FileRow | None, selected: int) -> str:
         if row is None:
@@ -533,8 +533,8 @@ class FilesView(QWidget):
         self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         buttons = self._preview_button, self._add_button, self._remove_button, self._up_button, self._down_button
         fill(QHBoxLayout(self._bar), (self._sum_label, 1), *buttons, margins=(14, 4, 8, 4), spacing=2)
-        fill(QVBoxLayout(self._upper), (self.list, 1), self._detail_label, self.form)
-        self._detail_label.setContentsMargins(14, 3, 14, 3)
+        fill(QVBoxLayout(self._upper), (self.list, 1), self.detail_label, self.form)
+        self.detail_label.setContentsMargins(14, 3, 14, 3)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.preview.setMinimumHeight(_LEAST_PREVIEW)
         self._body.addWidget(self._upper)
@@ -543,4 +543,4 @@ class FilesView(QWidget):
         self._body.setStretchFactor(0, 3)
         self._body.setStretchFactor(1, 2)
         self._preview_button.hide()
-        fill(QVBoxLayout(self), self._bar, (self._body, 1), (self._empty, 1))
+        fill(QVBoxLayout(self), self._bar, (self._body, 1), (self.empty, 1))

@@ -42,13 +42,13 @@ class LineView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._heading = plain_label("", self, role="heading")
+        self.heading = plain_label("", self, role="heading")
         grid = QGridLayout(self)
         grid.setContentsMargins(14, 6, 14, 8)
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
-        grid.addWidget(self._heading, 0, 0, 1, 2)
+        grid.addWidget(self.heading, 0, 0, 1, 2)
         self._texts: dict[str, str] = {}
         self._shown: dict[str, tuple[str, ...]] = {}
         self._labels: dict[str, QLabel] = {}
@@ -83,7 +83,7 @@ class LineView(QWidget):
         heading = self.tr("This line, as the trainer reads it")
         if number is not None:
             heading = self.tr("Line {number}, as the trainer reads it").format(number=number_text(number))
-        set_plain_text(self._heading, heading)
+        set_plain_text(self.heading, heading)
         try:
             aligned = pipeline.normalizer.align(line)
             words = pipeline.aligned_words(line)

@@ -62,9 +62,9 @@ class LintRow(QFrame):
         self.finding = finding
         self._theme = theme
         self._icon_label = QLabel(self)
-        self._title_label = plain_label(title_words(finding), self, wrap=True)
-        self._detail_label = plain_label(detail_words(finding), self, wrap=True)
-        self._detail_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.title_label = plain_label(title_words(finding), self, wrap=True)
+        self.detail_label = plain_label(detail_words(finding), self, wrap=True)
+        self.detail_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fix_button = QPushButton(menu_text(_translated(finding.fix_name)), self)
         self.fix_button.setVisible(finding.fix is not None)
         self.unfold_button = QToolButton(self)
@@ -72,7 +72,7 @@ class LintRow(QFrame):
         self.unfold_button.setChecked(finding.kind in unfolded)
         self._name_parts()
         self._lay_out()
-        self._detail_label.setVisible(finding.kind in unfolded)
+        self.detail_label.setVisible(finding.kind in unfolded)
         self.fix_button.clicked.connect(self._on_fix_button_clicked)
         self.unfold_button.toggled.connect(self._on_unfold_button_toggled)
         self.draw_icons()
@@ -108,9 +108,9 @@ class LintRow(QFrame):
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(2)
         grid.addWidget(self._icon_label, 0, 0)
-        grid.addWidget(self._title_label, 0, 1)
+        grid.addWidget(self.title_label, 0, 1)
         grid.addWidget(self.unfold_button, 0, 3)
-        grid.addWidget(self._detail_label, 2, 1, 1, 3)
+        grid.addWidget(self.detail_label, 2, 1, 1, 3)
         grid.setColumnStretch(1, 1)
         self._is_wide: bool | None = None
         self._fit(self.width())
@@ -120,7 +120,7 @@ class LintRow(QFrame):
         margins, gap = self._grid.contentsMargins(), self._grid.horizontalSpacing()
         width -= margins.left() + margins.right() + _ICON.width() + gap
         title_width = width - self.unfold_button.sizeHint().width() - gap
-        title = self._title_label.fontMetrics().horizontalAdvance(self._title_label.text())
+        title = self.title_label.fontMetrics().horizontalAdvance(self.title_label.text())
         is_wide = title + self.fix_button.sizeHint().width() + 2 * gap < title_width
         if is_wide != self._is_wide:
             self._is_wide = is_wide
@@ -130,7 +130,7 @@ class LintRow(QFrame):
             else:
                 self._grid.addWidget(self.fix_button, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
         # Otherwise a wrapped label may become lower than its text.
-        for label, room in ((self._title_label, title_width), (self._detail_label, width)):
+        for label, room in ((self.title_label, title_width), (self.detail_label, width)):
             label.setMinimumHeight(0)  # the next answer is never less than this
             label.setMinimumHeight(max(label.heightForWidth(max(room, 1)), 0))
 
@@ -140,7 +140,7 @@ class LintRow(QFrame):
 
     def _on_unfold_button_toggled(self, is_unfolded: bool) -> None:
         (self._unfolded.add if is_unfolded else self._unfolded.discard)(self.finding.kind)
-        self._detail_label.setVisible(is_unfolded)
+        self.detail_label.setVisible(is_unfolded)
         self.draw_icons()
 
 
@@ -286,7 +286,7 @@ class LintController(QObject):
         self._counting = counting
         self._figures = figures
         self._view = view
-        self._task = Task(
+        self.task = Task(
             findings_in,
             "The corpus cannot be checked",
             self,
@@ -302,14 +302,14 @@ class LintController(QObject):
         counting.counts_changed.connect(self._on_counting_counts_changed)
         document.reset.connect(view.clear)
         view.fix_requested.connect(self._on_view_fix_requested)
-        self._task.finished.connect(view.show_findings)
-        self._task.failed.connect(self._on_task_failed)
+        self.task.finished.connect(view.show_findings)
+        self.task.failed.connect(self._on_task_failed)
         self._repair.finished.connect(self._on_repair_finished)
         self._repair.failed.connect(self._on_repair_failed)
 
     @property
     def is_under_way(self) -> bool:
-        return self._timer.isActive() or self._task.is_running or self._repair.is_running
+        return self._timer.isActive() or self.task.is_running or self._repair.is_running
 
     def check_again(self) -> None:
         """Withdraw the findings, and check once more, as files have changed, are missing, or are there again."""
@@ -318,7 +318,7 @@ class LintController(QObject):
 
     def close(self) -> None:
         self._timer.stop()
-        self._task.close()
+        self.task.close()
         self._repair.close()
 
     def _check(self) -> None:
@@ -328,11 +328,11 @@ class LintController(QObject):
             states = {row.shown_state for row in self._document.files.rows} if files else set()
             if states & {FileState.OUTSIDE, FileState.CHANGED, FileState.FAULT}:
                 return  # the banner above the corpus says that they are not read, or not what was counted
-            self._task.run(self._document.text if not files else "", files, counts, self._counting.pipeline)
+            self.task.run(self._document.text if not files else "", files, counts, self._counting.pipeline)
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         self._timer.stop()
-        self._task.stop()  # its input is out of date
+        self.task.stop()  # its input is out of date
         if counts is not None:
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)

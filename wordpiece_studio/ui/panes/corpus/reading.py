@@ -130,17 +130,17 @@ class EncodingDialog(ScreenDialog):
         self.setWindowTitle(self.tr("Choose how to read the file"))
         self._tried = tried
         self.message = error.what if error.what.endswith(".") else f"{error.what}."
-        self._read_button = QRadioButton(self.tr("&Read it as"), self)
-        self._encoding_box = QComboBox(self)
+        self.read_button = QRadioButton(self.tr("&Read it as"), self)
+        self.encoding_box = QComboBox(self)
         if guess is not None:
-            self._encoding_box.addItem(self.tr("{encoding} (guess)").format(encoding=encoding_title(guess)), guess)
+            self.encoding_box.addItem(self.tr("{encoding} (guess)").format(encoding=encoding_title(guess)), guess)
         for codec, title in encodings():
-            self._encoding_box.addItem(title, codec)
-        self._encoding_box.setAccessibleName(self.tr("Encoding"))
-        self._encoding_box.activated.connect(lambda: self._read_button.setChecked(True))
-        self._replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
-        self._skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
-        self._read_button.setChecked(True)
+            self.encoding_box.addItem(title, codec)
+        self.encoding_box.setAccessibleName(self.tr("Encoding"))
+        self.encoding_box.activated.connect(lambda: self.read_button.setChecked(True))
+        self.replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
+        self.skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
+        self.read_button.setChecked(True)
         words = plural(files, "Apply to &all files", "Apply to &all {count} files").format(count=number_text(files))
         self._all_box = QCheckBox(words, self)
         self._all_box.setVisible(files > 1)
@@ -153,23 +153,23 @@ class EncodingDialog(ScreenDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         first = QHBoxLayout()
-        first.addWidget(self._read_button)
-        first.addWidget(self._encoding_box, 1)
+        first.addWidget(self.read_button)
+        first.addWidget(self.encoding_box, 1)
         layout = QVBoxLayout(self)
         layout.addWidget(plain_label(self.message, self, wrap=True))
         layout.addLayout(first)
         note = self.tr("If bytes are replaced or lines skipped, part of the file’s content is lost.")
         hint = plain_label(note, self, role="hint", wrap=True)
-        for widget in (self._replace_button, self._skip_button, hint, self._all_box, buttons):
+        for widget in (self.replace_button, self.skip_button, hint, self._all_box, buttons):
             layout.addWidget(widget)
         self.setMinimumWidth(440)
 
     def accept(self) -> None:
         """Emit the choice and close."""
-        reading = Reading(self._encoding_box.currentData())
-        if self._replace_button.isChecked():
+        reading = Reading(self.encoding_box.currentData())
+        if self.replace_button.isChecked():
             reading = Reading(self._tried.encoding, "replace")
-        elif self._skip_button.isChecked():
+        elif self.skip_button.isChecked():
             reading = Reading(self._tried.encoding, "skip-line")
         self.chosen.emit(reading, self._all_box.isChecked())
         super().accept()
@@ -195,16 +195,16 @@ class ReadingForm(QWidget):
         self._grid.setHorizontalSpacing(6)
         self._grid.setVerticalSpacing(2)
         self._parts: list[tuple[QLabel, QComboBox]] = []
-        self._kind_box = self._add_box(self.tr("Kind"))
-        self._encoding_box = self._add_box(self.tr("Encoding"))
-        self._column_box = self._add_box(self.tr("Column"))
+        self.kind_box = self._add_box(self.tr("Kind"))
+        self.encoding_box = self._add_box(self.tr("Encoding"))
+        self.column_box = self._add_box(self.tr("Column"))
         self._errors_box = self._add_box(self.tr("Invalid lines"))
         set_plain_tooltip(
-            self._column_box, self.tr("The column or field with the text; type a nested field with dots: meta.text")
+            self.column_box, self.tr("The column or field with the text; type a nested field with dots: meta.text")
         )
-        self._column_edit = line_field(self, most=LONGEST_LIST)
-        self._column_box.setLineEdit(self._column_edit)
-        self._column_box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.column_edit = line_field(self, most=LONGEST_LIST)
+        self.column_box.setLineEdit(self.column_edit)
+        self.column_box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self._column: str | None = None  # the one in force
         set_plain_tooltip(
             self._errors_box,
@@ -218,10 +218,10 @@ class ReadingForm(QWidget):
         ):  # fmt: skip
             self._errors_box.addItem(words, errors)
         self._is_narrow = False
-        self._kind_box.activated.connect(lambda: self.chosen.emit({"kind": self._kind_box.currentData()}))
-        self._encoding_box.activated.connect(lambda: self.chosen.emit({"encoding": self._encoding_box.currentData()}))
-        self._column_box.activated.connect(self._on_column_typed)
-        self._column_edit.editingFinished.connect(self._on_column_typed)
+        self.kind_box.activated.connect(lambda: self.chosen.emit({"kind": self.kind_box.currentData()}))
+        self.encoding_box.activated.connect(lambda: self.chosen.emit({"encoding": self.encoding_box.currentData()}))
+        self.column_box.activated.connect(self._on_column_typed)
+        self.column_edit.editingFinished.connect(self._on_column_typed)
         self._errors_box.activated.connect(lambda: self.chosen.emit({"errors": self._errors_box.currentData()}))
         self.show_files(())
 
@@ -229,7 +229,7 @@ class ReadingForm(QWidget):
         self.setEnabled(bool(rows))
         self._show_kinds(rows)
         has_encoding = any(row.file.kind not in _KINDS_WITHOUT_ENCODING for row in rows)
-        self._encoding_box.setEnabled(has_encoding)
+        self.encoding_box.setEnabled(has_encoding)
         self._show_encodings(rows)
         columns = [column for column in (rows[0].columns if rows else ()) if all(column in row.columns for row in rows)]
         has_columns = bool(rows) and all(row.file.kind in _KINDS_WITH_COLUMNS for row in rows)
@@ -263,10 +263,10 @@ class ReadingForm(QWidget):
             for kind in (rows[0].kinds if rows else ())
             if all(kind in row.kinds for row in rows)
         ]
-        _offer(self._kind_box, items, chosen)
+        _offer(self.kind_box, items, chosen)
         words = self.tr("The kind of file, if its name is misleading")
         guess = self.tr("Read as word counts: two columns, the second with a whole number in every row")
-        set_plain_tooltip(self._kind_box, guess if is_guess else words)
+        set_plain_tooltip(self.kind_box, guess if is_guess else words)
 
     def _show_encodings(self, rows: Sequence[FileRow]) -> None:
         codec, is_guess = _common((row.encoding, row.known == "guess") for row in rows) or ("", False)
@@ -274,19 +274,19 @@ class ReadingForm(QWidget):
         if codec:
             title = encoding_title(codec)
             items.insert(0, (self.tr("{encoding} (guess)").format(encoding=title) if is_guess else title, codec))
-        _offer(self._encoding_box, items, codec or None)
-        set_plain_tooltip(self._encoding_box, self._encoding_box.currentText())  # it may be elided
+        _offer(self.encoding_box, items, codec or None)
+        set_plain_tooltip(self.encoding_box, self.encoding_box.currentText())  # it may be elided
 
     def _show_columns(self, columns: Sequence[str], chosen: str | None) -> None:
         offered = columns if chosen is None or chosen in columns else [*columns, chosen]
         items = [(whole(column), whole(column)) for column in offered]
-        _offer(self._column_box, items, None if chosen is None else whole(chosen))
+        _offer(self.column_box, items, None if chosen is None else whole(chosen))
         self._column = chosen
-        self._column_edit.setText(whole(chosen or ""))
-        self._column_edit.setCursorPosition(0)
+        self.column_edit.setText(whole(chosen or ""))
+        self.column_edit.setCursorPosition(0)
 
     def _on_column_typed(self) -> None:
-        column = self._column_edit.text().strip()
+        column = self.column_edit.text().strip()
         if column and column != self._column:
             self._column = column
             self.chosen.emit({"column": column})

@@ -118,8 +118,8 @@ class RunWordsView(SortedTable):
         self._theme = theme
         self._token = ""
         self._pressed_at = QPointF()
-        self._delegate = _WordDelegate(table, theme, self._chips_at, self)
-        self.setItemDelegate(self._delegate)
+        self.delegate = _WordDelegate(table, theme, self._chips_at, self)
+        self.setItemDelegate(self.delegate)
         self.setColumnHidden(WordColumn.OTHER, True)
         self.setAccessibleName(self.tr("Words and splits"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -146,12 +146,12 @@ class RunWordsView(SortedTable):
             self.bring_into_view(row, _ROWS_AROUND, is_early=False)
 
     def restyle(self) -> None:
-        self._delegate.restyle()
+        self.delegate.restyle()
         self.fit_columns()
 
     def fit_rows(self) -> None:
         """Give the rows the height of one split, or of two with room between words."""
-        line, rows = self._delegate.chip_height + 4, self.verticalHeader()
+        line, rows = self.delegate.chip_height + 4, self.verticalHeader()
         height = 2 * line + _BETWEEN_WORDS if self._words.is_apart else line
         if height != rows.defaultSectionSize():
             rows.setDefaultSectionSize(height)
@@ -178,9 +178,9 @@ class RunWordsView(SortedTable):
 
     def _on_self_clicked(self, index: QModelIndex) -> None:
         chip = None
-        for rect, split in self._delegate.lines(self.visualRect(index), index):
+        for rect, split in self.delegate.lines(self.visualRect(index), index):
             if split.column() >= WordColumn.SPLIT and rect.contains(self._pressed_at.toPoint()):
-                chip = self._delegate.item_at(rect, split, self._pressed_at.x())
+                chip = self.delegate.item_at(rect, split, self._pressed_at.x())
         if chip is not None and chip.kind == "chip":
             self.token_clicked.emit(chip.target)
         elif self.is_one_row_selected():
@@ -251,7 +251,7 @@ class WordsFace(Pane):
         self.choice.hide()
         self._share = plain_label("", self, role="hint", wrap=True)
         self._share.hide()
-        self._empty = EmptyState(self)
+        self.empty = EmptyState(self)
         self._timer = single_shot(self, self._take_filter, _PAUSE_MS)
         self._lay_out()
         self._connect()
@@ -262,7 +262,7 @@ class WordsFace(Pane):
         parts = (self._field, 1), self.only, self.set_button
         controls = fill(QHBoxLayout(), *parts, margins=(12, 2, 12, 0), spacing=6)
         apart = fill(QVBoxLayout(), self.choice, self._share, margins=(12, 0, 12, 0), spacing=-1)
-        fill(QVBoxLayout(self), controls, apart, (self._empty, 1), (self.view, 100), margins=(1, 2, 1, 2), spacing=4)
+        fill(QVBoxLayout(self), controls, apart, (self.empty, 1), (self.view, 100), margins=(1, 2, 1, 2), spacing=4)
 
     def _connect(self) -> None:
         model = self._model
@@ -290,7 +290,7 @@ class WordsFace(Pane):
 
     @property
     def emptiness(self) -> str:
-        return self._empty.text if not self._empty.isHidden() else ""
+        return self.empty.text if not self.empty.isHidden() else ""
 
     def focus_search(self) -> None:
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -437,8 +437,8 @@ class WordsFace(Pane):
                 text = self.tr("The words of this run cannot be read.")
         elif not text and not self.table.rowCount() and not self.table.is_busy:
             text = self.tr("No word matches at this step.")
-        self._empty.show_text(text)
-        self._empty.setVisible(bool(text))
+        self.empty.show_text(text)
+        self.empty.setVisible(bool(text))
         self.view.setVisible(not text)
 
     def _take_filter(self) -> None:

@@ -138,11 +138,11 @@ class HistoryFilterRow(QWidget):
         self._text.setAccessibleName(self.tr("Show only merges whose left, right or new token contains this"))
         self._text.setClearButtonEnabled(True)
         self._text.setMinimumWidth(60)
-        self._is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Use a regular expression"))
-        self._only_ties = self._toggle(
+        self.is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Use a regular expression"))
+        self.only_ties = self._toggle(
             self.tr("Ties"), self.tr("Only ties"), self.tr("Show only merges in which another pair had the same score")
         )
-        self._only_live = self._toggle(
+        self.only_live = self._toggle(
             self.tr("Changes"), self.tr("Only changes to the live text"),
             self.tr("Show only merges that changed the tokenization of the live text"),
         )  # fmt: skip
@@ -150,19 +150,19 @@ class HistoryFilterRow(QWidget):
         self._step.setPlaceholderText(self.tr("Step"))
         self._step.setAccessibleName(self.tr("Go to step"))
         explain("step", self._step)
-        explain("tie", self._only_ties)
-        explain("changes", self._only_live)
+        explain("tie", self.only_ties)
+        explain("changes", self.only_live)
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
         self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
         self._step.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._error = plain_label("", self, role="error", wrap=True)
         self._error.hide()
         self._step.setFixedWidth(self._step.fontMetrics().horizontalAdvance("0,000,000") + 18)
-        controls = self._is_pattern, self._only_ties, self._only_live, self._step
+        controls = self.is_pattern, self.only_ties, self.only_live, self._step
         line = fill(QHBoxLayout(), (self._text, 1), *controls, spacing=4)
         fill(QVBoxLayout(self), line, self._error, margins=(10, 2, 10, 2), spacing=2)
         self._text.textChanged.connect(self.filter_changed)
-        for toggle in (self._is_pattern, self._only_ties, self._only_live):
+        for toggle in (self.is_pattern, self.only_ties, self.only_live):
             toggle.toggled.connect(self.filter_changed)
         self._step.returnPressed.connect(self._on_step_return_pressed)
 
@@ -170,8 +170,8 @@ class HistoryFilterRow(QWidget):
     def filter(self) -> HistoryFilter:
         """The filter chosen; it is a regular expression only if there is any text."""
         text = self._text.text()
-        is_pattern = bool(text) and self._is_pattern.isChecked()
-        return HistoryFilter(text, is_pattern, self._only_ties.isChecked(), self._only_live.isChecked())
+        is_pattern = bool(text) and self.is_pattern.isChecked()
+        return HistoryFilter(text, is_pattern, self.only_ties.isChecked(), self.only_live.isChecked())
 
     @property
     def error(self) -> str:
@@ -187,8 +187,8 @@ class HistoryFilterRow(QWidget):
 
     def clear(self) -> None:
         self._text.clear()
-        self._only_ties.setChecked(False)
-        self._only_live.setChecked(False)
+        self.only_ties.setChecked(False)
+        self.only_live.setChecked(False)
 
     def show_error(self, error: StudioError | None) -> None:
         text = str(error) if error is not None else ""
@@ -232,16 +232,16 @@ class HistoryPane(Pane):
         self.rows = HistoryTableModel(model, self)
         self.view = HistoryView(self.rows, theme, self)
         self._controls = HistoryControls(theme, HistoryMenu(self.view, self), self)
-        self._filter_row = HistoryFilterRow(self)
-        self._filter_row.hide()
+        self.filter_row = HistoryFilterRow(self)
+        self.filter_row.hide()
         self.export_bar = ExportBar(self)
         self._copying = Task(history_tsv, "The rows cannot be copied", self)
-        self._empty = EmptyState(self)
-        self._selection_step = SelectionStep()
+        self.empty = EmptyState(self)
+        self.selection_step = SelectionStep()
         self._is_my_selection = False  # the selection was made here, so it is in view
         self._is_selection_marked = False
         self._is_open_for_step = False  # the filter row, which closes once the step is typed
-        parts = self._controls, self._filter_row, self.export_bar, (self._empty, 1), (self.view, 100)
+        parts = self._controls, self.filter_row, self.export_bar, (self.empty, 1), (self.view, 100)
         fill(QVBoxLayout(self), *parts, margins=(1, 4, 1, 2), spacing=4)
         self._connect()
         self.rows.set_live_steps(self._changes.steps)
@@ -265,10 +265,10 @@ class HistoryPane(Pane):
         self._controls.step.clicked.connect(self.ask_for_step)
         self._controls.show_step.clicked.connect(self.show_step)
         self._controls.export.clicked.connect(self.export_requested)
-        self._filter_row.filter_changed.connect(self._on_filter_row_filter_changed)
-        self._filter_row.step_entered.connect(self._on_filter_row_step_entered)
-        self._filter_row.closed.connect(self._on_filter_row_closed)
-        self.rows.filter_failed.connect(self._filter_row.show_error)
+        self.filter_row.filter_changed.connect(self._on_filter_row_filter_changed)
+        self.filter_row.step_entered.connect(self._on_filter_row_step_entered)
+        self.filter_row.closed.connect(self._on_filter_row_closed)
+        self.rows.filter_failed.connect(self.filter_row.show_error)
         self.rows.busy_changed.connect(self._on_rows_changed)
         self.rows.rows_found.connect(self._on_rows_changed)
         self.rows.modelReset.connect(self._on_rows_model_reset)
@@ -317,8 +317,8 @@ class HistoryPane(Pane):
             text = self.tr("No merge matches the filter.")
             if self.rows.filter.only_live and not self._changes.is_known:
                 text = self.tr("Still finding the steps that change the live text.")
-        self._empty.show_text(text, offers=self._model.history is None)
-        self._empty.setVisible(bool(text))
+        self.empty.show_text(text, offers=self._model.history is None)
+        self.empty.setVisible(bool(text))
         self.view.setVisible(not text)
 
     def _why_no_merge(self) -> str:
@@ -349,25 +349,25 @@ class HistoryPane(Pane):
     def show_step(self) -> None:
         """Scroll to the row of the current step and focus it; a filter that hides it is cleared."""
         if self._model.step and self.rows.row_of_step(self._model.step) < 0:
-            self._filter_row.clear()
+            self.filter_row.clear()
         self.view.show_step(self._model.step, select=True)
         self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def open_filter(self, is_wanted: bool = True) -> None:
         """Show the filter row and focus it; or hide it, and show all merges."""
         self._is_open_for_step = False
-        self._filter_row.setVisible(is_wanted)
+        self.filter_row.setVisible(is_wanted)
         if is_wanted:
-            self._filter_row.ask_for_text()
+            self.filter_row.ask_for_text()
         else:
-            self._filter_row.clear()
+            self.filter_row.clear()
         self._show_filter()
 
     def ask_for_step(self) -> None:
-        was_hidden = self._filter_row.isHidden()
-        self._filter_row.show()
+        was_hidden = self.filter_row.isHidden()
+        self.filter_row.show()
         self._show_filter()
-        self._filter_row.ask_for_step()
+        self.filter_row.ask_for_step()
         self._is_open_for_step = was_hidden
 
     def take_columns(self, names: Sequence[str]) -> None:
@@ -427,14 +427,14 @@ class HistoryPane(Pane):
         """Mark the row of the selection; scroll to it if it was made elsewhere."""
         model, step = self._model, 0
         if model.selection is not None and model.selection.kind != "word":
-            step = self._selection_step.find(model.selection, model.history, model.merge_count) or 0
+            step = self.selection_step.find(model.selection, model.history, model.merge_count) or 0
         self._is_selection_marked = bool(step)
         self.view.set_selection_step(step)
         if step and not self._is_my_selection and self.rows.row_of_step(step) >= 0:
             self.view.show_step(step, select=False)
 
     def _show_filter(self) -> None:
-        self._controls.show_filter(self._filter_row.filter, is_open=not self._filter_row.isHidden())
+        self._controls.show_filter(self.filter_row.filter, is_open=not self.filter_row.isHidden())
 
     def _show_columns(self) -> None:
         self._controls.show_columns(len(self.view.columns.shown()))
@@ -455,14 +455,14 @@ class HistoryPane(Pane):
             self._go_to(self.rows.step_of_row(index.row()))
 
     def _on_filter_row_filter_changed(self) -> None:
-        self._filter_row.show_error(None)
-        self.rows.set_filter(self._filter_row.filter)
+        self.filter_row.show_error(None)
+        self.rows.set_filter(self.filter_row.filter)
         self._show_filter()
         self.refresh_later()
 
     def _on_filter_row_step_entered(self, step: int) -> None:
         self._model.seek(step)
-        if self._is_open_for_step and not self._filter_row.filter:
+        if self._is_open_for_step and not self.filter_row.filter:
             self.open_filter(False)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 

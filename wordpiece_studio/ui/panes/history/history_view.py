@@ -129,8 +129,8 @@ class HistoryColumns(QObject):
         self._table = table
         self._model = model
         self._chosen: frozenset[HistoryColumn] | None = None  # None: as many as fit
-        self._wanted_widths: dict[int, int] = {}
-        self._number_widths: dict[int, int] = {}  # below these a number would be cut off
+        self.wanted_widths: dict[int, int] = {}
+        self.number_widths: dict[int, int] = {}  # below these a number would be cut off
         self._is_spreading = False
         header = table.horizontalHeader()
         header.setSectionsMovable(True)
@@ -179,7 +179,7 @@ class HistoryColumns(QObject):
     # -- widths
 
     def restyle(self) -> None:
-        self._wanted_widths = {column: self._least_width(column) for column in HistoryColumn}
+        self.wanted_widths = {column: self._least_width(column) for column in HistoryColumn}
         self.fit_numbers()
         self.spread()
 
@@ -189,9 +189,9 @@ class HistoryColumns(QObject):
         for column, (least, most) in self._model.extremes().items():
             texts = _longest_texts(column, least, most)
             needed = max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + 2
-            self._number_widths[column] = needed
-            if needed > self._wanted_widths[column]:
-                self._wanted_widths[column], has_grown = needed, True
+            self.number_widths[column] = needed
+            if needed > self.wanted_widths[column]:
+                self.wanted_widths[column], has_grown = needed, True
         if has_grown:
             self.spread()
 
@@ -203,10 +203,10 @@ class HistoryColumns(QObject):
         for column in HistoryColumn:
             self._table.setColumnHidden(column, column in left_out)
         share = self._share()
-        for place, width in self._wanted_widths.items():
+        for place, width in self.wanted_widths.items():
             column = HistoryColumn(place)
             if column not in left_out:
-                self._table.setColumnWidth(column, max(int(width * share), self._number_widths.get(column, 0)))
+                self._table.setColumnWidth(column, max(int(width * share), self.number_widths.get(column, 0)))
         self._is_spreading = False
         is_whole = self._table.horizontalHeader().length() <= self._table.viewport().width()
         policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if is_whole else Qt.ScrollBarPolicy.ScrollBarAsNeeded
@@ -225,10 +225,10 @@ class HistoryColumns(QObject):
     def _left_out(self) -> frozenset[int]:
         if self._chosen is not None:
             return frozenset(HistoryColumn) - self._chosen
-        return left_out(self._wanted_widths, _LEFT_OUT_FIRST, self._table.viewport().width())
+        return left_out(self.wanted_widths, _LEFT_OUT_FIRST, self._table.viewport().width())
 
     def _share(self) -> float:
-        shown = sum(self._wanted_widths[column] for column in self.shown())
+        shown = sum(self.wanted_widths[column] for column in self.shown())
         return max(self._table.viewport().width() / max(shown, 1), 1.0)
 
     # -- order
@@ -254,11 +254,11 @@ class HistoryColumns(QObject):
 
     def _on_header_section_resized(self, column: int, _before: int, width: int) -> None:
         """Remember a width set by dragging; a number keeps the room it needs."""
-        if self._is_spreading or column not in self._wanted_widths or self._table.isColumnHidden(column):
+        if self._is_spreading or column not in self.wanted_widths or self._table.isColumnHidden(column):
             return
-        is_number = column in self._number_widths
-        least = max(self._number_widths[column], self._least_width(HistoryColumn(column))) if is_number else 1
-        self._wanted_widths[column] = max(int(width / self._share()), least)
+        is_number = column in self.number_widths
+        least = max(self.number_widths[column], self._least_width(HistoryColumn(column))) if is_number else 1
+        self.wanted_widths[column] = max(int(width / self._share()), least)
         if width < least:
             self._is_spreading = True
             self._table.setColumnWidth(column, least)
@@ -281,11 +281,11 @@ class HistoryView(SortedTable):
         super().__init__(model, parent)
         self._rows = model
         self._theme = theme
-        self._selection_step = 0
+        self.selection_step = 0
         self._was_at_end = True
         self._shown_step = 0
-        self._delegate = HistoryDelegate(model, theme, self)
-        self.setItemDelegate(self._delegate)
+        self.delegate = HistoryDelegate(model, theme, self)
+        self.setItemDelegate(self.delegate)
         self.setAccessibleName(self.tr("Merge history"))
         self.columns = HistoryColumns(self, model)
         self.restyle()
@@ -309,18 +309,18 @@ class HistoryView(SortedTable):
 
     def set_step(self, step: int) -> None:
         """Mark the row of this step; rows after it are pale."""
-        self._delegate.step = step
+        self.delegate.step = step
         self.viewport().update()
 
     def set_selection_step(self, step: int) -> None:
         """Mark the row of this step as the selection; 0 for none."""
-        self._selection_step = step
+        self.selection_step = step
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows, and a frame around the row of the selection."""
         super().paintEvent(event)
-        row = self._rows.row_of_step(self._selection_step)
+        row = self._rows.row_of_step(self.selection_step)
         if row < 0:
             return
         height = self.verticalHeader().defaultSectionSize()
@@ -361,14 +361,14 @@ class HistoryView(SortedTable):
         return self.selected_items() + 1
 
     def _on_columns_changed(self) -> None:
-        self._delegate.first_column = self.columns.first
+        self.delegate.first_column = self.columns.first
         self.viewport().update()
 
     def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
         """Show the first rows of the new order, or the step's row if it is the one selected."""
         selected = self.selected_steps().tolist() if self.is_one_row_selected() else []
-        if selected == [self._delegate.step]:
-            self.show_step(self._delegate.step, select=False)
+        if selected == [self.delegate.step]:
+            self.show_step(self.delegate.step, select=False)
         else:
             self.scrollToTop()
 
@@ -396,7 +396,7 @@ class HistoryMenu(QMenu):
     def __init__(self, view: HistoryView, parent: QWidget) -> None:
         super().__init__(parent)
         self._view = view
-        self._sorting = QMenu(self.tr("&Sort by"), self)
+        self.sorting = QMenu(self.tr("&Sort by"), self)
         self._descending = self._checkable(text=self.tr("&Largest first"))
         self._columns = [self._checkable(column) for column in HistoryColumn]
         self._automatic = self._checkable(text=self.tr("As many as &fit"))
@@ -404,17 +404,17 @@ class HistoryMenu(QMenu):
         group = QActionGroup(self)
         for action in self._orders:
             group.addAction(action)
-        self._sorting.addActions(self._orders)
-        self._sorting.addSeparator()
-        self._sorting.addAction(self._descending)
-        self.addMenu(self._sorting)
+        self.sorting.addActions(self._orders)
+        self.sorting.addSeparator()
+        self.sorting.addAction(self._descending)
+        self.addMenu(self.sorting)
         self.addSeparator()
         self.addAction(self._automatic)
         self.addSeparator()
         self.addActions(self._columns)
         self.aboutToShow.connect(self._on_self_about_to_show)
         self.triggered.connect(self._on_self_triggered)
-        self._sorting.triggered.connect(self._on_sorting_triggered)
+        self.sorting.triggered.connect(self._on_sorting_triggered)
         header = view.horizontalHeader()
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._on_header_context_menu_requested)

@@ -183,10 +183,10 @@ class CandidatesView(ChoosingTable):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._tie_text = ""
-        self._needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
+        self.tie_text = ""
+        self.needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
         self.candidates = CandidatesModel(self)
-        self._delegate = _CandidatesDelegate(self.candidates, theme, self)
+        self.delegate = _CandidatesDelegate(self.candidates, theme, self)
         self.setAccessibleName(self.tr("Candidates"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.horizontalHeader()
@@ -195,7 +195,7 @@ class CandidatesView(ChoosingTable):
         tip = self.tr("Show more candidates. Scrolling to the last one does the same.")
         self.more_button = tool_button(self.tr("Show more candidates"), tip, self, name=self.tr("Show more candidates"))
         self.more_button.hide()
-        self.set_up(self.candidates, theme, self._delegate, stretched=BAR)
+        self.set_up(self.candidates, theme, self.delegate, stretched=BAR)
         self.more_button.clicked.connect(self.more_wanted)
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
 
@@ -209,11 +209,11 @@ class CandidatesView(ChoosingTable):
             self.scrollToTop()
 
     def restyle(self) -> None:
-        self._delegate.restyle()
+        self.delegate.restyle()
         self._leave_room_for_tie()
         self.more_button.setIcon(icon("down", self._theme.muted))
-        self._needs = {}
-        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
+        self.needs = {}
+        self.verticalHeader().setDefaultSectionSize(self.delegate.chip_height + 3)
         self._spread_columns()
 
     def needed_height(self, rows: int) -> int:
@@ -226,10 +226,10 @@ class CandidatesView(ChoosingTable):
     def _spread_columns(self) -> None:
         """Values are never cut off; then pairs, formulas and reduced formulas get room, and the bar takes the rest."""
         width = self.viewport().width()
-        if not self._needs:
-            self._needs = {column: self._needed_width(column) for column in (RANK, NUMBERS, REDUCED, VALUE)}
-            self._needs[PAIR] = self._needed_pair_width()
-        needed = dict(self._needs)
+        if not self.needs:
+            self.needs = {column: self._needed_width(column) for column in (RANK, NUMBERS, REDUCED, VALUE)}
+            self.needs[PAIR] = self._needed_pair_width()
+        needed = dict(self.needs)
         pair = needed.pop(PAIR)
         more = self._fit_button(width - pair - sum(needed.values()))
         left = width - needed[RANK] - needed[VALUE] - pair - more
@@ -291,22 +291,22 @@ class CandidatesView(ChoosingTable):
 
     def _needed_pair_width(self) -> int:
         candidates = (self.candidates.records[row] for row in self._sampled_rows())
-        longest = max((self._delegate.width(_chips_of(candidate)) for candidate in candidates), default=80.0)
+        longest = max((self.delegate.width(_chips_of(candidate)) for candidate in candidates), default=80.0)
         return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
 
     def _tie_width(self) -> int:
-        return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self._tie_text or "tie of 00")
+        return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self.tie_text or "tie of 00")
 
     def set_tie_text(self, text: str, rule: str) -> None:
         """Set the text on the right of the tie box, for example ``tie of 2``, and the rule for the tooltips there."""
-        self._tie_text = text
+        self.tie_text = text
         self.candidates.tie_rule = rule
         self._leave_room_for_tie()
         self._spread_columns()
         self.viewport().update()
 
     def _leave_room_for_tie(self) -> None:
-        self._delegate.tie_width = self._tie_width() if self.candidates.tied_rows > 1 else 0
+        self.delegate.tie_width = self._tie_width() if self.candidates.tied_rows > 1 else 0
 
     def show_pair(self, left: str, right: str) -> None:
         self.mark_row(self.candidates.row_of(left, right))
@@ -335,7 +335,7 @@ class CandidatesView(ChoosingTable):
             first = QRectF(left, box.top(), box.right() - 10 - left, self.verticalHeader().defaultSectionSize())
             if first.width() >= self._tie_width():  # the text must never cover a number
                 flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(first, int(flags), self._tie_text)
+                painter.drawText(first, int(flags), self.tie_text)
 
     def _tie_box(self) -> QRectF | None:
         tied = self.candidates.tied_rows
@@ -350,6 +350,6 @@ class CandidatesView(ChoosingTable):
             self.more_wanted.emit()
 
     def _set_more(self, may_have_more: bool) -> None:
-        self._needs = {}
+        self.needs = {}
         self.more_button.setVisible(may_have_more)
         self._spread_columns()

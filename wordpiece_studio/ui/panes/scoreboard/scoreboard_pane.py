@@ -274,20 +274,20 @@ class ScoreboardPane(Pane):
 
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
-        self._candidates: Candidates | None = None
-        self._limit = _FIRST_CANDIDATES
+        self.candidates: Candidates | None = None
+        self.limit = _FIRST_CANDIDATES
         self._chosen: Selection | None = None  # at this step
         self._is_patient = False
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
         self._top = FormulaPart(theme, self)
-        self._formula = self._top.line
-        self._middle = CandidatesPart(theme, self)
-        self._candidates_view = self._middle.view
+        self.formula = self._top.line
+        self.middle = CandidatesPart(theme, self)
+        self.candidates_view = self.middle.view
         self._words = WordsPanel(theme, self)
         self._connect(theme)
         self.set_heading(self.tr("Merge candidates"))
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self._splitter.addWidget(self._middle)
+        self._splitter.addWidget(self.middle)
         self._splitter.addWidget(self._words)
         self._splitter.setStretchFactor(0, 2)
         self._splitter.setStretchFactor(1, 1)
@@ -312,14 +312,14 @@ class ScoreboardPane(Pane):
         self._top.set_detail(chosen.detail)
         self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
         self._words.setVisible(self._words.request is not None and chosen.words > 0)
-        view = self._candidates_view
+        view = self.candidates_view
         view.setMinimumHeight(view.needed_height(chosen.candidates))
 
     def _needed_height(self, each: _Arrangement) -> int:
         width, between = self.width(), self._splitter.handleWidth() + 2
         top = self._top.needed_height(each.detail, width)
         words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0
-        return _TOP + top + self._candidates_view.needed_height(each.candidates) + words + between
+        return _TOP + top + self.candidates_view.needed_height(each.candidates) + words + between
 
     def _connect(self, theme: Theme) -> None:
         self._model.step_changed.connect(self._on_model_step_changed)
@@ -328,9 +328,9 @@ class ScoreboardPane(Pane):
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
         theme.changed.connect(self._share_room)
-        self._candidates_view.row_chosen.connect(self._on_candidates_view_row_chosen)
-        self._candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
-        self._middle.pause_button.clicked.connect(self._model.pause)
+        self.candidates_view.row_chosen.connect(self._on_candidates_view_row_chosen)
+        self.candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
+        self.middle.pause_button.clicked.connect(self._model.pause)
         self._words.view.row_chosen.connect(self._on_words_view_row_chosen)
 
     def close_jobs(self) -> None:
@@ -349,14 +349,14 @@ class ScoreboardPane(Pane):
         return history[self._model.step - 1] if history is not None and self._model.step else None
 
     def forget(self) -> None:
-        self._candidates = self._chosen = None
+        self.candidates = self._chosen = None
 
     def refresh(self) -> None:
         self._show_heading()
-        self._limit = _FIRST_CANDIDATES
+        self.limit = _FIRST_CANDIDATES
         if self._is_learning_at_head():
-            self._candidates = None
-            if self._middle.currentWidget() is not self._candidates_view:
+            self.candidates = None
+            if self.middle.currentWidget() is not self.candidates_view:
                 self._show_message()
             elif not self._patience.isActive():  # a short run is over by then
                 self._wait_patiently()
@@ -364,7 +364,7 @@ class ScoreboardPane(Pane):
             history = self._model.history
             is_read = history is None or history.is_whole or history.is_damaged
             if is_read:  # otherwise they are requested once the project has been read
-                self._model.request_candidates(self._limit, self.shown_step - 1)
+                self._model.request_candidates(self.limit, self.shown_step - 1)
             if self._current_pairs is None:
                 self._wait_patiently()
         self._show_formula()
@@ -397,7 +397,7 @@ class ScoreboardPane(Pane):
         if history is None or config is None or pair is None:
             self._top.show_nothing()
             return
-        ties = self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
+        ties = self.merge.ties if self.merge is not None else self.candidates_view.candidates.tied_rows
         is_tied = not isinstance(pair, Candidate) or pair.is_tied
         self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1)
 
@@ -413,21 +413,21 @@ class ScoreboardPane(Pane):
     @property
     def _current_pairs(self) -> Sequence[Candidate] | None:
         """The candidates, unless they are of another step."""
-        found = self._candidates
+        found = self.candidates
         return found.pairs if found is not None and found.step == self.shown_step - 1 else None
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, merge = self._model.history, self._model.config, self.merge
         if history is not None and config is not None:
             symbols, ties = history.symbols_after(candidates.step), merge.ties if merge is not None else None
-            self._middle.show_candidates(candidates.pairs, config, symbols, self._limit, ties=ties)
+            self.middle.show_candidates(candidates.pairs, config, symbols, self.limit, ties=ties)
         self._show_message()
         self._mark_selection()
 
     def _show_message(self) -> None:
-        candidates, can_pause = self._candidates, False
+        candidates, can_pause = self.candidates, False
         if self._model.history is None:
-            self._middle.show_nothing(self.tr("Nothing has been trained yet. Train to see why each pair is merged."))
+            self.middle.show_nothing(self.tr("Nothing has been trained yet. Train to see why each pair is merged."))
             return
         if not self._model.history.has_steps:
             text = self.tr("This run was trained with another library, which does not record merges.")
@@ -445,7 +445,7 @@ class ScoreboardPane(Pane):
             text = self.tr("No pair is left to merge.")
         else:
             text = ""
-        self._middle.show_message(text, can_pause=can_pause)
+        self.middle.show_message(text, can_pause=can_pause)
 
     def _mark_selection(self) -> None:
         selection, history = self._model.selection, self._model.history
@@ -454,7 +454,7 @@ class ScoreboardPane(Pane):
             left, right = selection.left, selection.right
         elif selection is not None and selection.kind == "token" and history is not None:
             left, right = _parents(history, selection.text)
-        self._candidates_view.show_pair(left, right)
+        self.candidates_view.show_pair(left, right)
         self._words.mark_word(selection.text if selection is not None and selection.kind == "word" else "")
 
     def _show_words(self) -> None:
@@ -501,7 +501,7 @@ class ScoreboardPane(Pane):
     def _on_model_candidates_changed(self, candidates: Candidates) -> None:
         if candidates.step != self.shown_step - 1 or self._is_learning_at_head():
             return
-        self._candidates = candidates
+        self.candidates = candidates
         self._patience.stop()
         self._show_candidates(candidates)
         if self.merge is None or (self._chosen is not None and self._chosen.kind == "pair"):
@@ -517,17 +517,17 @@ class ScoreboardPane(Pane):
         if self._is_learning_at_head():
             self._show_message()
         else:
-            self._middle.show_message(self.tr("Computing the candidates of this merge…"))
+            self.middle.show_message(self.tr("Computing the candidates of this merge…"))
 
     def _on_candidates_view_row_chosen(self, row: int) -> None:
-        candidate = self._candidates_view.candidates.records[row]
+        candidate = self.candidates_view.candidates.records[row]
         self._choose(Selection("pair", left=candidate.left, right=candidate.right))
 
     def _on_candidates_view_more_wanted(self) -> None:
-        shown = len(self._candidates.pairs) if self._candidates is not None else 0
-        if shown == self._limit < _MOST_CANDIDATES:  # otherwise the answer is still to come
-            self._limit = min(2 * self._limit, _MOST_CANDIDATES)
-            self._model.request_candidates(self._limit, self.shown_step - 1)
+        shown = len(self.candidates.pairs) if self.candidates is not None else 0
+        if shown == self.limit < _MOST_CANDIDATES:  # otherwise the answer is still to come
+            self.limit = min(2 * self.limit, _MOST_CANDIDATES)
+            self._model.request_candidates(self.limit, self.shown_step - 1)
 
     def _on_words_view_row_chosen(self, row: int) -> None:
         self._choose(Selection("word", text=self._words.view.words.records[row].word))

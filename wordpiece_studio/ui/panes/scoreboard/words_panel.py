@@ -252,12 +252,12 @@ class WordsView(ChoosingTable):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.words = WordsModel(self)
-        self._delegate = ChipDelegate(theme, CHANGE, self._chips_at, self)
+        self.delegate = ChipDelegate(theme, CHANGE, self._chips_at, self)
         self.setAccessibleName(self.tr("Words that contain the selection"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
         self._least_rows = 1
-        self.set_up(self.words, theme, self._delegate, stretched=CHANGE)
+        self.set_up(self.words, theme, self.delegate, stretched=CHANGE)
 
     def show_words(self, words: Sequence[PairWord]) -> None:
         self.words.set_records(words)
@@ -277,8 +277,8 @@ class WordsView(ChoosingTable):
         return row >= 0
 
     def restyle(self) -> None:
-        self._delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
+        self.delegate.restyle()
+        self.verticalHeader().setDefaultSectionSize(self.delegate.chip_height + 3)
         self._fit_columns()
         self.show_rows(self._least_rows)
 
@@ -351,15 +351,15 @@ class WordsPanel(QWidget):
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("word", self)
         self.view = WordsView(theme, self)
-        self._task = Task(find_words, "The words with the selection cannot be found", self)
+        self.task = Task(find_words, "The words with the selection cannot be found", self)
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setContentsMargins(_SIDES)
         self._layout.setSpacing(2)
         self._layout.addWidget(self._title)
         self._layout.addWidget(self.view, 1)
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
-        self._task.finished.connect(self._show)
-        self._task.failed.connect(self._on_task_failed)
+        self.task.finished.connect(self._show)
+        self.task.failed.connect(self._on_task_failed)
 
     @property
     def title(self) -> str:
@@ -368,7 +368,7 @@ class WordsPanel(QWidget):
     def show_words(self, request: WordsRequest | None) -> None:
         """Show the words requested, or none; those before stay for a moment if these must be searched for."""
         self.request = request
-        self._task.stop()
+        self.task.stop()
         if request is None:
             self._show(NO_WORDS)
         elif request.history.is_whole and len(request.history.input.cells) <= _MOST_CELLS:
@@ -378,7 +378,7 @@ class WordsPanel(QWidget):
                 self._show_search()
             elif not self._patience.isActive():
                 self._patience.start()
-            self._task.run(*request)
+            self.task.run(*request)
 
     def mark_word(self, word: str) -> bool:
         """Mark a word as soon as it is shown; an empty one marks none. Return whether it is shown now."""
@@ -417,7 +417,7 @@ class WordsPanel(QWidget):
             self.setMaximumHeight(needed_height(self, self._title, self.view, count))
 
     def close_job(self) -> None:
-        self._task.close()
+        self.task.close()
 
     def _show_search(self) -> None:
         self._show(NO_WORDS)
@@ -426,7 +426,7 @@ class WordsPanel(QWidget):
     def _show(self, found: PairWords) -> None:
         self._patience.stop()
         self._found, self._shown = found, self.request
-        self._task.answer = self._task.answered = None
+        self.task.answer = self.task.answered = None
         self.view.show_words(found.words)
         self.view.mark_word(self._marked)
         self.view.setVisible(bool(found.words))  # an empty table would take the keyboard focus
@@ -444,7 +444,7 @@ class WordsPanel(QWidget):
         self._title.setAccessibleName(whole)
 
     def _on_patience_timeout(self) -> None:
-        if self._task.is_running:
+        if self.task.is_running:
             self._show_search()
 
     def _on_task_failed(self, error: StudioError) -> None:

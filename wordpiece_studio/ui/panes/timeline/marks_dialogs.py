@@ -97,12 +97,12 @@ class NoteDelegate(QStyledItemDelegate):
 
     def __init__(self, bookmarks: Bookmarks, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._bookmarks = bookmarks
+        self.bookmarks = bookmarks
         self._theme = theme
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
-        if not self._bookmarks.is_of_run(self._bookmarks.notes[index.row()]):
+        if not self.bookmarks.is_of_run(self.bookmarks.notes[index.row()]):
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
                 option.palette.setColor(role, self._theme.faint)
 
@@ -159,9 +159,9 @@ class BookmarksDialog(ScreenDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Bookmarks"))
         explain("bookmark", self)
-        self._bookmarks = bookmarks
+        self.bookmarks = bookmarks
         self._table = BookmarksTable(bookmarks, theme, self)
-        self._empty = plain_label("", self, role="caption", wrap=True)
+        self.empty = plain_label("", self, role="caption", wrap=True)
         self._keep = QPushButton(actions.keep_step.text(), self)
         self._edit = QPushButton(self.tr("&Edit"), self)
         self._remove = QPushButton(self.tr("&Delete"), self)
@@ -170,7 +170,7 @@ class BookmarksDialog(ScreenDialog):
             button.setAutoDefault(False)
         buttons = fill(QHBoxLayout(), self._keep, self._edit, self._remove, 1, close, spacing=-1)
         layout = QVBoxLayout(self)
-        layout.addWidget(self._empty)
+        layout.addWidget(self.empty)
         layout.addWidget(self._table, 1)
         layout.addLayout(buttons)
         self.resize(620, 380)
@@ -188,28 +188,28 @@ class BookmarksDialog(ScreenDialog):
         """Show the dialog with the keyboard focus in the list."""
         self.show()
         self.activateWindow()
-        (self._table if self._bookmarks.notes else self._keep).setFocus()
+        (self._table if self.bookmarks.notes else self._keep).setFocus()
 
     def select_row(self, row: int) -> None:
-        self._table.setCurrentIndex(self._bookmarks.index(row, 0))
+        self._table.setCurrentIndex(self.bookmarks.index(row, 0))
 
     def _enable(self) -> None:
         text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
-        if self._bookmarks.notes:
+        if self.bookmarks.notes:
             text = self.tr("Click a bookmark or press Enter to go to its step; select its checkbox to compare it with "
                            "the current step. Dimmed bookmarks belong to another run.")  # fmt: skip
-        set_plain_text(self._empty, text)
+        set_plain_text(self.empty, text)
         has_row = self._table.selected_row >= 0
         self._edit.setEnabled(has_row)
         self._remove.setEnabled(has_row)
 
     def _on_table_row_chosen(self, row: int) -> None:
-        self.note_chosen.emit(self._bookmarks.notes[row])
+        self.note_chosen.emit(self.bookmarks.notes[row])
 
     def _on_remove_clicked(self) -> None:
         row = self._table.selected_row
         if row >= 0:
-            self._bookmarks.remove(row)
+            self.bookmarks.remove(row)
 
 
 _EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
@@ -243,7 +243,7 @@ class BreakpointEditor(ScreenDialog):
         self._close = QPushButton(self.tr("Close"), self)
         for button in (self._change, self._remove, self._close):
             button.setAutoDefault(False)
-        self._problem = plain_label("", self, role="error", wrap=True)
+        self.problem = plain_label("", self, role="error", wrap=True)
         self._found = plain_label("", self, role="caption", wrap=True)
         self._lay_out()
         self._connect()
@@ -258,7 +258,7 @@ class BreakpointEditor(ScreenDialog):
         layout.addWidget(plain_label(intro, self, role="caption", wrap=True))
         layout.addWidget(self._table, 1)
         layout.addLayout(form)
-        layout.addWidget(self._problem)
+        layout.addWidget(self.problem)
         layout.addWidget(self._found)
         layout.addLayout(bottom)
         self.resize(500, 340)
@@ -321,14 +321,14 @@ class BreakpointEditor(ScreenDialog):
         self._enable()
 
     def _say(self, problem: str) -> None:
-        set_plain_text(self._problem, problem)
-        self._problem.setVisible(bool(problem))
+        set_plain_text(self.problem, problem)
+        self.problem.setVisible(bool(problem))
         set_state(self._field, "wrong" if problem else "")
 
     # -- the list
 
     def _enable(self) -> None:
-        is_good = bool(self._field.text()) and self._problem.isHidden()
+        is_good = bool(self._field.text()) and self.problem.isHidden()
         row = self._table.selected_row
         self._add.setEnabled(is_good)
         self._change.setEnabled(is_good and row >= 0)

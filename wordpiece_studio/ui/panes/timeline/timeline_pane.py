@@ -217,10 +217,10 @@ class TimelinePane(Pane):
         self.player = player
         self._changes = changes
         self._judging = judging
-        self._partings = Task(partings, "The runs cannot be compared", self)
+        self.partings = Task(partings, "The runs cannot be compared", self)
         self._goes_to_parting = False  # as soon as it is known
         self._curve_of: MergeHistory | None = None  # the run that the plot shows
-        self._selection_step = SelectionStep()
+        self.selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
         self._has_tools = self._is_made = False
@@ -235,9 +235,9 @@ class TimelinePane(Pane):
         self._further.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.plot = TimelinePlot(theme, self._describe_step, self)
         self.plot.setAccessibleName(self.tr("Training step"))
-        self._legend = Legend(theme, self)
+        self.legend = Legend(theme, self)
         self._make_header()
-        legend = fill(QHBoxLayout(), self._legend, margins=(14, 0, 12, 0))
+        legend = fill(QHBoxLayout(), self.legend, margins=(14, 0, 12, 0))
         right = fill(QVBoxLayout(), (self.plot, 1), legend)
         fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 8, 10, 4), spacing=14)
         self._connect()
@@ -260,7 +260,7 @@ class TimelinePane(Pane):
         self._show_step()
 
     def close_jobs(self) -> None:
-        self._partings.close()
+        self.partings.close()
 
     def go_to_parting(self) -> None:
         """Go to the next step at which a compared run parts from the one shown; after the last, to the first."""
@@ -270,28 +270,28 @@ class TimelinePane(Pane):
     # -- set-up
 
     def _make_header(self) -> None:
-        self._stretch = QCheckBox(self.tr("Stretch lanes to full width"), self)
-        explain("run", self._stretch)
+        self.stretch = QCheckBox(self.tr("Stretch lanes to full width"), self)
+        explain("run", self.stretch)
         set_plain_tooltip(
-            self._stretch, self.tr("Draw every compared run across the full width, however many tokens it has")
+            self.stretch, self.tr("Draw every compared run across the full width, however many tokens it has")
         )
-        self._stretch.hide()
+        self.stretch.hide()
         self._parting = tool_button("", self.tr("Where other runs diverge from the current run"), self)
         explain("divergence", self._parting)
         self._parting.setProperty("role", "link")
         self._parting.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._parting.hide()
-        self._held_out = plain_label("", self, role="hint")
-        self._held_out.setAccessibleName(self.tr("Held-out text"))
-        explain("held-out-text", self._held_out)
-        self._held_out.setMinimumWidth(1)  # it is shown only where there is room for it
-        self._held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
+        self.held_out = plain_label("", self, role="hint")
+        self.held_out.setAccessibleName(self.tr("Held-out text"))
+        explain("held-out-text", self.held_out)
+        self.held_out.setMinimumWidth(1)  # it is shown only where there is room for it
+        self.held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
         tip = self.tr("A tenth of the corpus is held out. Vocabularies trained on the rest, one per objective, split "
                       "it into this many tokens per word; fewer is better.")  # fmt: skip
-        set_plain_tooltip(self._held_out, tip)
-        self._held_out.hide()
+        set_plain_tooltip(self.held_out, tip)
+        self.held_out.hide()
         self._header = QWidget(self)
-        fill(QHBoxLayout(self._header), self._held_out, self._parting, self._stretch, spacing=-1)
+        fill(QHBoxLayout(self._header), self.held_out, self._parting, self.stretch, spacing=-1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -305,12 +305,12 @@ class TimelinePane(Pane):
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
         super().hideEvent(event)
-        self._partings.stop()
+        self.partings.stop()
         self.refresh_later()
 
     def _fit(self) -> None:
         """In a low pane, give the room of the legend to the curve."""
-        self._legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
+        self.legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
         self._show_step()
 
     def _connect(self) -> None:
@@ -325,15 +325,15 @@ class TimelinePane(Pane):
         marks.run.waiting_changed.connect(self._show_step)
         self._changes.changed.connect(self.refresh_soon)
         self.plot.step_chosen.connect(self._on_plot_step_chosen)
-        self._stretch.toggled.connect(self._on_something_changed)
+        self.stretch.toggled.connect(self._on_something_changed)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
-        self._partings.changed.connect(self.refresh_later)
+        self.partings.changed.connect(self.refresh_later)
         self._comparison.changed.connect(self.refresh_later)
 
     # -- contents
 
     def forget(self) -> None:
-        self._partings.forget()
+        self.partings.forget()
 
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
@@ -355,10 +355,10 @@ class TimelinePane(Pane):
         run, others = self._model.run, self._comparison.others
         self._goes_to_parting = self._goes_to_parting and bool(others)
         if run is None or not others or self._model.is_busy:
-            self._partings.stop()
+            self.partings.stop()
             return
-        self._partings.ask(*((each, len(each.history)) for each in (run, *others)))
-        if self._goes_to_parting and self._partings.answered == self._partings.request:
+        self.partings.ask(*((each, len(each.history)) for each in (run, *others)))
+        if self._goes_to_parting and self.partings.answered == self.partings.request:
             self._goes_to_parting = False
             steps = sorted(parting.step for parting in self._known_partings if parting.step is not None)
             if steps:
@@ -368,7 +368,7 @@ class TimelinePane(Pane):
     @property
     def _known_partings(self) -> tuple[Parting, ...]:
         """Where the compared runs part from the one shown; nothing while it is not known."""
-        task = self._partings
+        task = self.partings
         return task.answer if task.answer is not None and task.answered == task.request else ()
 
     def _show_lanes(self) -> None:
@@ -382,8 +382,8 @@ class TimelinePane(Pane):
                 for lane in lanes
             ]
         own = shown.index(self._model.run) if drawn and self._model.run is not None else 0
-        self.plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
-        self._stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
+        self.plot.set_lanes(drawn, own, is_stretched=self.stretch.isChecked())
+        self.stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
 
     def _lane(self, run: Run, name: str, parting: int | None) -> Lane:
         history = run.history
@@ -428,7 +428,7 @@ class TimelinePane(Pane):
     def _show_marks(self) -> None:
         model, marks = self._model, self._marks
         notes = np.array(marks.bookmarks.steps(), dtype=np.int64)
-        birth = self._selection_step.find(model.selection, model.history, model.merge_count)
+        birth = self.selection_step.find(model.selection, model.history, model.merge_count)
         self.plot.marks = PlotMarks(self._changes.steps, marks.watch.steps, notes, birth)
         self.plot.update()
         self._show_legend()
@@ -453,7 +453,7 @@ class TimelinePane(Pane):
     def _show_parting(self, where: str) -> None:
         """Say where other runs part from the one shown, as far as there is room for it beside `where`."""
         found = self._known_partings
-        taken = self.fontMetrics().horizontalAdvance(where) + 3 * _BETWEEN + self._width_of(self._stretch)
+        taken = self.fontMetrics().horizontalAdvance(where) + 3 * _BETWEEN + self._width_of(self.stretch)
         text = self.fitting_hint(self.title, *parting_words(found), "", taken=taken)
         self._parting.setVisible(bool(text))
         self._parting.setEnabled(any(each.step for each in found))
@@ -471,11 +471,11 @@ class TimelinePane(Pane):
     def _show_held_out(self, where: str) -> None:
         """Say what the objectives make of held-out text, as far as there is room for it beside `where`."""
         room_taken = self.fontMetrics().horizontalAdvance(where) + 2 * _BETWEEN
-        room_taken += self._width_of(self._stretch) + self._width_of(self._parting)
+        room_taken += self._width_of(self.stretch) + self._width_of(self._parting)
         text = self.fitting_hint(self.title, *self._held_out_forms(), "", taken=room_taken)
-        set_plain_text(self._held_out, text)
-        self._held_out.setAccessibleDescription(text)
-        self._held_out.setVisible(bool(text))
+        set_plain_text(self.held_out, text)
+        self.held_out.setAccessibleDescription(text)
+        self.held_out.setVisible(bool(text))
 
     def _held_out_forms(self) -> tuple[str, ...]:
         """Return what is said about held-out text, and a shorter form."""
@@ -526,7 +526,7 @@ class TimelinePane(Pane):
             compare=self._actions.compare_step.shortcut().toString(),
         )
         short = self.tr("← → step · drag, click or scroll")
-        taken = sum(map(self._width_of, (self._held_out, self._parting, self._stretch)))
+        taken = sum(map(self._width_of, (self.held_out, self._parting, self.stretch)))
         return self.fitting_hint(self.title, f"{where} · {named}", f"{where} · {short}", where, taken=taken)
 
     def _curve_text(self) -> str:
@@ -552,7 +552,7 @@ class TimelinePane(Pane):
                 (True, None, curve),
             )
             entries = [(kind, text) for is_there, kind, text in found if is_there]
-        self._legend.set_entries(entries)
+        self.legend.set_entries(entries)
 
     def _birth_text(self) -> str:
         selection = self._model.selection

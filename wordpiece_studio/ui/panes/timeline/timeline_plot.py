@@ -66,9 +66,9 @@ class TimelinePlot(QAbstractSlider):
         self._theme = theme
         self._describe = describe
         self.values: Values = np.empty(0, dtype=np.float64)  # those of the merges shown, shape (n_merges,)
-        self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
-        self._own = 0  # the lane of the run whose step is the value
+        self.own = 0  # the lane of the run whose step is the value
         self.lane_steps: tuple[tuple[int, str], ...] = ()  # that of each lane, and what its vocabulary is there
         self._is_stretched = False
         self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
@@ -101,7 +101,7 @@ class TimelinePlot(QAbstractSlider):
             How many merges are shown, if these begin with them; else 0.
         """
         new_ties = np.flatnonzero(ties[known:] > 1) + known + 1
-        self._ties = np.concatenate((self._ties, new_ties)) if known else new_ties
+        self.ties = np.concatenate((self.ties, new_ties)) if known else new_ties
         self.values = values
         self.blockSignals(True)  # a shorter range would move the value, which the user did not ask for
         self.setMaximum(len(values))
@@ -119,7 +119,7 @@ class TimelinePlot(QAbstractSlider):
             Whether each lane ends at the right edge; otherwise a vocabulary size is at the same place in all.
         """
         before, self.lanes = len(self.lanes), tuple(lanes)
-        self._own, self._is_stretched = own, is_stretched
+        self.own, self._is_stretched = own, is_stretched
         if len(lanes) != before:
             self.updateGeometry()
         self._redraw()
@@ -148,7 +148,7 @@ class TimelinePlot(QAbstractSlider):
         left, right = self._edges
         place = (x - left) / max(right - left, 1.0)
         if self.lanes:
-            lane = self.lanes[self._own]
+            lane = self.lanes[self.own]
             first, last = self._extent(lane)
             step = int(np.searchsorted(lane.sizes, round(first + place * (last - first)), side="right")) - 1
         else:
@@ -188,7 +188,7 @@ class TimelinePlot(QAbstractSlider):
         first, last = 0, self.maximum()
         places = np.asarray(steps, dtype=np.float64)
         if self.lanes:
-            lane = self.lanes[self._own] if lane is None else lane
+            lane = self.lanes[self.own] if lane is None else lane
             first, last = self._extent(lane)
             whole = places.astype(np.int64)
             sizes, later = lane.sizes[whole], lane.sizes[np.minimum(whole + 1, len(lane.sizes) - 1)]
@@ -197,11 +197,11 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def _groove_y(self) -> float:
-        return self._lane_room(self._own).bottom() if self.lanes else self.height() - _GROOVE_FROM_BOTTOM
+        return self._lane_room(self.own).bottom() if self.lanes else self.height() - _GROOVE_FROM_BOTTOM
 
     @property
     def _top(self) -> float:
-        return self._lane_room(self._own).top() if self.lanes else _TOP
+        return self._lane_room(self.own).top() if self.lanes else _TOP
 
     def _lane_room(self, number: int) -> QRectF:
         """Return the room of the curve of a lane, whose bottom is its axis."""
@@ -343,7 +343,7 @@ class TimelinePlot(QAbstractSlider):
             self._paint_groove(painter, self._groove_y)
         if len(self.values):
             below = self._below_axis(_TIES_BELOW, _TIES_BELOW_LANE)
-            paint_marks(painter, "tie", self._places(self._ties), below, theme)
+            paint_marks(painter, "tie", self._places(self.ties), below, theme)
 
     def _paint_groove(self, painter: QPainter, y: float) -> None:
         left, right = self._edges
@@ -367,7 +367,7 @@ class TimelinePlot(QAbstractSlider):
         across = min(_DISC, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
         paint_run_disc(painter, lane.run, disc, self._theme, QFont(self.font()))
-        painter.setFont(self._name_font(is_own=lane is self.lanes[self._own]))
+        painter.setFont(self._name_font(is_own=lane is self.lanes[self.own]))
         painter.setPen(self._theme.text)
         place = QRectF(disc.right() + _GAP, disc.bottom() - _DISC, room.left() - disc.right() - 2 * _GAP, _DISC)
         name = painter.fontMetrics().elidedText(lane.name, Qt.TextElideMode.ElideRight, int(place.width()))
@@ -377,7 +377,7 @@ class TimelinePlot(QAbstractSlider):
         """Draw the step of each run, name the tokens below the axis, and say how large the vocabulary is."""
         theme = self._theme
         for number, (lane, (step, words)) in enumerate(zip(self.lanes, self.lane_steps, strict=False)):
-            room, is_own = self._lane_room(number), number == self._own
+            room, is_own = self._lane_room(number), number == self.own
             self._paint_tokens(painter, lane, step, room)
             if not is_own:
                 painter.setPen(QPen(theme.surface, 1.5))
@@ -413,7 +413,7 @@ class TimelinePlot(QAbstractSlider):
         """Return where marks below the axis lie: in a lane closer to it, and on it where it is full."""
         if not self.lanes:
             return self._groove_y + offset
-        is_full = self._is_crowded or self._names_tokens(self.lanes[self._own])
+        is_full = self._is_crowded or self._names_tokens(self.lanes[self.own])
         return self._groove_y + (0 if is_full else in_lane)
 
     def _paint_marks(self, painter: QPainter) -> None:
@@ -453,7 +453,7 @@ class TimelinePlot(QAbstractSlider):
         if not self.lanes:
             self._paint_cursor(painter)
         painter.setPen(QPen(self._theme.surface, 1.5))
-        painter.setBrush(self._theme.run_color(self.lanes[self._own].run.color) if self.lanes else color)
+        painter.setBrush(self._theme.run_color(self.lanes[self.own].run.color) if self.lanes else color)
         across = 6.0 if self._is_crowded else 7.5
         painter.drawEllipse(QPointF(x, self._groove_y), across, across)
         if self.hasFocus():

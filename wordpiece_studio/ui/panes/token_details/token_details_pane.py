@@ -64,12 +64,12 @@ class ListPart(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._heading = plain_label("", self, role="heading", wrap=True)
+        self.heading = plain_label("", self, role="heading", wrap=True)
         self.flow = ChipFlow(theme, self, points=-0.5)
-        fill(QVBoxLayout(self), self._heading, self.flow, spacing=3)
+        fill(QVBoxLayout(self), self.heading, self.flow, spacing=3)
 
     def show_items(self, heading: str, items: Sequence[FlowItem]) -> None:
-        set_plain_text(self._heading, heading)
+        set_plain_text(self.heading, heading)
         self.flow.show_items(items, heading)
         self.setVisible(bool(items) or bool(heading))
 
@@ -294,13 +294,13 @@ class TokenDetailsPane(Pane):
         self._subject: Subject | None = None
         self.body = DetailsBody(theme, self._state, self)
         self.line = DetailsLine(theme, self._state, self)
-        self._empty = QWidget(self)
-        self._empty_text = WholeLabel(role="hint")
-        self._show_merge = QPushButton(self.tr("Show this merge’s token"))
-        parts = self._empty_text, (self._show_merge, 0, Qt.AlignmentFlag.AlignLeft), 1
-        fill(QVBoxLayout(self._empty), *parts, margins=(14, 5, 14, 3), spacing=4)
+        self.empty = QWidget(self)
+        self.empty_text = WholeLabel(role="hint")
+        self.show_merge = QPushButton(self.tr("Show this merge’s token"))
+        parts = self.empty_text, (self.show_merge, 0, Qt.AlignmentFlag.AlignLeft), 1
+        fill(QVBoxLayout(self.empty), *parts, margins=(14, 5, 14, 3), spacing=4)
         self._stack = QStackedLayout(self)
-        for page in (self._empty, self.line, self.body):
+        for page in (self.empty, self.line, self.body):
             self._stack.addWidget(page)
         self._connect(usage)
         self.set_heading(self.tr("Token details"))
@@ -309,7 +309,7 @@ class TokenDetailsPane(Pane):
         for chips in (self.line.chain, *self.body.chips()):
             chips.chosen.connect(self._on_chips_chosen)
         self.body.birth.clicked.connect(self._on_birth_clicked)
-        self._show_merge.clicked.connect(self._on_show_merge_clicked)
+        self.show_merge.clicked.connect(self._on_show_merge_clicked)
         for task in self._state.tasks:
             task.finished.connect(self.refresh_soon)
             task.failed.connect(self.refresh_soon)
@@ -344,15 +344,15 @@ class TokenDetailsPane(Pane):
             self.body.show_subject(history, self._subject)
 
     def _show_nothing(self, history: MergeHistory | None) -> None:
-        self._stack.setCurrentWidget(self._empty)
+        self._stack.setCurrentWidget(self.empty)
         self.set_heading(self.tr("Token details"))
         text = self.tr("Click any token to see how it was built and where it occurs.")
         if history is None:
             text = self.tr("Nothing has been trained yet. Train to see how each token was built.")
         elif self.is_low:
             text = self.tr("Click any token.")
-        self._empty_text.show_text(text)
-        self._show_merge.setVisible(history is not None and self._model.step > 0)
+        self.empty_text.show_text(text)
+        self.show_merge.setVisible(history is not None and self._model.step > 0)
 
     def _show_heading(self, subject: Subject) -> None:
         hint = token_text(subject.text, 40)

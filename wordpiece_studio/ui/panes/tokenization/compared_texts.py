@@ -158,12 +158,12 @@ class ComparedTexts(QWidget):
         self._theme = theme
         self._lines: list[_Line] = []
         self.heading = RunHeading(theme, parent)
-        self._rest = plain_label("", self, role="hint", wrap=True)
-        self._legend = plain_label(self.tr("Framed words are split differently."), self, role="hint")
-        self._legend.hide()
+        self.rest = plain_label("", self, role="hint", wrap=True)
+        self.legend = plain_label(self.tr("Framed words are split differently."), self, role="hint")
+        self.legend.hide()
         self.differing: frozenset[tuple[int, int]] = frozenset()
         self.changes = ComparedChanges(self)
-        self._layout = fill(QVBoxLayout(self), self._rest, self._legend, spacing=4)
+        self._layout = fill(QVBoxLayout(self), self.rest, self.legend, spacing=4)
         self.heading.hide()
         self.hide()
 
@@ -185,8 +185,8 @@ class ComparedTexts(QWidget):
             self.heading.show_run(run, names[run], self._step_text(run, step), figures_text(live))
             self._show_lines(others[: MOST_SHOWN - 1], names, live.text)
             rest = [f"{each.run.letter} {step_name(each, names)}" for each in others[MOST_SHOWN - 1 :]]
-            self._rest.setVisible(bool(rest))
-            set_plain_text(self._rest, self.tr("Also compared: {runs}").format(runs=", ".join(rest)))
+            self.rest.setVisible(bool(rest))
+            set_plain_text(self.rest, self.tr("Also compared: {runs}").format(runs=", ".join(rest)))
         self._show_differing(live if others else None)
         lines = zip(others, self._lines, strict=False)
         aligned = {each.run: line.live for each, line in lines if each.bookmark is None and not each.is_longest_first}
@@ -200,7 +200,7 @@ class ComparedTexts(QWidget):
     def needed_height(self, rows: int) -> int:
         if self.isHidden():
             return 0
-        labels = [label for label in (self._rest, self._legend) if not label.isHidden()]
+        labels = [label for label in (self.rest, self.legend) if not label.isHidden()]
         heights = [line.needed_height(rows) for line in self._lines] + [label.sizeHint().height() for label in labels]
         return sum(heights) + max(len(heights) - 1, 0) * self._layout.spacing()
 
@@ -217,8 +217,8 @@ class ComparedTexts(QWidget):
         self.differing = frozenset() if live is None else differing_words([live, *(line.live for line in self._lines)])
         for line in self._lines:
             line.chips.set_framed(self.differing)
-        if bool(self.differing) == self._legend.isHidden():
-            self._legend.setVisible(bool(self.differing))
+        if bool(self.differing) == self.legend.isHidden():
+            self.legend.setVisible(bool(self.differing))
             self.height_changed.emit()
 
     def _show_lines(self, others: Sequence[ComparedStep], names: dict[Run, str], text: str) -> None:

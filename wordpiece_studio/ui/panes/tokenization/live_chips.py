@@ -128,9 +128,9 @@ class ChipBlocks:
             for index, height in guesses:
                 self._heights[index] = height
         self._tops: NDArray[np.float64] | None = None
-        self._next = self._chips = 0  # the line to lay out next, and the chips laid out before it
+        self._next = self.chips = 0  # the line to lay out next, and the chips laid out before it
         is_short = int(lengths.sum()) < _SHORT_TEXT
-        while is_short and self._next < len(lines) and self._chips < _CHIPS_AT_ONCE:
+        while is_short and self._next < len(lines) and self.chips < _CHIPS_AT_ONCE:
             self._lay_out_next()
 
     @property
@@ -166,7 +166,7 @@ class ChipBlocks:
 
     @property
     def is_settled(self) -> bool:
-        return self._next >= len(self._lines) or self._chips >= _CHIPS_LATER
+        return self._next >= len(self._lines) or self.chips >= _CHIPS_LATER
 
     def settle(self, seconds: float) -> None:
         """Lay out more of the first blocks for about this long."""
@@ -261,7 +261,7 @@ class ChipBlocks:
     # -- layout
 
     def _lay_out_next(self) -> None:
-        self._chips += len(self.block(self._next).chips)
+        self.chips += len(self.block(self._next).chips)
         self._next += 1
 
     def _laid_out(self, index: int) -> PlacedBlock:
@@ -373,8 +373,8 @@ class LiveChips(ChipArea[ChipPlace]):
         self.lines = LiveLines((), (), None, {})
         self._blocks = ChipBlocks(self.lines, 1, self._spacing, self._chip_widths)
         self._composed, self._composed_at = "", (0, 0)
-        self._rings: Rings | None = None
-        self._framed: frozenset[tuple[int, int]] = frozenset()
+        self.rings: Rings | None = None
+        self.framed: frozenset[tuple[int, int]] = frozenset()
         self._fresh_id: int | None = None
         self._hovered_boundary: ChipPlace | None = None
         self._settle_timer = single_shot(self, self._on_settle_timer_timeout)
@@ -407,13 +407,13 @@ class LiveChips(ChipArea[ChipPlace]):
         self._lay_out_from(None)
 
     def set_rings(self, rings: Rings | None) -> None:
-        self._rings = rings
+        self.rings = rings
         self.viewport().update()
 
     def set_framed(self, words: frozenset[tuple[int, int]]) -> None:
         """Draw a frame around these words, each given by its line and its place there."""
-        if words != self._framed:
-            self._framed = words
+        if words != self.framed:
+            self.framed = words
             self.viewport().update()
 
     def set_fresh(self, token_id: int | None) -> None:
@@ -547,12 +547,12 @@ class LiveChips(ChipArea[ChipPlace]):
             in_sight = (chip for chip in block.chips if seen.top() - row_height < top + chip.y - offset < seen.bottom())
             for number, chips in groupby(in_sight, key=lambda chip: chip.word):
                 word = words[number]
-                ringed = self._rings(word) if self._rings is not None else ()  # once: it looks at the whole word
+                ringed = self.rings(word) if self.rings is not None else ()  # once: it looks at the whole word
                 for chip in chips:
                     rect = QRectF(chip.x + _MARGIN, top + chip.y - offset, chip.width, self._style.height)
                     is_ringed = chip.chip in ringed
                     self._paint_chip(painter, ChipPlace(index, number, chip.chip), line, word, rect, is_ringed)
-            if self._framed:
+            if self.framed:
                 self._paint_frames(painter, index, top - offset, block)
         if self._composed:
             self._style.paint(painter, self.composed_rect().translated(_MARGIN, -offset), self._composed, _COMPOSED)
@@ -563,7 +563,7 @@ class LiveChips(ChipArea[ChipPlace]):
         painter.setPen(QPen(self._theme.bookmark, 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for (word, y), found in groupby(block.chips, key=lambda chip: (chip.word, chip.y)):
-            if (line, word) in self._framed:
+            if (line, word) in self.framed:
                 chips = list(found)
                 rect = QRectF(chips[0].x + _MARGIN, top + y, chips[-1].x + chips[-1].width - chips[0].x, 0)
                 rect.setHeight(self._style.height)

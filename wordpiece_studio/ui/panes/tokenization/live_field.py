@@ -83,7 +83,7 @@ class TokenOptions(QWidget):
         self.longest_first = QAction(self.tr("Also split by &longest token first"), self, checkable=True)
         self.decode = QAction(self.tr("&Decode IDs"), self, checkable=True)
         self._more = self._more_button()
-        self._in_menu = {
+        self.in_menu = {
             self._table: self._entry(self._table, self.tr("Show as &table")),
             self._births: self._entry(self._births, self.tr("Show &creation steps")),
         }
@@ -148,7 +148,7 @@ class TokenOptions(QWidget):
     def _fit(self) -> None:
         captions = [self._ids, self._offsets, *self._unit_shown, self._births]
         shown = [*captions, self._table, self._more]
-        for button, entry in self._in_menu.items():
+        for button, entry in self.in_menu.items():
             fits = not self.is_small and self._width_of(shown) <= self.width()
             if not fits:
                 shown.remove(button)
@@ -342,8 +342,8 @@ class LiveField(QFrame):
         self.edit = LiveEdit(*_LINES, self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
         self.edit.setPlaceholderText(self.tr("Type text to see its tokens at this step"))
-        self._limit = plain_label("", self, role="hint", wrap=True)
-        self._limit.hide()
+        self.limit = plain_label("", self, role="hint", wrap=True)
+        self.limit.hide()
         self.offer = ChipFlow(theme, self, points=-1)
         self.offer.chosen.connect(self._on_offer_chosen)
         self.options = TokenOptions(self)
@@ -352,7 +352,7 @@ class LiveField(QFrame):
         self._inside.setContentsMargins(4, 4, 4, 4)
         self._inside.setSpacing(0)
         self._inside.setColumnStretch(0, 1)
-        for row, widget in enumerate((self.edit, self._limit, self.offer, self.options, self.decode_box)):
+        for row, widget in enumerate((self.edit, self.limit, self.offer, self.options, self.decode_box)):
             self._inside.addWidget(widget, row, 0, 1, 2)
         self.decode_box.hide()
         self.edit.installEventFilter(self)
@@ -396,8 +396,8 @@ class LiveField(QFrame):
                 "Live tokenization takes up to {most} characters; {count} left out.",
             )
             text = text.format(most=number_text(MOST_CHARACTERS), count=number_text(count))
-        set_plain_text(self._limit, text)
-        self._limit.setVisible(bool(text))
+        set_plain_text(self.limit, text)
+        self.limit.setVisible(bool(text))
         self.height_changed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

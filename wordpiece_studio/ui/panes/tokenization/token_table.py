@@ -60,7 +60,7 @@ class PieceTexts(QObject):
         super().__init__(parent)
         self.history: MergeHistory | None = None
         self.merges = 0
-        self._live = live
+        self.live = live
         self.options = options
         self._captions: dict[int, tuple[str, ...]] = {}  # by id, unless they depend on the place
         options.changed.connect(self._captions.clear)
@@ -130,7 +130,7 @@ class PieceTexts(QObject):
         return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
 
     def _offsets_text(self, line: LiveLine, piece: Piece) -> str:
-        start, end = self._live.offsets_in(self.options.unit, line, piece.start, piece.end)
+        start, end = self.live.offsets_in(self.options.unit, line, piece.start, piece.end)
         return f"{number_text(start)}–{number_text(end)}"
 
 
@@ -483,16 +483,16 @@ class _ChangesTable(QuietTable):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.changes = ChangesModel(self)
-        self._delegate = _ChangeDelegate(self.changes, theme, self._chips_at, self)
-        self.set_up(self.changes, theme, self._delegate, stretched=TOKEN)
+        self.delegate = _ChangeDelegate(self.changes, theme, self._chips_at, self)
+        self.set_up(self.changes, theme, self.delegate, stretched=TOKEN)
         self.horizontalHeader().hide()
         self.horizontalHeader().moveSection(RUN, 0)
         self.setColumnHidden(RUN, True)
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()
-        self._delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
+        self.delegate.restyle()
+        self.verticalHeader().setDefaultSectionSize(self.delegate.chip_height + 4)
         self.setColumnWidth(RUN, metrics.horizontalAdvance("AA") + 14)
         self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 14)
         self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 14)

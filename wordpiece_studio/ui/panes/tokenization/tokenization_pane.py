@@ -155,25 +155,25 @@ class TokenizationPane(Pane):
         """A chip, whether its end is asked about, and the line of what is compared; None: of the run shown."""
         self._is_low = self._is_made = False
         self._field = LiveField(theme, self._decoded, self)
-        self._edit, self._options = self._field.edit, self._field.options
-        self._texts = PieceTexts(self.live, self._options, self)
-        self._chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
-        self._chips.setAccessibleName(self.tr("Tokens"))
-        explain("token", self._chips)
+        self._edit, self.options = self._field.edit, self._field.options
+        self._texts = PieceTexts(self.live, self.options, self)
+        self.chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
+        self.chips.setAccessibleName(self.tr("Tokens"))
+        explain("token", self.chips)
         self._table = LiveTokenTable(self._texts, theme, self)
         self._copy = TokenCopy(self)
         self._summary = plain_label("", self, role="hint", wrap=True)
         ask = self.tr("Click a token or a gap to see why the text is split there.")
         self._ask = plain_label(ask, self, role="hint", wrap=True)
         self._unknown_box = UnknownBox(self)
-        self._unknown_label = self._unknown_box.label
-        self._why = WhyHere(theme, self)
+        self.unknown_label = self._unknown_box.label
+        self.why = WhyHere(theme, self)
         self._comparison = comparison
         self._compared = ComparedTexts(comparison, theme, self)
-        self._changes_view = ChangesView(changes, comparison, self._compared.changes, theme, self)
+        self.changes_view = ChangesView(changes, comparison, self._compared.changes, theme, self)
         self._finder = ChangesFinder(model, changes, self._compared.changes, self)
         self._shown = QStackedWidget(self)
-        self._shown.addWidget(self._chips)
+        self._shown.addWidget(self.chips)
         self._shown.addWidget(self._table)
         self._is_shared_by_hand = self._can_ask = False
         self._share_timer = single_shot(self, self._share_room)
@@ -201,7 +201,7 @@ class TokenizationPane(Pane):
 
     def ask_nothing(self) -> None:
         """Put “Why here?” away, because there is another corpus."""
-        self._chips.choose_none()
+        self.chips.choose_none()
 
     @property
     def tokens(self) -> list[str]:
@@ -214,13 +214,13 @@ class TokenizationPane(Pane):
         top = QWidget(self._splitter)
         above = self._field, self._compared.heading, (self._shown, 1), self._compared
         fill(QVBoxLayout(top), *above, self._summary, self._ask, self._unknown_box, 0, margins=_SIDES, spacing=_SPACING)
-        for part in (top, self._why, self._changes_view):
+        for part in (top, self.why, self.changes_view):
             self._splitter.addWidget(part)
         self._splitter.setSizes([420, 120, 120])
         for index, stretch in enumerate((3, 1, 1)):
             self._splitter.setStretchFactor(index, stretch)
         self._splitter.setCollapsible(0, False)
-        self._why.hide()
+        self.why.hide()
         fill(QVBoxLayout(self), self._splitter)
 
     def _connect(self) -> None:
@@ -229,21 +229,21 @@ class TokenizationPane(Pane):
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
         self._field.height_changed.connect(self._share_later)
         self._comparison.changed.connect(self.refresh_later)
-        self._options.longest_first.toggled.connect(self._comparison.set_longest_first)
+        self.options.longest_first.toggled.connect(self._comparison.set_longest_first)
         self._compared.height_changed.connect(self._share_later)
         self._compared.asked.connect(self._on_compared_asked)
-        self._options.changed.connect(self._on_options_changed)
-        self._options.decode.toggled.connect(self._on_decode_toggled)
-        self._options.copy_tokens.triggered.connect(self.copy_tokens)
-        self._options.copy_ids.triggered.connect(self.copy_ids)
-        self._chips.chosen.connect(self._on_chips_chosen)
-        self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
-        self._chips.word_chosen.connect(self._on_chips_word_chosen)
+        self.options.changed.connect(self._on_options_changed)
+        self.options.decode.toggled.connect(self._on_decode_toggled)
+        self.options.copy_tokens.triggered.connect(self.copy_tokens)
+        self.options.copy_ids.triggered.connect(self.copy_ids)
+        self.chips.chosen.connect(self._on_chips_chosen)
+        self.chips.content_height_changed.connect(self._on_chips_content_height_changed)
+        self.chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
-        self._why.token_chosen.connect(self._select_token)
-        self._changes_view.rows_changed.connect(self._share_later)
+        self.why.token_chosen.connect(self._select_token)
+        self.changes_view.rows_changed.connect(self._share_later)
         self._splitter.splitterMoved.connect(self._on_splitter_moved)
-        self._changes_view.step_chosen.connect(self._on_changes_step_chosen)
+        self.changes_view.step_chosen.connect(self._on_changes_step_chosen)
         self._changes.changed.connect(self._on_changes_changed)
         for signal in (self._model.step_changed, self._model.merges_appended, self._model.state_changed):
             signal.connect(self._follow)
@@ -263,16 +263,16 @@ class TokenizationPane(Pane):
         self._show_heading()
         self._show_tokens()
         self._compared.refresh(model.run, model.step, self.live)
-        self._chips.set_framed(self._compared.differing)
+        self.chips.set_framed(self._compared.differing)
         self._field.make_small(self._is_low and self._is_comparing)
-        self._options.offer_longest_first(
+        self.options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
             is_chosen=self._comparison.is_longest_first,
         )
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
-        self._changes_view.set_step(model.step)
+        self.changes_view.set_step(model.step)
         self._field.decode_box.refresh()
         self._share_room()  # not later: the chips would be painted twice
 
@@ -292,9 +292,9 @@ class TokenizationPane(Pane):
         self.set_heading(title, self.fitting_hint(title, whole, where, ""))
 
     def _show_tokens(self) -> None:
-        self._chips.set_fresh(self._fresh_id())
-        self._chips.set_lines(self.live.lines)
-        if self._options.as_table:
+        self.chips.set_fresh(self._fresh_id())
+        self.chips.set_lines(self.live.lines)
+        if self.options.as_table:
             self._table.tokens.set_lines(self.live.lines)
 
     def _show_summary(self) -> None:
@@ -354,7 +354,7 @@ class TokenizationPane(Pane):
         if self._is_shared_by_hand:
             return
         sizes = _shared_room(self._room, top, why, self._wanted_changes())
-        self._changes_view.setVisible(sizes[2] > 0)
+        self.changes_view.setVisible(sizes[2] > 0)
         self._splitter.setSizes(list(sizes))
 
     @property
@@ -368,7 +368,7 @@ class TokenizationPane(Pane):
 
     def _wanted_top(self, least_below: int) -> _Wanted:
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
-        is_asked = not self._why.isHidden()
+        is_asked = not self.why.isHidden()
         can_ask = self._can_ask and not self._is_low and not is_asked
         says = bool(self._unknown_box.text)
         room = self._room - least_below
@@ -396,19 +396,19 @@ class TokenizationPane(Pane):
         if has_box:
             heights.append(self._unknown_box.needed_height(width))
         whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES[1] + _SIDES[3]
-        rows = _LEAST_ROWS if self._why.isHidden() else _LEAST_ROWS_ASKED
-        return _Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
+        rows = _LEAST_ROWS if self.why.isHidden() else _LEAST_ROWS_ASKED
+        return _Wanted(whole, min(whole, whole - heights[1] + rows * self.chips.row_height))
 
     def _wanted_why(self) -> _Wanted:
-        if self._why.isHidden():
+        if self.why.isHidden():
             return _Wanted(0, 0)
-        return _Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
+        return _Wanted(self.why.needed_height(), self.why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
 
     def _wanted_changes(self) -> _Wanted:
-        if self._is_low and not self._why.isHidden():
+        if self._is_low and not self.why.isHidden():
             return _Wanted(0, 0)
         return _Wanted(
-            self._changes_view.needed_height(), self._changes_view.needed_height(1 if self._is_low else _CHANGES_ROWS)
+            self.changes_view.needed_height(), self.changes_view.needed_height(1 if self._is_low else _CHANGES_ROWS)
         )
 
     def _show_ladder(self) -> None:
@@ -424,25 +424,25 @@ class TokenizationPane(Pane):
             return
         chip = min(place.chip, len(word.pieces) - 1)
         if word.word is None:
-            self._why.show_special(word.pieces[0].token)
+            self.why.show_special(word.pieces[0].token)
         elif isinstance(tokenizer, TokenizerInWindow) and isinstance(tokenizer.encoder, LongestFirstTokenizer):
             found = tokenizer.encoder.order_found(word.word.text)
-            self._why.show_longest_first(word.word.text, word.pieces[chip].token, found)
+            self.why.show_longest_first(word.word.text, word.pieces[chip].token, found)
         elif not tokenizer.can_explain:
             run = self._model.run if key is None else key[0]
-            self._why.show_library(run is not None and run.has_best_segmentations)
+            self.why.show_library(run is not None and run.has_best_segmentations)
         else:
             history, merges = self._texts.history, self._texts.merges
             if key is not None:
                 history, merges = key[0].history, len(key[0].history)
             born = partial(birth_step, history, merges)
-            self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
-        self._why.show()
+            self.why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
+        self.why.show()
         self._share_later()
 
     def _show_question(self) -> None:
-        self._why.hide()
-        self._changes_view.show()
+        self.why.hide()
+        self.changes_view.show()
         self._can_ask = self.live.tokenizer is not None
         self._share_later()
 
@@ -481,19 +481,19 @@ class TokenizationPane(Pane):
             self.refresh_soon()
 
     def _on_options_changed(self) -> None:
-        options = self._options
+        options = self.options
         lines = options.ids + options.offsets + options.births
         if options.as_table:
             self._table.tokens.set_lines(self.live.lines)  # what it showed last may be out of date
-        self._shown.setCurrentWidget(self._table if options.as_table else self._chips)
-        self._chips.captions_changed(lines, hold_places=options.offsets)
+        self._shown.setCurrentWidget(self._table if options.as_table else self.chips)
+        self.chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
 
     def _on_chips_content_height_changed(self, height: int) -> None:
         """Keep the line about the text right below the chips, not at the bottom of the pane."""
-        frame = 2 * self._chips.frameWidth()
+        frame = 2 * self.chips.frameWidth()
         limit = max(height + frame, _LEAST_HEIGHT)
-        self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else limit)
+        self._shown.setMaximumHeight(_NO_LIMIT if self.options.as_table else limit)
         self._share_later()
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
@@ -514,7 +514,7 @@ class TokenizationPane(Pane):
 
     def _on_table_row_chosen(self, row: int) -> None:
         place = self._table.tokens.place_of(row)
-        self._chips.set_current(place)
+        self.chips.set_current(place)
         self._on_chips_chosen((place, False))
 
     def _on_changes_step_chosen(self, step: int, token: str) -> None:
@@ -526,7 +526,7 @@ class TokenizationPane(Pane):
     def _on_edit_composed_changed(self, text: str, position: int) -> None:
         line = self.live.line_at(position)
         start = self.live.lines[line].start if len(self.live.lines) else 0
-        self._chips.set_composed(text, line, position - start)
+        self.chips.set_composed(text, line, position - start)
 
     def _on_decode_toggled(self, is_wanted: bool) -> None:
         self._field.decode_box.setVisible(is_wanted)
@@ -548,4 +548,4 @@ class TokenizationPane(Pane):
     def _on_model_selection_changed(self, selection: Selection | None) -> None:
         config = self._model.config
         prefix = config.continuing_subword_prefix if config is not None else ""
-        self._chips.set_rings(_rings_of(selection, prefix) if selection is not None else None)
+        self.chips.set_rings(_rings_of(selection, prefix) if selection is not None else None)

@@ -70,30 +70,30 @@ class SpecialTokensDialog(ScreenDialog):
             self, role="caption", wrap=True,
         )  # fmt: skip
         text = "\n".join(tokens)
-        self._most = max(MOST_CHARACTERS, len(text))
-        self._editor = LimitedEdit(self, most=self._most)
-        self._editor.setLineWrapMode(LimitedEdit.LineWrapMode.NoWrap)  # wrapping a long line takes seconds per key
-        self._editor.setPlainText(whole(text))
-        self._editor.setAccessibleName(self.tr("Special tokens, one per line"))
-        self._editor.setTabChangesFocus(True)
-        self._problem_label = plain_label("", self, role="error", wrap=True)
+        self.most = max(MOST_CHARACTERS, len(text))
+        self.editor = LimitedEdit(self, most=self.most)
+        self.editor.setLineWrapMode(LimitedEdit.LineWrapMode.NoWrap)  # wrapping a long line takes seconds per key
+        self.editor.setPlainText(whole(text))
+        self.editor.setAccessibleName(self.tr("Special tokens, one per line"))
+        self.editor.setTabChangesFocus(True)
+        self.problem_label = plain_label("", self, role="error", wrap=True)
         self._buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self
         )
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        for widget in (intro, self._editor, self._problem_label, self._buttons):
+        for widget in (intro, self.editor, self.problem_label, self._buttons):
             layout.addWidget(widget)
-        self._editor.text_changed.connect(self._check)
-        self._editor.left_out_changed.connect(self._check)
+        self.editor.text_changed.connect(self._check)
+        self.editor.left_out_changed.connect(self._check)
         self.resize(360, 320)
         self._check()
 
     @property
     def tokens(self) -> tuple[str, ...]:
         """The tokens typed so far, without blank lines."""
-        return tuple(line.strip() for line in self._editor.text.splitlines() if line.strip())
+        return tuple(line.strip() for line in self.editor.text.splitlines() if line.strip())
 
     def accept(self) -> None:
         self.tokens_chosen.emit(self.tokens)
@@ -105,14 +105,14 @@ class SpecialTokensDialog(ScreenDialog):
             TrainingConfig(special_tokens=self.tokens)
         except StudioError as error:
             problem = shown(str(error), _LONGEST_PROBLEM)
-        if count := self._editor.left_out:
+        if count := self.editor.left_out:
             left_out = plural(
                 count,
                 "There is room for {most} characters; 1 left out.",
                 "There is room for {most} characters; {count} left out.",
             )
-            left_out = left_out.format(most=number_text(self._most), count=number_text(count))
-        set_plain_text(self._problem_label, "\n".join(filter(None, (problem, left_out))))
+            left_out = left_out.format(most=number_text(self.most), count=number_text(count))
+        set_plain_text(self.problem_label, "\n".join(filter(None, (problem, left_out))))
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
 
 
@@ -124,22 +124,22 @@ class TrainingSettings(QWidget):
         self._chosen = chosen
         self._captions: list[QLabel] = []
         self._layout = fill(QHBoxLayout(self), spacing=6)
-        self._objective_box = self._make_objective_box()
-        self._size_box = self._make_spin_box(
+        self.objective_box = self._make_objective_box()
+        self.size_box = self._make_spin_box(
             self.tr("Vocabulary size"), _LARGEST_SIZE, self.tr("No limit"),
             self.tr("Stop at this many tokens, including special tokens and alphabet; 0 means no limit"),
         )  # fmt: skip
-        self._frequency_box = self._make_spin_box(
+        self.frequency_box = self._make_spin_box(
             self.tr("Minimum frequency"), _LARGEST_COUNT, "",
             self.tr("Pairs that occur less often are not merged. Without a minimum, Score favors pairs that occur "
             "only once."),
         )  # fmt: skip
-        explain("vocabulary", self._size_box)
-        explain("minimum-frequency", self._frequency_box)
-        self._add(self.tr("Objective"), self._objective_box)
-        self._add(self.tr("Size"), self._size_box)
-        self._add(self.tr("Min. frequency"), self._frequency_box)
-        self._fields = self._objective_box, self._size_box, self._frequency_box
+        explain("vocabulary", self.size_box)
+        explain("minimum-frequency", self.frequency_box)
+        self._add(self.tr("Objective"), self.objective_box)
+        self._add(self.tr("Size"), self.size_box)
+        self._add(self.tr("Min. frequency"), self.frequency_box)
+        self._fields = self.objective_box, self.size_box, self.frequency_box
         self._token_choices = QActionGroup(self)
         self.more = QMenu(self)
         self._more_button = self._make_more_button()
@@ -153,8 +153,8 @@ class TrainingSettings(QWidget):
         blockers = [QSignalBlocker(field) for field in self._fields]
         size, min_frequency = chosen.limits
         self._show_objective()
-        self._size_box.setValue(size)
-        self._frequency_box.setValue(min_frequency)
+        self.size_box.setValue(size)
+        self.frequency_box.setValue(min_frequency)
         for blocker in blockers:
             blocker.unblock()
         self._show_tokens(chosen.special_tokens)
@@ -163,12 +163,12 @@ class TrainingSettings(QWidget):
 
     @property
     def is_size_wrong(self) -> bool:
-        return bool(self._size_box.property("state") == "wrong")
+        return bool(self.size_box.property("state") == "wrong")
 
     def set_size_wrong(self, wrong: bool) -> None:
         """Mark the size as one that cannot be reached, or remove the mark."""
-        self._size_box.setProperty("state", "wrong" if wrong else "")
-        self._size_box.style().polish(self._size_box)
+        self.size_box.setProperty("state", "wrong" if wrong else "")
+        self.size_box.style().polish(self.size_box)
 
     def set_captions_visible(self, visible: bool) -> None:
         """Show or hide the captions before the fields; the tooltips say the same."""
@@ -184,7 +184,7 @@ class TrainingSettings(QWidget):
         dialog.open()
 
     def _show_objective(self) -> None:
-        self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(self._chosen.objective)))
+        self.objective_box.setCurrentIndex(max(0, self.objective_box.findData(self._chosen.objective)))
 
     def _make_objective_box(self) -> QComboBox:
         box = QComboBox(self)
@@ -238,11 +238,11 @@ class TrainingSettings(QWidget):
         self._layout.addSpacing(6)
 
     def _on_objective_box_changed(self) -> None:
-        if self._objective_box.currentData() != self._chosen.objective:
-            self._chosen.choose(objective=self._objective_box.currentData())
+        if self.objective_box.currentData() != self._chosen.objective:
+            self._chosen.choose(objective=self.objective_box.currentData())
 
     def _on_limit_changed(self) -> None:
-        self._chosen.choose(vocab_size=self._size_box.value() or None, min_frequency=self._frequency_box.value())
+        self._chosen.choose(vocab_size=self.size_box.value() or None, min_frequency=self.frequency_box.value())
 
     def _on_token_choices_triggered(self, action: QAction) -> None:
         choice = self._token_choices.actions().index(action)
@@ -300,7 +300,7 @@ class TrainButtons(QWidget):
             button.installEventFilter(self)
         fill(QHBoxLayout(self), *self._all, spacing=_BETWEEN)
         self._swap_timer = single_shot(self, self._show_stop, _PATIENCE_MS)
-        self._fresh_timer = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
+        self.fresh_timer = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
         self.pause.hide()
         self.stop.hide()
         self.train.show()
@@ -330,11 +330,11 @@ class TrainButtons(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Ignore the second press of a double click, which comes upon another button than the first."""
         presses = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick)
-        return (self._fresh_timer.isActive() and event.type() in presses) or super().eventFilter(watched, event)
+        return (self.fresh_timer.isActive() and event.type() in presses) or super().eventFilter(watched, event)
 
     def _show(self, *, is_training: bool) -> None:
         if is_training != self.train.isHidden():
-            self._fresh_timer.start()
+            self.fresh_timer.start()
         shown_ones = (self.pause, self.stop) if is_training else (self.train,)
         for button in shown_ones:
             button.show()
@@ -364,19 +364,19 @@ class TrainingBar(QFrame):
         self.settings.more.addAction(actions.train_as_you_type)
         self.buttons = TrainButtons(actions, self)
         self._progress_forms: tuple[str, ...] = ("",)
-        self._progress_label = plain_label("", self, role="hint")
-        self._progress_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._progress_label.installEventFilter(self)
-        self._messages_button = _button("", self, actions.last_messages)
-        self._messages_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        self._search_button = self._make_search_button(actions.command_palette)
-        self._progress_bar = QProgressBar(self)
-        self._progress_bar.setTextVisible(False)
-        self._progress_bar.setAccessibleName(self.tr("Training progress"))
-        keep = self._progress_bar.sizePolicy()
+        self.progress_label = plain_label("", self, role="hint")
+        self.progress_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.progress_label.installEventFilter(self)
+        self.messages_button = _button("", self, actions.last_messages)
+        self.messages_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self.search_button = self._make_search_button(actions.command_palette)
+        self.progress_bar = QProgressBar(self)
+        self.progress_bar.setTextVisible(False)
+        self.progress_bar.setAccessibleName(self.tr("Training progress"))
+        keep = self.progress_bar.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
-        self._progress_bar.setSizePolicy(keep)
-        self._progress_bar.hide()
+        self.progress_bar.setSizePolicy(keep)
+        self.progress_bar.hide()
         controls = self._controls = QHBoxLayout()
         controls.setContentsMargins(12, 7, 12, 5)
         controls.setSpacing(6)
@@ -384,10 +384,10 @@ class TrainingBar(QFrame):
         controls.addSpacing(10)
         controls.addWidget(self.settings)
         controls.addSpacing(6)
-        controls.addWidget(self._progress_label, 1)
-        controls.addWidget(self._messages_button)
-        controls.addWidget(self._search_button)
-        fill(QVBoxLayout(self), controls, self._progress_bar)
+        controls.addWidget(self.progress_label, 1)
+        controls.addWidget(self.messages_button)
+        controls.addWidget(self.search_button)
+        fill(QVBoxLayout(self), controls, self.progress_bar)
 
     @property
     def progress_text(self) -> str:
@@ -402,20 +402,20 @@ class TrainingBar(QFrame):
 
         The first of its `forms` that fits is shown; the tooltip has the first one, the full text, and `more`.
         """
-        self._progress_bar.hide()
+        self.progress_bar.hide()
         self._set_text(*forms, more=more)
 
     def show_busy(self, text: str) -> None:
-        self._progress_bar.setRange(0, _UNKNOWN)
-        self._progress_bar.show()
+        self.progress_bar.setRange(0, _UNKNOWN)
+        self.progress_bar.show()
         self._set_text(text)
 
     def show_progress(self, progress: Progress, paused: bool) -> None:
         start = progress.vocabulary_size - progress.merges  # special tokens and alphabet take no work
         target = (progress.target_size or start) if progress.is_target_sure else start
-        self._progress_bar.setRange(0, max(target - start, 0))  # 0: a busy indicator without an end
-        self._progress_bar.setValue(progress.vocabulary_size - start)
-        self._progress_bar.setVisible(True)
+        self.progress_bar.setRange(0, max(target - start, 0))  # 0: a busy indicator without an end
+        self.progress_bar.setValue(progress.vocabulary_size - start)
+        self.progress_bar.setVisible(True)
         self._set_text(self._described(progress, paused))
 
     def _described(self, progress: Progress, paused: bool) -> str:
@@ -440,7 +440,7 @@ class TrainingBar(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Elide the text again when its label is resized: Qt would cut off the first digits of a number."""
-        if watched is self._progress_label and event.type() == QEvent.Type.Resize:
+        if watched is self.progress_label and event.type() == QEvent.Type.Resize:
             self._cut_text()
         return super().eventFilter(watched, event)
 
@@ -458,8 +458,8 @@ class TrainingBar(QFrame):
         reserve = self.fontMetrics().horizontalAdvance(_USUAL_PROGRESS)
         for captions, search in _FORMS:
             self.settings.set_captions_visible(captions)
-            self._search_button.setVisible(search < len(self._search_texts))
-            self._search_button.setText(self._search_texts[min(search, len(self._search_texts) - 1)])
+            self.search_button.setVisible(search < len(self._search_texts))
+            self.search_button.setText(self._search_texts[min(search, len(self._search_texts) - 1)])
             self._controls.invalidate()
             if self._controls.minimumSize().width() + reserve <= self.width():
                 break
@@ -480,16 +480,16 @@ class TrainingBar(QFrame):
 
     def _set_text(self, *forms: str, more: str = "") -> None:
         self._progress_forms = forms
-        set_plain_tooltip(self._progress_label, "\n".join(filter(None, (forms[0], more))))
-        self._progress_label.setAccessibleName(forms[0])
+        set_plain_tooltip(self.progress_label, "\n".join(filter(None, (forms[0], more))))
+        self.progress_label.setAccessibleName(forms[0])
         self._cut_text()
 
     def _cut_text(self) -> None:
-        width = max(0, self._progress_label.width() - 2)
-        metrics = self._progress_label.fontMetrics()
+        width = max(0, self.progress_label.width() - 2)
+        metrics = self.progress_label.fontMetrics()
         fitting = (form for form in self._progress_forms if metrics.horizontalAdvance(form) <= width)
         text = next(fitting, self._progress_forms[-1])
-        set_plain_text(self._progress_label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+        set_plain_text(self.progress_label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
 
 
 def _button(role: str, parent: QWidget, action: QAction | None = None) -> QToolButton:

@@ -252,13 +252,13 @@ class FurtherDialog(ScreenDialog):
             ).format(size=size),
             self, role="caption", wrap=True,
         )  # fmt: skip
-        self._size_box = QSpinBox(self)
-        self._size_box.setRange(size + 1, max(size + 1, _LARGEST_SIZE))
-        self._size_box.setGroupSeparatorShown(True)
-        self._size_box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
-        self._size_box.setValue(next_size(size))
-        self._size_box.setAccessibleName(self.tr("New vocabulary size"))
-        self._size_box.selectAll()
+        self.size_box = QSpinBox(self)
+        self.size_box.setRange(size + 1, max(size + 1, _LARGEST_SIZE))
+        self.size_box.setGroupSeparatorShown(True)
+        self.size_box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
+        self.size_box.setValue(next_size(size))
+        self.size_box.setAccessibleName(self.tr("New vocabulary size"))
+        self.size_box.selectAll()
         self.note = note
         buttons = QDialogButtonBox(self)
         buttons.addButton(self.tr("&Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
@@ -271,17 +271,17 @@ class FurtherDialog(ScreenDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         form = QFormLayout()
-        form.addRow(self.tr("New vocabulary size"), self._size_box)
+        form.addRow(self.tr("New vocabulary size"), self.size_box)
         layout = QVBoxLayout(self)
         layout.addWidget(intro)
         if note:
             layout.addWidget(plain_label(note, self, wrap=True))
         layout.addLayout(form)
         layout.addWidget(buttons)
-        self._size_box.setFocus()
+        self.size_box.setFocus()
 
     def accept(self) -> None:
-        self.size_chosen.emit(self._size_box.value())
+        self.size_chosen.emit(self.size_box.value())
         super().accept()
 
     def _on_again_clicked(self) -> None:

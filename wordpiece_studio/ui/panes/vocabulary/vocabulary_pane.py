@@ -258,8 +258,8 @@ class VocabularyView(SortedTable):
     ) -> None:
         super().__init__(model, parent)
         self._tokens = model
-        self._delegate = VocabularyDelegate(model, usage, theme, self)
-        self.setItemDelegate(self._delegate)
+        self.delegate = VocabularyDelegate(model, usage, theme, self)
+        self.setItemDelegate(self.delegate)
         self.setAccessibleName(self.tr("Vocabulary"))
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
@@ -274,8 +274,8 @@ class VocabularyView(SortedTable):
         theme.changed.connect(self.on_theme_changed)
 
     def restyle(self) -> None:
-        self._delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
+        self.delegate.restyle()
+        self.verticalHeader().setDefaultSectionSize(self.delegate.chip_height + 4)
         self._spread_columns()
 
     # -- columns
@@ -426,11 +426,11 @@ class VocabularyPane(Pane):
             comparison.changed.connect(self.refresh_later)
         self.view = VocabularyView(self.table, usage, theme, self)
         self.controls = VocabularyControls(self)
-        self._empty = EmptyState(self)
+        self.empty = EmptyState(self)
         layout = fill(QVBoxLayout(self), self.controls, margins=(1, 4, 1, 2), spacing=4)
         error = fill(QHBoxLayout(), self.controls.error, margins=(12, 0, 12, 0))
         layout.addLayout(error)
-        layout.addWidget(self._empty, 1)
+        layout.addWidget(self.empty, 1)
         layout.addWidget(self.view, 100)
         self._connect()
         self.set_heading(self.tr("Vocabulary"))
@@ -517,8 +517,8 @@ class VocabularyPane(Pane):
             text = self.tr("Nothing has been trained yet. Train to see every token here.")
         elif not self.table.rowCount():
             text = self._why_empty()
-        self._empty.show_text(text, offers=self._model.history is None)
-        self._empty.setVisible(bool(text))
+        self.empty.show_text(text, offers=self._model.history is None)
+        self.empty.setVisible(bool(text))
         self.view.setVisible(not text)
         self.controls.setVisible(self._model.history is not None)
 
