@@ -182,7 +182,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _more(number: int, one: str, many: str) -> list[str]:
-    """Return a line about how many things are not shown, if there are any."""
     return [(one if number == 1 else many).format(count=f"{number:,}")] if number > 0 else []
 
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 
 class _Matching(CharacterPreTokenizer):
-    """A pre-tokenizer whose words are the matches of a pattern without groups."""
-
     __slots__ = ()
 
     @abstractmethod

@@ -102,7 +102,6 @@ class ChunkTable:
         return touched
 
     def begin_of(self, row: int) -> int:
-        """Return where an entry, or the next new one, begins in `joined`."""
         return int(self.arrays.entries[row, chunk_kernels.SHAPE]) >> chunk_kernels.LENGTH_BITS
 
     def __getitem__(self, row: int) -> bytes:

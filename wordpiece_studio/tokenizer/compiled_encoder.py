@@ -87,7 +87,6 @@ class CompiledEncoder:
         self._ids = np.empty(capacity, np.int32)
 
     def encode_lines(self, block: bytes) -> EncodedBlock:
-        """Return the ids of a block of UTF-8, each of whose lines, without its LF, is a text."""
         if len(self._table.joined) > self._most_chunk_bytes:
             self._table.clear()
             self._rows = self._used = 0
