@@ -58,10 +58,10 @@ class _Searching(PreTokenizer):
         return matches[::-1] if compiled.flags & regex.REVERSE else matches
 
     def _in_time(self, search: Callable[[], _T], text: str) -> _T:
-        return _found(search, _shown(self.pattern), _shown(text, 60))
+        return _found(search, lambda: (_shown(self.pattern), _shown(text, 60)))
 
 
-def _found(search: Callable[[], _T], pattern: str, text: str) -> _T:
+def _found(search: Callable[[], _T], shown: Callable[[], tuple[str, str]]) -> _T:
     """Return what a search finds; the error for one that overruns names the pattern and the text as shown."""
     try:
         return search()
@@ -69,7 +69,7 @@ def _found(search: Callable[[], _T], pattern: str, text: str) -> _T:
         what = "takes too long"
     except (MemoryError, RecursionError):
         what = "needs too much memory"
-    raise PatternOverrunError(what, pattern, text)
+    raise PatternOverrunError(what, *shown())
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,4 +318,8 @@ class SearchPattern:
     def is_in(self, text: str) -> bool:
         # Not `concurrent`: releasing the lock takes longer than searching a token.
         search = partial(compiled_pattern(self.pattern).search, text, timeout=_TIMEOUT_SECONDS)
-        return _found(search, printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN])) is not None
+
+        def shown() -> tuple[str, str]:
+            return printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN])
+
+        return _found(search, shown) is not None
