@@ -213,7 +213,11 @@ def test_a_child_is_kept_until_it_dies(qtbot: QtBot, make: Callable[..., Task]) 
     assert received(qtbot, task, "")[-1] == first
     with qtbot.waitSignal(task.failed):
         task.run("exit")
-    assert received(qtbot, task, "")[-1] != first
+    second = received(qtbot, task, "")[-1]
+    assert second != first
+    assert task.child is not None
+    task.child.kill()  # while there is nothing for it to do
+    assert received(qtbot, task, "")[-1] not in (first, second)
 
 
 def pid_unless(what: str) -> int:

@@ -164,6 +164,35 @@ def test_what_is_canceled_is_ended_at_once() -> None:
         assert child.is_dead
 
 
+def test_one_that_was_sent_half_a_request_is_not_used_again(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in a program of the user's may come while a request is being sent."""
+
+    def interrupted(pipe: int, message: list[bytes]) -> None:
+        os.write(pipe, b"half")
+        raise KeyboardInterrupt
+
+    child.call(do.echo)
+    monkeypatch.setattr(child_module, "_write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        child.call(do.echo)
+    assert child.is_dead
+
+
+@POSIX
+def test_a_large_request_is_canceled_while_it_is_sent(child: Child) -> None:
+    child.call(do.echo)
+    os.kill(child.pid, signal.SIGSTOP)  # it does not read
+    control = Control()
+    canceling = threading.Timer(0.2, control.set, ["canceled"])
+    rescue = threading.Timer(20, child.kill)
+    canceling.start()
+    rescue.start()
+    with pytest.raises(Stopped):
+        child.call(do.echo, bytes(10_000_000), should_stop=control)
+    assert rescue.is_alive()
+    rescue.cancel()
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [

@@ -283,7 +283,8 @@ class Task(QObject):
             self._mailbox.put(_Mail(control, "progress", content))
 
         if self._in_child(*request) if callable(self._in_child) else self._in_child:
-            if self.child is None:
+            if self.child is None or self.child.is_dead:
+                self._end_child()
                 self.child = Child(self._failure, low_priority=True)
             try:
                 return (yield from self.child.parts(self._work, *request, progress=report, should_stop=control))

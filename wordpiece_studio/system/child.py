@@ -178,17 +178,18 @@ class Child:
             See there; after the latter, the child can still be used.
         """
         can_stop = takes(function, "should_stop")
-        self._send(_CALL, (function, arguments, keywords, self._low_priority))
+        request = _sendable_request((function, arguments, keywords, self._low_priority))
         told, is_over = "running", False
         if isinstance(should_stop, Control):
             should_stop.when_canceled = self.kill
         try:
+            self._send(request, should_stop)
             while True:
                 state = _state_of(should_stop)
                 if state == "canceled" or (state == "stopped" and not can_stop):
                     raise Stopped
                 if state != told:
-                    self._send(_STATE, told := state)
+                    self._send(_pickled(_STATE, told := state), should_stop)
                 try:
                     message = self._inbox.get(timeout=POLL_SECONDS)
                 except Empty:
@@ -225,36 +226,30 @@ class Child:
         self._process.stdout.close()
         finished(self)
 
-    def _send(self, kind: bytes, content: object) -> None:
+    def _send(self, message: Sequence[bytes | memoryview], should_stop: object) -> None:
         assert self._process.stdin is not None
-        try:
-            message = _pickled(kind, content)
-        except StudioError:  # what it is about must not be sent
-            raise
-        except Exception as error:  # pickling raises whatever the objects' own methods raise
-            raise CannotSend(str(error)) from error
         try:
             _write(self._process.stdin.fileno(), message)
         except (OSError, ValueError) as error:  # the pipe is broken, or closed
-            raise self._death() from error
+            raise self._death(should_stop) from error
 
     def _read(self, message: list[bytearray] | None, should_stop: object) -> tuple[bytes, Any]:
         """Return the kind and the content of a message."""
         if message is None:
             self._inbox.put(None)  # it stays dead
-            if isinstance(should_stop, Control) and should_stop.is_canceled:
-                raise Stopped
-            raise self._death()
+            raise self._death(should_stop)
         try:
             return bytes(message[0]), pickle.loads(message[1], buffers=message[2:])
         except Exception as error:
             self._is_nonsense = True
             self.kill()
-            raise self._death() from error
+            raise self._death(should_stop) from error
 
-    def _death(self) -> StudioError:
+    def _death(self, should_stop: object) -> StudioError | Stopped:
         """Return the error that says how the child ended prematurely."""
         self._is_killed = True
+        if isinstance(should_stop, Control) and should_stop.is_canceled:
+            return Stopped()
         code = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_END_SECONDS)
@@ -373,6 +368,15 @@ def _state_of(should_stop: Callable[[], bool] | None) -> State:
     if isinstance(should_stop, Control):
         return should_stop.state
     return "stopped" if should_stop is not None and should_stop() else "running"
+
+
+def _sendable_request(request: tuple[object, ...]) -> list[bytes | memoryview]:
+    try:
+        return _pickled(_CALL, request)
+    except StudioError:  # what it is about must not be sent
+        raise
+    except Exception as error:  # pickling raises whatever the objects' own methods raise
+        raise CannotSend(str(error)) from error
 
 
 def _sendable(error: Exception) -> Exception:
