@@ -178,6 +178,26 @@ def test_stop_before_anything_has_begun(qtbot: QtBot, model: TrainerModel, hugs:
     assert model.state in (IDLE, FINISHED)
 
 
+class SlowSemaphore(threading.Semaphore):
+    """Whoever waits for it goes on before the one that released it."""
+
+    def release(self, n: int = 1) -> None:
+        super().release(n)
+        time.sleep(0.1)
+
+
+def test_a_paused_start_learns_nothing_however_slow_the_window_is(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading, "Semaphore", SlowSemaphore)
+    model.start(hugs, TrainingConfig(max_merges=3), paused=True)
+    reach(qtbot, model, PAUSED)
+    assert len(model.history) == 0  # type: ignore[arg-type]
+    model.resume()
+    reach(qtbot, model, FINISHED)
+    assert model.merge_count == 3
+
+
 def test_start_paused_learns_one_merge_at_a_time(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     model.start(hugs, TrainingConfig(objective="score"), paused=True)
     reach(qtbot, model, PAUSED)

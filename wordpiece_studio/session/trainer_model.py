@@ -436,9 +436,10 @@ class TrainerModel(QObject):
     def _on_training_part_ready(self, part: Run | tuple[int, float]) -> None:
         if isinstance(part, Run):
             self._has_begun = True
-            self._gate.release(1 + BATCHES_IN_FLIGHT)  # for the run itself, and for what it learns
+            self._gate.release()  # for the run itself
             if self._intent == "pause":
                 self._training.finish()
+            self._gate.release(BATCHES_IN_FLIGHT)  # for what it learns, which is nothing if it is paused
             if part is not self.run:
                 part.origin = self._next_origin
                 self._take_run(part)

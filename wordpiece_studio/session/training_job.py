@@ -106,7 +106,7 @@ class Trainers:
         yield _run_of(counts, config, trainer, notices=tuple(corpus_notices(counts, config)))
         if not _passes(gate, should_stop):
             return None
-        self._held, self._replacement = _Held(trainer), None
+        self._held, self._replacement, self.lost = _Held(trainer), None, None
         return (yield from self._learn(self._held, gate, should_stop))
 
     def carry_on(
@@ -201,7 +201,7 @@ class Trainers:
         trainer, pacer = held.trainer, Pacer()
         with self._losing(trainer.history):
             _seek(trainer, len(trainer.history), should_stop)
-            while not should_stop():
+            while _passes(gate, should_stop) and not should_stop():
                 wanted = pacer.size
                 began = time.perf_counter()
                 done = trainer.run(wanted, should_stop)
@@ -210,7 +210,7 @@ class Trainers:
                 pacer.note(done, elapsed)
                 if trainer.stop_reason is not None or (done < wanted and not should_stop()):
                     return held.halt()
-                if done and _passes(gate, should_stop):
+                if done:
                     yield len(trainer.history), held.seconds
         return held.halt(is_interrupted=True)
 
