@@ -198,6 +198,39 @@ def test_a_paused_start_learns_nothing_however_slow_the_window_is(
     assert model.merge_count == 3
 
 
+@pytest.mark.parametrize("command", ["stop", "forget"])
+def test_a_training_ended_as_its_beginning_is_told_never_begins(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts, command: str
+) -> None:
+    def end(state: TrainerState) -> None:
+        if state is TRAINING:
+            getattr(model, command)()
+
+    model.state_changed.connect(end)
+    model.start(hugs, TrainingConfig(max_merges=3))
+    assert model.state is IDLE
+    with qtbot.assertNotEmitted(model.run_reset, wait=200):
+        pass
+
+
+def test_a_training_continued_as_another_begins_goes_on(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, max_merges=2)
+    run = model.run
+    assert run is not None
+
+    def go_back(state: TrainerState) -> None:
+        if state is TRAINING:
+            model.state_changed.disconnect(go_back)
+            model.open_run(run)
+            model.train_further(max_merges=4)
+
+    model.state_changed.connect(go_back)
+    model.start(hugs, TrainingConfig(max_merges=3), paused=True)
+    reach(qtbot, model, FINISHED)
+    assert model.run is run
+    assert model.merge_count == 4
+
+
 def test_start_paused_learns_one_merge_at_a_time(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     model.start(hugs, TrainingConfig(objective="score"), paused=True)
     reach(qtbot, model, PAUSED)

@@ -282,7 +282,7 @@ class TrainerModel(QObject):
         elif self.run is not None and self._can_continue():
             self._replacing.stop()
             self._drop_candidates()
-            wanted = self._stepping.request[1] if self._stepping.is_running else self.merge_count  # type: ignore[index]
+            wanted = self._stepping.request[1] if self._stepping.is_running else self._learned  # type: ignore[index]
             self._stepping.run(self.run, wanted + 1)
 
     def previous_merge(self) -> None:
@@ -344,9 +344,7 @@ class TrainerModel(QObject):
             return
         self._end_run()
         self._next_origin = origin or RunOrigin()
-        self._prepare_training("pause" if paused else "train")
-        self._training = self._starting
-        self._starting.run(counts, config, self._gate)
+        self._train(self._starting, counts, config, intent="pause" if paused else "train")
 
     def replace(self, counts: WordCounts, config: TrainingConfig, *, origin: RunOrigin | None = None) -> None:
         """Train a new run beside the current one, and replace the current one by it once it is complete.
@@ -567,13 +565,17 @@ class TrainerModel(QObject):
         is_ours = self.run is not None and self.run.library_run is None
         return is_ours and not self._is_closed and self.state is not TrainerState.TRAINING
 
-    def _prepare_training(self, intent: Literal["train", "pause"] = "train") -> None:
-        """Prepare to train or to continue, with a new gate; the old one stays with the previous training."""
+    def _train(self, task: Task, *request: object, intent: Literal["train", "pause"] = "train") -> None:
+        """Train or continue, with a new gate; the old one stays with the previous training."""
         self._drop_candidates()
-        self._gate, self._unreleased = threading.Semaphore(0), 0
+        self._gate = gate = threading.Semaphore(0)
+        self._unreleased = 0
         self._has_begun, self._intent = False, intent
+        self._training = task
         self._publish_timer.stop()
         self._set_state(TrainerState.TRAINING)
+        if gate is self._gate and self.state is TrainerState.TRAINING:  # else a listener wants something else
+            task.run(*request, gate)
 
     def _end_run(self) -> None:
         """Cancel what runs; nothing more is heard of it, and nothing of it is kept."""
@@ -589,9 +591,7 @@ class TrainerModel(QObject):
         self._replacing.stop()
         self._next_origin = self.run.origin
         self._end_with(None)
-        self._prepare_training()
-        self._training = self._continuing
-        self._continuing.run(self.run, limits, self._gate)
+        self._train(self._continuing, self.run, limits)
 
     def _publish(self, *, follows: bool = True) -> None:
         """Announce the merges learned since the last call; with `follows`, a step at the end stays at the end."""
