@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import time
@@ -45,6 +46,15 @@ def interrupt_itself() -> str:
     """Get what Ctrl-C in a terminal sends to all its processes."""
     os.kill(os.getpid(), signal.SIGINT)
     return "still here"
+
+
+def leave_garbage() -> None:
+    cycle: list[object] = []
+    cycle.append(cycle)
+
+
+def frozen_objects() -> int:
+    return gc.get_freeze_count()
 
 
 def hang() -> None:

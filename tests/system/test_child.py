@@ -60,6 +60,14 @@ def test_word_counts_arrive_whole(shared: Child) -> None:
     assert not found.counts.flags.writeable
 
 
+def test_garbage_of_many_calls_does_not_stay(child: Child) -> None:
+    child.call(do.leave_garbage)
+    frozen = child.call(do.frozen_objects)
+    for _ in range(20):
+        child.call(do.leave_garbage)
+    assert child.call(do.frozen_objects) == frozen
+
+
 def test_printed_output_is_not_taken_for_a_message(capfd: pytest.CaptureFixture[str]) -> None:
     with Child("The child failed") as child:
         assert child.call(do.chatter) == b""

@@ -320,7 +320,8 @@ class _Parent:
     def _called(self, request: list[bytearray]) -> object:
         gc.disable()  # loading creates many objects and no garbage
         function, arguments, keywords, is_low = pickle.loads(request[1], buffers=request[2:])
-        gc.freeze()
+        if not gc.get_freeze_count():  # later there may be garbage
+            gc.freeze()
         gc.enable()
         if is_low and not self._is_low:
             self._is_low = True
