@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.session import document
-from wordpiece_studio.session.document import CorpusOpening, Reading, is_small_text
+from wordpiece_studio.session.document import CorpusOpening, Reading, TextFile, is_small_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,15 @@ def test_a_small_text_is_read(qtbot: QtBot, opening: CorpusOpening, tmp_path: Pa
         opening.open((str(tmp_path / "a.txt"),))
     assert "a.txt, line 1" in str(caught.args[0])
     assert not opening.is_running
+
+
+def test_a_text_that_was_read_is_not_kept(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug pug", encoding="utf-8")
+    texts = []
+    opening.text_read.connect(lambda _, file: texts.append(file.text))
+    opening.open((str(tmp_path / "a.txt"),))
+    qtbot.waitUntil(lambda: texts == ["hug pug"])
+    assert not [each for each in gc.get_objects() if isinstance(each, TextFile) and each.text == texts[0]]
 
 
 @pytest.mark.slow

@@ -162,14 +162,20 @@ def test_a_run_that_differs_in_its_objective_has_the_same_figures(quick: Judge, 
     assert quick.judging.figures is None
 
 
-def test_a_run_that_is_brought_back_has_its_figures(quick: Judge, fake: Fake) -> None:
+def test_a_run_that_is_brought_back_has_its_figures(quick: Judge) -> None:
     run = quick.train()
     quick.wait(lambda: quick.judging.figures is not None)
     quick.runs.close(run)
     assert quick.judging.figures is None
     quick.stack.undo()
     quick.wait(lambda: quick.judging.figures is not None)
-    assert len(fake.requests) == 1
+
+
+def test_nothing_of_a_run_that_is_gone_is_kept(quick: Judge) -> None:
+    quick.train()
+    quick.wait(lambda: quick.judging.figures is not None)
+    quick.runs.take((), None, 0)
+    assert (quick.judging.task.request, quick.judging.task.answered) == (None, None)
 
 
 @pytest.mark.parametrize("way", ["train", "show", "forget"])

@@ -152,6 +152,28 @@ def test_what_is_stopped_begins_again_on_another_text(desk: Desk, fake: Fake) ->
     assert figures.rows()[0].figures.words == 2
 
 
+def test_it_can_be_stopped_while_it_waits_for_a_file(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures, told = desk.figures, []
+    desk.train("score")
+    monkeypatch.setattr(corpus_references.FileWatch, "is_pending", True)  # as on a network drive that does not answer
+    figures.measure_on(FiguresText("files", (str(tmp_path / "a.txt"),)))
+    figures.set_wanted(True)
+    assert figures.is_running
+    figures.changed.connect(lambda: told.append(figures.is_running))
+    figures.stop()
+    assert told == [False]
+
+
+def test_nothing_of_runs_that_are_gone_is_kept(desk: Desk) -> None:
+    desk.train("score")
+    desk.figures.set_wanted(True)
+    desk.wait_known("A")
+    desk.runs.take((), None, 0)
+    assert (desk.figures.task.request, desk.figures.task.answered) == (None, None)
+
+
 def measured_now(request: FiguresRequest) -> FiguresFound:
     return measured(request, progress=lambda *_progress: None, should_stop=lambda: False)
 

@@ -506,6 +506,7 @@ class CorpusOpening(QObject):
         self.list.close()
 
     def _on_text_finished(self, file: TextFile | None) -> None:
+        self._text.forget()  # it may be large
         if file is None:
             self.list.run(self.paths)
         else:

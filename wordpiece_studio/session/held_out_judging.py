@@ -113,11 +113,9 @@ class HeldOutJudging(QObject):
         if request is self._request or (request is not None and _are_alike(request, self._request)):
             return
         self._request = request
-        self.task.stop()
+        self.task.forget()  # the words of a run that is gone, too
         if request is not None and self.figures is None:
             self.task.ask(*request, self._counting.max_word_length)
-            if not self.task.is_running:  # it has just answered that
-                self._on_task_finished(self.task.answer)
         self.changed.emit()
 
     def _request_for(self, run: Run | None) -> Request | None:

@@ -281,6 +281,7 @@ class FiguresMeasuring(QObject):
         self.was_stopped = True
         self._timer.stop()
         self.task.stop()
+        self.changed.emit()  # the task has not, if it has still to begin
 
     def close(self) -> None:
         self._timer.stop()
@@ -296,7 +297,7 @@ class FiguresMeasuring(QObject):
         if request != self._request:
             self._request = request
             self.was_stopped = False
-            self.task.stop()
+            (self.task.forget if request is None else self.task.stop)()  # with no runs, keep none in memory
         files = [] if request is None else request.files()
         if files != self._files.paths:
             self._files.watch(files)
