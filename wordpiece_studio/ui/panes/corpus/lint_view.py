@@ -9,6 +9,7 @@ corpus was checked again, never because its button was pressed.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
     from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "LintView")
 
 _SHOWN_AT_FIRST, _SHOWN_DENSELY = 2, 1
 _ICON = QSize(16, 16)
@@ -264,10 +267,6 @@ def _values(finding: Finding) -> dict[str, int | str]:
 
 def _translated(template: str) -> str:
     return QCoreApplication.translate("linter", template)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("LintView", text)
 
 
 class LintController(QObject):

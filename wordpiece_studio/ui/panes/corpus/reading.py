@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import locale
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.document import Document
 
+_tr = partial(QCoreApplication.translate, "reading")
 
 _T = TypeVar("_T")
 
@@ -102,10 +104,6 @@ def _known() -> list[tuple[str, str]]:
         ("koi8-r", _tr("Cyrillic (KOI8-R)")), ("cp1251", _tr("Cyrillic (Windows-1251)")),
         ("utf-16", "UTF-16"), ("utf-16-le", "UTF-16 LE"), ("utf-16-be", "UTF-16 BE"),
     ]  # fmt: skip
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("encodings", text)
 
 
 def is_about_decoding(error: StudioError) -> bool:
