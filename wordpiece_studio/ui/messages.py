@@ -214,7 +214,7 @@ class Banner(QFrame):
         self.close_button = tool_button("", self.tr("Dismiss this message"), self)
         self.close_button.clicked.connect(lambda: self._hide(can_come_back=True))
         self._timer = single_shot(self, self._leave)
-        fill(QHBoxLayout(self), (self._label, 1), self._button, self.close_button, margins=(12, 6, 6, 6), spacing=None)
+        fill(QHBoxLayout(self), (self._label, 1), self._button, self.close_button, margins=(12, 6, 6, 6), spacing=-1)
         theme.changed.connect(self._draw_icon)
         self._draw_icon()
         self.hide()

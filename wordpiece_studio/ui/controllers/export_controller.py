@@ -346,6 +346,7 @@ class HistoryExport(QObject):
         self._window.banner.show_message(words.format(rows=number_text(rows), path=path))
 
     def _on_job_failed(self, error: StudioError) -> None:
+        self.job.forget()
         self._pane.export_bar.hide()
         self._window.messages.show_error(error)
 

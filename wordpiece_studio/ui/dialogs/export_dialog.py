@@ -263,7 +263,7 @@ class ManifestView(QWidget):
         summary = QWidget(self)
         summary.setObjectName("scroll_contents")
         self._pairs = _Pairs(3)
-        fill(QVBoxLayout(summary), self._pairs, 1, margins=(0, 2, 0, 0), spacing=None)
+        fill(QVBoxLayout(summary), self._pairs, 1, margins=(0, 2, 0, 0), spacing=-1)
         scroll = QScrollArea(self)
         scroll.setWidget(summary)
         scroll.setWidgetResizable(True)
@@ -271,12 +271,12 @@ class ManifestView(QWidget):
         scroll.setAccessibleName(self.tr("Manifest summary"))
         scroll.viewport().setAutoFillBackground(False)  # the dialog's own colour
         title = plain_label(self.tr("Manifest: how the export was made"), self, role="heading")
-        heading = fill(QHBoxLayout(), (title, 1), self._button, spacing=None)
+        heading = fill(QHBoxLayout(), (title, 1), self._button, spacing=-1)
         stack = QStackedLayout()
         stack.addWidget(scroll)
         stack.addWidget(self._edit)
         self._button.toggled.connect(lambda is_json: stack.setCurrentIndex(int(is_json)))
-        fill(QVBoxLayout(self), heading, (stack, 1), spacing=None)
+        fill(QVBoxLayout(self), heading, (stack, 1), spacing=-1)
 
     def show_manifest(self, rows: Sequence[tuple[str, str]], json: str) -> None:
         """Show a manifest: in words, and the beginning of its file if that is long."""
@@ -310,7 +310,7 @@ class UsageBox(QWidget):
         self._copy.setAccessibleName(self.tr("Copy the Python lines"))
         self._copy.clicked.connect(self._copy_lines)
         title = plain_label(self.tr("Load it in Python"), self, role="heading")
-        heading = fill(QHBoxLayout(), (title, 1), self._copy, spacing=None)
+        heading = fill(QHBoxLayout(), (title, 1), self._copy, spacing=-1)
         fill(QVBoxLayout(self), heading, view, spacing=2)
 
     def show_lines(self, text: str) -> None:
@@ -343,7 +343,7 @@ class FilePreview(QWidget):
         hint = self.tr("With the manifest, the command “wordpiece-studio verify” trains again and compares every byte.")
         note = plain_label(hint, self, role="hint", wrap=True)
         parts = title, self._pairs, _space(6), self.usage, _space(6), (self.manifest, 1), note
-        fill(QVBoxLayout(self), *parts, spacing=None)
+        fill(QVBoxLayout(self), *parts, spacing=-1)
 
     def show_files(self, names: list[str]) -> None:
         """List these files."""
@@ -502,7 +502,7 @@ class ExportDialog(ScreenDialog):
             buttons.append(button)
         titles = [plain_label(text, left, role="heading") for text in (self.tr("Format"), self.tr("Step"))]
         below = _space(8), self.counts_box, 1
-        fill(QVBoxLayout(left), titles[0], self.kinds, titles[1], *buttons, *below, margins=(0, 0, 10, 0), spacing=None)
+        fill(QVBoxLayout(left), titles[0], self.kinds, titles[1], *buttons, *below, margins=(0, 0, 10, 0), spacing=-1)
         scrolled = QScrollArea(self)
         scrolled.setWidget(left)
         scrolled.setWidgetResizable(True)
@@ -513,9 +513,9 @@ class ExportDialog(ScreenDialog):
             ground.setAutoFillBackground(False)  # the dialog's own colour
         upper = fill(QHBoxLayout(), scrolled, (self.preview, 1), spacing=16)
         caption = BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading")
-        place = fill(QHBoxLayout(), caption, (self.place_edit, 1), self.browse, spacing=None)
+        place = fill(QHBoxLayout(), caption, (self.place_edit, 1), self.browse, spacing=-1)
         notes = self.place_note, self._left_out_note, self.trouble_note
-        fill(QVBoxLayout(self), (upper, 1), place, *notes, self._buttons, margins=(16, 14, 16, 12), spacing=None)
+        fill(QVBoxLayout(self), (upper, 1), place, *notes, self._buttons, margins=(16, 14, 16, 12), spacing=-1)
 
     def _connect(self) -> None:
         self.kinds.kind_changed.connect(self._forget_trouble)

@@ -200,7 +200,7 @@ class RecoveryDialog(ScreenDialog):
             hint = self.tr("“Delete” discards the selected work permanently. Everything else is kept, and you are "
                            "asked again at the next start.")  # fmt: skip
         note = plain_label(hint, self, role="hint", wrap=True)
-        fill(QVBoxLayout(self), title, self.list, note, self._buttons(), margins=None, spacing=None)
+        fill(QVBoxLayout(self), title, self.list, note, self._buttons(), margins=None, spacing=-1)
         self.setMinimumWidth(max(460, min(self.list.sizeHintForColumn(0) + 60, 760)))
 
     def reject(self) -> None:

@@ -131,7 +131,7 @@ class HelpWindow(ScreenDialog):
         self.browser.document().setDocumentMargin(_MARGIN)
         self.browser.sourceChanged.connect(self._show_title)
         theme.changed.connect(self._reload)
-        fill(QVBoxLayout(self), self.browser, spacing=None)
+        fill(QVBoxLayout(self), self.browser, spacing=-1)
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
     def begin(self, page: Path, entry: str = "") -> None:
@@ -286,7 +286,7 @@ class KeysWindow(ScreenDialog):
         self._table.setAccessibleName(self.tr("Keys"))
         self._put_table_together()
         self.empty = plain_label(self.tr("No shortcut found. Ctrl+K finds every command."), self, role="hint")
-        fill(QVBoxLayout(self), self.field, (self._table, 1), self.empty, margins=None, spacing=None)
+        fill(QVBoxLayout(self), self.field, (self._table, 1), self.empty, margins=None, spacing=-1)
         self.field.textChanged.connect(self._show)
         self._show("")
         self.resize(self.fontMetrics().averageCharWidth() * _KEYS_CHARACTERS, self.fontMetrics().height() * _KEYS_LINES)

@@ -103,7 +103,7 @@ class OverlapWindow(ScreenDialog):
         self._table.setModel(self.model)
         self._table.restyle()
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        fill(QVBoxLayout(self), self.said, (self._table, 1), self._note, margins=None, spacing=None)
+        fill(QVBoxLayout(self), self.said, (self._table, 1), self._note, margins=None, spacing=-1)
         self._timer = single_shot(self, self._show)
         for changed in (self._search.changed, session.comparison.changed, session.model.step_changed):
             changed.connect(lambda: self._timer.start())

@@ -148,16 +148,15 @@ def fill(
     layout: LayoutT,
     *parts: QWidget | QLayout | QSpacerItem | int | tuple[Any, ...],
     margins: tuple[int, int, int, int] | None = (0, 0, 0, 0),
-    spacing: int | None = 0,
+    spacing: int = 0,
 ) -> LayoutT:
     """Put parts into a layout: widgets and layouts, with stretch and alignment in a tuple; a number is empty space.
 
-    Margins and spacing that are None are those of the system's style.
+    Margins that are None and a spacing of -1 are those of the system's style.
     """
     if margins is not None:
         layout.setContentsMargins(*margins)
-    if spacing is not None:
-        layout.setSpacing(spacing)
+    layout.setSpacing(spacing)
     for part in parts:
         item, *place = part if isinstance(part, tuple) else (part,)
         if isinstance(item, int):

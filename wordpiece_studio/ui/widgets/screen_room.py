@@ -98,11 +98,11 @@ class ScreenDialog(QDialog):
         content.setLayout(layout)  # which takes the widgets with it
         area = RoomArea(content, self)
         area.setMinimumSize(_LEAST)  # the buttons need room too
-        outer = fill(QVBoxLayout(self), (area, 1), spacing=None)
+        outer = fill(QVBoxLayout(self), (area, 1), spacing=-1)
         if buttons is not None:
             margins = layout.contentsMargins()
             around = margins.left(), 0, margins.right(), margins.bottom()
-            outer.addLayout(fill(QVBoxLayout(), buttons, margins=around, spacing=None))
+            outer.addLayout(fill(QVBoxLayout(), buttons, margins=around, spacing=-1))
         self.setMinimumSize(self.minimumSize().boundedTo(room_for(self)))
         outer.activate()
         if focused is not None:

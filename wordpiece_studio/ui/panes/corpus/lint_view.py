@@ -331,7 +331,7 @@ class LintController(QObject):
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         self._timer.stop()
-        self.task.stop()  # its input is out of date
+        self.task.forget()  # its input is out of date
         if counts is not None:
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
@@ -350,7 +350,8 @@ class LintController(QObject):
                 files.read_as(places, encoding=encoding)
 
     def _on_repair_finished(self, edit: tuple[int, int, str]) -> None:
-        if self._repair.request is None or self._document.text != self._repair.request[0]:
+        text, _fix = self._repair.forget()
+        if self._document.text != text:
             self._view.show_findings(self._view.findings)  # edited meanwhile: the button may be pressed again
         else:
             self._document.edit(*edit)
@@ -360,5 +361,6 @@ class LintController(QObject):
         self._view.clear()
 
     def _on_repair_failed(self, error: StudioError) -> None:
+        self._repair.forget()
         _log.info("the text could not be fixed: %s", error)
         self._view.show_findings(self._view.findings)
