@@ -1,4 +1,4 @@
-"""Fields with a limit, however text comes in: the plain-text editor and the field for one line.
+"""Fields with a limit, however text comes in, for many lines or one; their keys, and files dropped on a widget.
 
 Qt's editor, and what follows each of its edits, takes seconds per key press with a few megabytes. So does whatever is
 searched, compiled or drawn at each key press with the 32,767 characters that Qt lets into a line.

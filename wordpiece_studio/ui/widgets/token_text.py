@@ -1,7 +1,7 @@
-"""How tokens, numbers, formulas and the reasons why a token is never used are written, the same way in every pane.
+"""How tokens, numbers, the reasons why a token is never used, and runs are written, the same way in every pane.
 
-Only text: no painting, no widget. A token is shown as it is, never obeyed; only invisible characters are spelled out.
-Numbers are written as in English, the language of all words: 29,792 and 0.05.
+No widget: only text, and the disc that stands for a run. A token is shown as it is, never obeyed; only invisible
+characters are spelled out. Numbers are written as in English, the language of all words: 29,792 and 0.05.
 """
 
 from __future__ import annotations
