@@ -150,16 +150,12 @@ class EncodingDialog(ScreenDialog):
         open_button.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        first = QHBoxLayout()
-        first.addWidget(self.read_button)
-        first.addWidget(self.encoding_box, 1)
-        layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.message, self, wrap=True))
-        layout.addLayout(first)
+        message = plain_label(self.message, self, wrap=True)
+        first = fill(QHBoxLayout(), self.read_button, (self.encoding_box, 1), spacing=-1)
         note = self.tr("If bytes are replaced or lines skipped, part of the file’s content is lost.")
         hint = plain_label(note, self, role="hint", wrap=True)
-        for widget in (self.replace_button, self.skip_button, hint, self._all_box, buttons):
-            layout.addWidget(widget)
+        parts = message, first, self.replace_button, self.skip_button, hint, self._all_box, buttons
+        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
         self.setMinimumWidth(440)
 
     def accept(self) -> None:
