@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 
 from wordpiece_studio.corpus.linter.finding import Example, Finding, LengthFix, PipelineFix
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.corpus.lint_view import LintView, detail_words, title_words
 
 if TYPE_CHECKING:
@@ -188,6 +189,8 @@ def test_a_misread_text_is_mended_by_an_edit_that_can_be_undone(studio: Studio) 
     settle(studio)
     studio.wait(lambda: kinds(studio) == [])
     assert window.session.document.text == "uno\nEl niño y la niña.\ntres\n"
+    tasks = window.corpus_pane.lint_controller.findChildren(Task)
+    assert text not in [request[0] for task in tasks for request in (task.request, task.answered) if request]
     window.actions_.undo.trigger()
     assert window.session.document.text == text
     settle(studio)

@@ -3,7 +3,7 @@
 Results go to stdout; progress, warnings and errors go to stderr, an error as one line; with --json, an error also goes
 to stdout, as one object. The exit code is 0, or 1 for a reported error (and for what verify and lint find), 2 for a
 usage error, 130 after Ctrl-C, 143 when terminated, 129 when the terminal was closed. Nothing is computed here; each
-command has its own module.
+command, or pair of commands, has its own module.
 """
 
 from __future__ import annotations

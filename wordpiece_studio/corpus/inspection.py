@@ -3,7 +3,7 @@
 What it seems to be is its kind, compression and encoding, and which of its columns is the text. Only a bounded part of
 a file is examined, except that a table of words and their counts is read completely. Nothing acts on the result by
 itself: `CorpusFile` decides how a file is read. In the part to look at, faults are not errors: undecodable bytes are
-shown as U+FFFD, faulty rows are left out. Not here: distinguishing encodings (`encodings`), and reading a file from
+shown as U+FFFD, faulty rows are left out. Not here: distinguishing encodings (`decoding`), and reading a file from
 start to end (`listing`).
 """
 

@@ -2,6 +2,9 @@
 
 The steps are found with NumPy over the columns of a history, continued as it grows; a regular expression searches a
 million tokens a few thousand at a time. All in the window's thread, a few milliseconds at a time.
+
+`MarksModel` is what the tables of breakpoints and of bookmarks have in common. At the end is what is selected, looked
+up in a run: its token, and the steps that made it.
 """
 
 from __future__ import annotations

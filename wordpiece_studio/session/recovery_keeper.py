@@ -1,8 +1,8 @@
 """Keeps unsaved work in the background: edits within a second, the training within half a minute.
 
 It listens to the document and to the state of the project, and passes changes to two threads: one for text and
-settings, which is quick, and one for the training, which may take long. `store` writes the files, and
-`recoverable_work` reads them back.
+settings, which is quick, and one for the training, which may take long. `recovery_store` writes the files,
+and `recoverable_work` reads them back.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ step says so and has the fractions. `tests/test_documents.py` reproduces all tha
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import Objective
 
+_tr = partial(QCoreApplication.translate, "samples")
 
 TEXT = "This is the Hugging Face course!"
 ARTICLE = "low lower newest widest"
@@ -336,7 +338,3 @@ def first_sentence(text: str) -> str:
         return line
     cut = line[:_LONGEST_SENTENCE]
     return cut.rpartition(" ")[0] or cut
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("samples", text)

@@ -32,7 +32,7 @@ class ViewIndex:
     r"""The irregular characters of a text.
 
     They are stored in two int64 arrays of shape (n,): `_places`, the code point index of each, ascending; and
-    `_shifts`, how much further on the text after it lies in the view. A character beyond U+FFFF adds 1 to the shift,
+    `shifts`, how much further on the text after it lies in the view. A character beyond U+FFFF adds 1 to the shift,
     the LF of a CR LF subtracts 1.
 
     >>> index = ViewIndex("a\r\n\N{HUGGING FACE}b")

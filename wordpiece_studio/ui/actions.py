@@ -334,9 +334,6 @@ class Actions(QObject):
 
     # -- making them
 
-    def _submenu(self, title: str) -> QMenu:
-        return self._open.addMenu(title)
-
     @contextmanager
     def _menu(self, title: str) -> Iterator[None]:
         """Put what is made inside into a menu of its own."""

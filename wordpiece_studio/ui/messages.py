@@ -19,8 +19,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
-from wordpiece_studio.ui.widgets.screen_room import arranged, room_for
+from wordpiece_studio.ui.widgets.screen_room import room_for
 from wordpiece_studio.ui.widgets.theme import icon
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ class Banner(QFrame):
         self.close_button = tool_button("", self.tr("Dismiss this message"), self)
         self.close_button.clicked.connect(lambda: self._hide(can_come_back=True))
         self._timer = single_shot(self, self._leave)
-        arranged(QHBoxLayout(self), (self._label, 1), self._button, self.close_button, margins=(12, 6, 6, 6))
+        fill(QHBoxLayout(self), (self._label, 1), self._button, self.close_button, margins=(12, 6, 6, 6), spacing=-1)
         theme.changed.connect(self._draw_icon)
         self._draw_icon()
         self.hide()
@@ -310,7 +311,7 @@ class Notices(QWidget):
         self._parent = parent
         self._free: QWidget | None = None
         self.banners = tuple(Banner(theme, self) for _ in range(number))
-        arranged(QVBoxLayout(self), *self.banners, margins=(0, 0, 0, 0), spacing=_BETWEEN)
+        fill(QVBoxLayout(self), *self.banners, spacing=_BETWEEN)
         for banner in self.banners:
             banner.changed.connect(self._place)
             banner.changed.connect(self.changed)

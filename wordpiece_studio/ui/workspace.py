@@ -30,8 +30,8 @@ from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.run_strip import RunStrip
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
-from wordpiece_studio.ui.widgets.screen_room import RoomArea, arranged
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel, fill
+from wordpiece_studio.ui.widgets.screen_room import RoomArea
 from wordpiece_studio.ui.widgets.theme import PaneTheme, TokenStyles
 
 if TYPE_CHECKING:
@@ -172,9 +172,9 @@ class Workspace(QMainWindow):
         )
         self.notices.keep_free(self.docks.panel("timeline"))
         around = (_MARGIN, 2, _MARGIN, _MARGIN)
-        room = arranged(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
+        room = fill(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
         parts = self.bar, self.run_strip, (room, 1)
-        arranged(QVBoxLayout(self._content), *parts, margins=(0, 0, 0, 0), spacing=0)
+        fill(QVBoxLayout(self._content), *parts)
 
     # -- the order in which Tab visits the controls
 

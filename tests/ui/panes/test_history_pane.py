@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
 from wordpiece_studio.ui.panes.history import history_pane, history_view
@@ -19,6 +20,8 @@ from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
+
+DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 def click_row(bench: Bench, pane: HistoryPane, row: int, column: int = HistoryColumn.PAIR_FREQUENCY) -> None:
@@ -140,6 +143,17 @@ def test_many_rows_are_copied_in_the_background(bench: Bench, monkeypatch: pytes
     bench.wait(lambda: pane.hint == "25 rows copied")
     assert QGuiApplication.clipboard().text() == at_once
     assert len(at_once.splitlines()) == 26
+    pane.close_jobs()
+
+
+def test_what_was_copied_in_the_background_is_not_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    pane = bench.show(HistoryPane)
+    monkeypatch.setattr(history_pane, "_AT_ONCE", 24)
+    pane.view.selectAll()
+    pane.copy_rows()
+    bench.wait(lambda: pane.hint == "25 rows copied")
+    kept = [(task.request, task.answered, task.answer) for task in pane.findChildren(Task, options=DIRECT)]
+    assert kept == [(None, None, None)]  # else a run that is closed would stay in memory
     pane.close_jobs()
 
 

@@ -89,6 +89,7 @@ class VocabularyExport(QObject):
         self._exporting_library = Task(export_library, "The library's own file cannot be exported", self)
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
+        self._exporting_library.failed.connect(self._exporting_library.forget)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._action.triggered.connect(self.ask)
         self._model.run_reset.connect(self._enable)
@@ -346,6 +347,7 @@ class HistoryExport(QObject):
         self._window.banner.show_message(words.format(rows=number_text(rows), path=path))
 
     def _on_job_failed(self, error: StudioError) -> None:
+        self.job.forget()
         self._pane.export_bar.hide()
         self._window.messages.show_error(error)
 

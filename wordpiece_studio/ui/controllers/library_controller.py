@@ -157,5 +157,6 @@ class LibraryController(QObject):
             yield repetition
 
     def _on_training_failed(self, error: StudioError) -> None:
+        self._training.forget()
         self._show(None)
         self._banner.show_message(str(error), "error")

@@ -304,6 +304,7 @@ class ProjectController(QObject):
             self._lock.release()
 
     def _on_saving_failed(self, error: StudioError) -> None:
+        self.saving.forget()
         self._banner.clear()
         self._waiting.clear()
         then, self._then = self._then, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ from wordpiece_studio.ui.dialogs.export_work import KINDS, usage_lines
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     CutLabel,
@@ -48,7 +50,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_role,
     shown,
 )
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.storage.exports import ExportKind
     from wordpiece_studio.ui.dialogs.export_work import Inspection
+
+_tr = partial(QCoreApplication.translate, "export_dialog")
 
 _SEPARATORS = ("/", "\\")
 _INDENT = 22
@@ -120,10 +124,6 @@ def _folder_for(chosen: Path, name: str) -> Path:
     except OSError:
         return chosen  # not there yet, or it will be reported when it is written to
     return chosen if not names or MANIFEST_FILE in names else chosen / name
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("export_place", text)
 
 
 class KindChoice(QWidget):
@@ -263,7 +263,7 @@ class ManifestView(QWidget):
         summary = QWidget(self)
         summary.setObjectName("scroll_contents")
         self._pairs = _Pairs(3)
-        arranged(QVBoxLayout(summary), self._pairs, 1, margins=(0, 2, 0, 0))
+        fill(QVBoxLayout(summary), self._pairs, 1, margins=(0, 2, 0, 0), spacing=-1)
         scroll = QScrollArea(self)
         scroll.setWidget(summary)
         scroll.setWidgetResizable(True)
@@ -271,12 +271,12 @@ class ManifestView(QWidget):
         scroll.setAccessibleName(self.tr("Manifest summary"))
         scroll.viewport().setAutoFillBackground(False)  # the dialog's own colour
         title = plain_label(self.tr("Manifest: how the export was made"), self, role="heading")
-        heading = arranged(QHBoxLayout(), (title, 1), self._button)
+        heading = fill(QHBoxLayout(), (title, 1), self._button, spacing=-1)
         stack = QStackedLayout()
         stack.addWidget(scroll)
         stack.addWidget(self._edit)
         self._button.toggled.connect(lambda is_json: stack.setCurrentIndex(int(is_json)))
-        arranged(QVBoxLayout(self), heading, (stack, 1), margins=(0, 0, 0, 0))
+        fill(QVBoxLayout(self), heading, (stack, 1), spacing=-1)
 
     def show_manifest(self, rows: Sequence[tuple[str, str]], json: str) -> None:
         """Show a manifest: in words, and the beginning of its file if that is long."""
@@ -310,8 +310,8 @@ class UsageBox(QWidget):
         self._copy.setAccessibleName(self.tr("Copy the Python lines"))
         self._copy.clicked.connect(self._copy_lines)
         title = plain_label(self.tr("Load it in Python"), self, role="heading")
-        heading = arranged(QHBoxLayout(), (title, 1), self._copy)
-        arranged(QVBoxLayout(self), heading, view, margins=(0, 0, 0, 0), spacing=2)
+        heading = fill(QHBoxLayout(), (title, 1), self._copy, spacing=-1)
+        fill(QVBoxLayout(self), heading, view, spacing=2)
 
     def show_lines(self, text: str) -> None:
         """Show these lines; if there are none, disable copying."""
@@ -343,7 +343,7 @@ class FilePreview(QWidget):
         hint = self.tr("With the manifest, the command “wordpiece-studio verify” trains again and compares every byte.")
         note = plain_label(hint, self, role="hint", wrap=True)
         parts = title, self._pairs, _space(6), self.usage, _space(6), (self.manifest, 1), note
-        arranged(QVBoxLayout(self), *parts, margins=(0, 0, 0, 0))
+        fill(QVBoxLayout(self), *parts, spacing=-1)
 
     def show_files(self, names: list[str]) -> None:
         """List these files."""
@@ -502,7 +502,7 @@ class ExportDialog(ScreenDialog):
             buttons.append(button)
         titles = [plain_label(text, left, role="heading") for text in (self.tr("Format"), self.tr("Step"))]
         below = _space(8), self.counts_box, 1
-        arranged(QVBoxLayout(left), titles[0], self.kinds, titles[1], *buttons, *below, margins=(0, 0, 10, 0))
+        fill(QVBoxLayout(left), titles[0], self.kinds, titles[1], *buttons, *below, margins=(0, 0, 10, 0), spacing=-1)
         scrolled = QScrollArea(self)
         scrolled.setWidget(left)
         scrolled.setWidgetResizable(True)
@@ -511,11 +511,11 @@ class ExportDialog(ScreenDialog):
         scrolled.setFixedWidth(_LEFT_WIDTH)
         for ground in (left, scrolled.viewport()):
             ground.setAutoFillBackground(False)  # the dialog's own colour
-        upper = arranged(QHBoxLayout(), scrolled, (self.preview, 1), spacing=16)
+        upper = fill(QHBoxLayout(), scrolled, (self.preview, 1), spacing=16)
         caption = BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading")
-        place = arranged(QHBoxLayout(), caption, (self.place_edit, 1), self.browse)
+        place = fill(QHBoxLayout(), caption, (self.place_edit, 1), self.browse, spacing=-1)
         notes = self.place_note, self._left_out_note, self.trouble_note
-        arranged(QVBoxLayout(self), (upper, 1), place, *notes, self._buttons, margins=(16, 14, 16, 12))
+        fill(QVBoxLayout(self), (upper, 1), place, *notes, self._buttons, margins=(16, 14, 16, 12), spacing=-1)
 
     def _connect(self) -> None:
         self.kinds.kind_changed.connect(self._forget_trouble)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
+
+_tr = partial(QCoreApplication.translate, "export_work")
 
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
@@ -113,10 +116,6 @@ def _objective(training: dict[str, str | int | float | bool | list[str] | None])
 
 def _short(digest: str) -> str:
     return f"{digest[:_HASH_LETTERS]}…"
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("manifest_words", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import question_box
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class RecoveryDialog(ScreenDialog):
             hint = self.tr("“Delete” discards the selected work permanently. Everything else is kept, and you are "
                            "asked again at the next start.")  # fmt: skip
         note = plain_label(hint, self, role="hint", wrap=True)
-        arranged(QVBoxLayout(self), title, self.list, note, self._buttons())
+        fill(QVBoxLayout(self), title, self.list, note, self._buttons(), margins=None, spacing=-1)
         self.setMinimumWidth(max(460, min(self.list.sizeHintForColumn(0) + 60, 760)))
 
     def reject(self) -> None:

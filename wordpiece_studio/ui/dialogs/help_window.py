@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
@@ -25,8 +25,9 @@ from wordpiece_studio.training.reference import corpus_of, count_pairs, count_sy
 from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.dialogs.palette import folded, keys_of
 from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, tooltip_text
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "help_window")
 
 _CHARACTERS, _LINES = 110, 38
 _MARGIN = 16
@@ -128,7 +131,7 @@ class HelpWindow(ScreenDialog):
         self.browser.document().setDocumentMargin(_MARGIN)
         self.browser.sourceChanged.connect(self._show_title)
         theme.changed.connect(self._reload)
-        arranged(QVBoxLayout(self), self.browser, margins=(0, 0, 0, 0))
+        fill(QVBoxLayout(self), self.browser, spacing=-1)
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
     def begin(self, page: Path, entry: str = "") -> None:
@@ -163,10 +166,6 @@ class HelpWindow(ScreenDialog):
         place = self.browser.verticalScrollBar().value()
         self.browser.reload()  # links and code keep the colors and fonts of the time when they were read
         self.browser.verticalScrollBar().setValue(place)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("key_lines", text)
 
 
 _KEYS_CHARACTERS, _KEYS_LINES = 84, 30
@@ -287,7 +286,7 @@ class KeysWindow(ScreenDialog):
         self._table.setAccessibleName(self.tr("Keys"))
         self._put_table_together()
         self.empty = plain_label(self.tr("No shortcut found. Ctrl+K finds every command."), self, role="hint")
-        arranged(QVBoxLayout(self), self.field, (self._table, 1), self.empty)
+        fill(QVBoxLayout(self), self.field, (self._table, 1), self.empty, margins=None, spacing=-1)
         self.field.textChanged.connect(self._show)
         self._show("")
         self.resize(self.fontMetrics().averageCharWidth() * _KEYS_CHARACTERS, self.fontMetrics().height() * _KEYS_LINES)

@@ -15,9 +15,10 @@ from wordpiece_studio.session.runs import ComparedStep
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text, where_text
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class OverlapWindow(ScreenDialog):
         self._table.setModel(self.model)
         self._table.restyle()
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        arranged(QVBoxLayout(self), self.said, (self._table, 1), self._note)
+        fill(QVBoxLayout(self), self.said, (self._table, 1), self._note, margins=None, spacing=-1)
         self._timer = single_shot(self, self._show)
         for changed in (self._search.changed, session.comparison.changed, session.model.step_changed):
             changed.connect(lambda: self._timer.start())

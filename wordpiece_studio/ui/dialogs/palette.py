@@ -31,8 +31,8 @@ from shiboken6 import isValid
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, tooltip_text
-from wordpiece_studio.ui.widgets.screen_room import arranged
 from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -302,7 +302,7 @@ class Palette(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._note = plain_label("", self, role="hint", wrap=True)
         parts = self.field, (self.list, 1), self._note
-        arranged(QVBoxLayout(self), *parts, margins=(10, 10, 10, 10), spacing=8)
+        fill(QVBoxLayout(self), *parts, margins=(10, 10, 10, 10), spacing=8)
         self.field.textChanged.connect(self.text_changed)
         self.field.installEventFilter(self)
         self.list.clicked.connect(self._choose)

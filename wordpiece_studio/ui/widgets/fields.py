@@ -1,4 +1,4 @@
-"""Fields with a limit, however text comes in: the plain-text editor and the field for one line.
+"""Fields with a limit, however text comes in, for many lines or one; their keys, and files dropped on a widget.
 
 Qt's editor, and what follows each of its edits, takes seconds per key press with a few megabytes. So does whatever is
 searched, compiled or drawn at each key press with the 32,767 characters that Qt lets into a line.
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QDialogButtonBox, QLineEdit, 
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, whole
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
@@ -202,10 +203,7 @@ class LineDialog(ScreenDialog):
         self.accept_button = buttons.button(standard.Ok)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(label, self))
-        layout.addWidget(self.field)
-        layout.addWidget(buttons)
+        fill(QVBoxLayout(self), plain_label(label, self), self.field, buttons, margins=None, spacing=-1)
         self.resize(width, self.sizeHint().height())
 
     def accept(self) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QSpacerItem,
     QVBoxLayout,
     QWidget,
 )
@@ -145,19 +146,24 @@ class Pane(QWidget):
 
 def fill(
     layout: LayoutT,
-    *parts: QWidget | QLayout | int | tuple[Any, ...],
-    margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+    *parts: QWidget | QLayout | QSpacerItem | int | tuple[Any, ...],
+    margins: tuple[int, int, int, int] | None = (0, 0, 0, 0),
     spacing: int = 0,
 ) -> LayoutT:
-    """Put parts into a layout: widgets and layouts, with stretch and alignment in a tuple; a number is empty space."""
-    layout.setContentsMargins(*margins)
+    """Put parts into a layout: widgets and layouts, with stretch and alignment in a tuple; a number is empty space.
+
+    Margins that are None and a spacing of -1 are those of the system's style.
+    """
+    if margins is not None:
+        layout.setContentsMargins(*margins)
     layout.setSpacing(spacing)
     for part in parts:
-        if isinstance(part, int):
-            layout.addStretch(part)
-            continue
         item, *place = part if isinstance(part, tuple) else (part,)
-        if isinstance(item, QLayout):
+        if isinstance(item, int):
+            layout.addStretch(item)
+        elif isinstance(item, QSpacerItem):
+            layout.addSpacerItem(item)
+        elif isinstance(item, QLayout):
             layout.addLayout(item, *place)
         else:
             layout.addWidget(item, *place)

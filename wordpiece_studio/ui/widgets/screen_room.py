@@ -5,21 +5,21 @@ A small screen, or text enlarged by the system, leaves less room than some of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QDialog,
     QDialogButtonBox,
     QFrame,
     QLayout,
     QMainWindow,
     QScrollArea,
-    QSpacerItem,
     QVBoxLayout,
     QWidget,
 )
+
+from wordpiece_studio.ui.widgets.pane import fill
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
@@ -28,33 +28,6 @@ FRAME = QSize(12, 36)
 """What the system draws around a window, which is known only once it is shown."""
 
 _LEAST = QSize(200, 80)
-
-
-_Layout = TypeVar("_Layout", bound=QBoxLayout)
-
-
-def arranged(
-    layout: _Layout,
-    *parts: QWidget | QLayout | QSpacerItem | int | tuple[Any, ...],
-    margins: tuple[int, int, int, int] | None = None,
-    spacing: int | None = None,
-) -> _Layout:
-    """Fill a row or a column: with stretch and alignment in a tuple; a number is empty space that stretches."""
-    if margins is not None:
-        layout.setContentsMargins(*margins)
-    if spacing is not None:
-        layout.setSpacing(spacing)
-    for part in parts:
-        item, *place = part if isinstance(part, tuple) else (part,)
-        if isinstance(item, int):
-            layout.addStretch(item)
-        elif isinstance(item, QSpacerItem):
-            layout.addSpacerItem(item)
-        elif isinstance(item, QLayout):
-            layout.addLayout(item, *place)
-        else:
-            layout.addWidget(item, *place)
-    return layout
 
 
 def room_for(window: QWidget) -> QSize:
@@ -125,11 +98,11 @@ class ScreenDialog(QDialog):
         content.setLayout(layout)  # which takes the widgets with it
         area = RoomArea(content, self)
         area.setMinimumSize(_LEAST)  # the buttons need room too
-        outer = arranged(QVBoxLayout(self), (area, 1), margins=(0, 0, 0, 0))
+        outer = fill(QVBoxLayout(self), (area, 1), spacing=-1)
         if buttons is not None:
             margins = layout.contentsMargins()
             around = margins.left(), 0, margins.right(), margins.bottom()
-            outer.addLayout(arranged(QVBoxLayout(), buttons, margins=around))
+            outer.addLayout(fill(QVBoxLayout(), buttons, margins=around, spacing=-1))
         self.setMinimumSize(self.minimumSize().boundedTo(room_for(self)))
         outer.activate()
         if focused is not None:

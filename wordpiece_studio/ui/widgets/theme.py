@@ -1,8 +1,9 @@
-"""The look of the window: light, dark or high-contrast, as the system or the user chose, and the fonts.
+"""The look of the window: light, dark or high-contrast, as the system or the user chose; its fonts, icons and colours.
 
 Every pane is given a :class:`Theme`; it draws with its colours and redraws when that emits ``changed``. A theme holds
-no widget. The colours themselves are in :mod:`~wordpiece_studio.ui.widgets.theme`; the style sheet made from them,
-``resources/window.qss``, sets colours, borders and spacing, and leaves text sizes to the system.
+no widget. The style sheet made from the colours, ``resources/window.qss``, sets colours, borders and spacing, and
+leaves text sizes to the system. Tokens and runs have colours of their own, each with a second sign: a border, or a kind
+of line.
 """
 
 from __future__ import annotations

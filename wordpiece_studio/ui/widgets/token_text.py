@@ -1,12 +1,12 @@
-"""How tokens, numbers, formulas and the reasons why a token is never used are written, the same way in every pane.
+"""How tokens, numbers, the reasons why a token is never used, and runs are written, the same way in every pane.
 
-Only text: no painting, no widget. A token is shown as it is, never obeyed; only invisible characters are spelled out.
-Numbers are written as in English, the language of all words: 29,792 and 0.05.
+No widget: only text, and the disc that stands for a run. A token is shown as it is, never obeyed; only invisible
+characters are spelled out. Numbers are written as in English, the language of all words: 29,792 and 0.05.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep
     from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "token_text")
 
 _NAMES = {"\t": "⟨tab⟩", "\r": "⟨CR⟩", "\xa0": "⟨nbsp⟩", "\ufeff": "⟨BOM⟩", "\xad": "⟨shy⟩"}
 DEAD_MARK = "†"
@@ -131,10 +133,6 @@ def held_out_text(figure: HeldOutFigure) -> str:
     return QCoreApplication.translate("HeldOut", "{rate} ({share} unknown)").format(
         rate=rate, share=f"{figure.unknown:.1%}"
     )
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("DeadText", text)
 
 
 _NORMALIZERS = (

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, FiguresRow, Measured
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "figures_face")
+
 _FORMATS = dict(COLUMNS.values())
 _NAME, _STEP = range(2)
 _FIGURES = (
@@ -53,10 +55,6 @@ _MUCH_UNKNOWN = 0.01
 _LONGEST_NAME = 24
 _ROOM = 6
 """Pixels between two columns, besides the padding of their cells."""
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("figures_face", text)
 
 
 @dataclass(frozen=True, slots=True)

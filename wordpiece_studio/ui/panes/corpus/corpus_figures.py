@@ -5,6 +5,7 @@ The bar shows the progress of counting in actual numbers, with buttons to pause,
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "corpus_figures")
 
 _PATIENCE_MS = 300
 """Shorter counts show no progress."""
@@ -225,10 +227,6 @@ def data_size(size: int) -> str:
     """Return a number of bytes in short form, for example ``1.0 GB``."""
     digits = 1 if size >= 1_000_000_000 else 0
     return QLocale.c().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("counting_bar", text)
 
 
 _MOST_LONGEST_WORD = 100_000

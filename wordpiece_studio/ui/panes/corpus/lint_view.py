@@ -9,6 +9,7 @@ corpus was checked again, never because its button was pressed.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
     from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "LintView")
 
 _SHOWN_AT_FIRST, _SHOWN_DENSELY = 2, 1
 _ICON = QSize(16, 16)
@@ -266,10 +269,6 @@ def _translated(template: str) -> str:
     return QCoreApplication.translate("linter", template)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("LintView", text)
-
-
 class LintController(QObject):
     """Checks the corpus, shows the findings in the view, and carries out their fixes."""
 
@@ -332,7 +331,7 @@ class LintController(QObject):
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         self._timer.stop()
-        self.task.stop()  # its input is out of date
+        self.task.forget()  # its input is out of date
         if counts is not None:
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
@@ -351,7 +350,8 @@ class LintController(QObject):
                 files.read_as(places, encoding=encoding)
 
     def _on_repair_finished(self, edit: tuple[int, int, str]) -> None:
-        if self._repair.request is None or self._document.text != self._repair.request[0]:
+        text, _fix = self._repair.forget()
+        if self._document.text != text:
             self._view.show_findings(self._view.findings)  # edited meanwhile: the button may be pressed again
         else:
             self._document.edit(*edit)
@@ -361,5 +361,6 @@ class LintController(QObject):
         self._view.clear()
 
     def _on_repair_failed(self, error: StudioError) -> None:
+        self._repair.forget()
         _log.info("the text could not be fixed: %s", error)
         self._view.show_findings(self._view.findings)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import locale
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.document import Document
 
+_tr = partial(QCoreApplication.translate, "reading")
 
 _T = TypeVar("_T")
 
@@ -104,10 +106,6 @@ def _known() -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("encodings", text)
-
-
 def is_about_decoding(error: StudioError) -> bool:
     return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
@@ -152,16 +150,12 @@ class EncodingDialog(ScreenDialog):
         open_button.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        first = QHBoxLayout()
-        first.addWidget(self.read_button)
-        first.addWidget(self.encoding_box, 1)
-        layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.message, self, wrap=True))
-        layout.addLayout(first)
+        message = plain_label(self.message, self, wrap=True)
+        first = fill(QHBoxLayout(), self.read_button, (self.encoding_box, 1), spacing=-1)
         note = self.tr("If bytes are replaced or lines skipped, part of the file’s content is lost.")
         hint = plain_label(note, self, role="hint", wrap=True)
-        for widget in (self.replace_button, self.skip_button, hint, self._all_box, buttons):
-            layout.addWidget(widget)
+        parts = message, first, self.replace_button, self.skip_button, hint, self._all_box, buttons
+        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
         self.setMinimumWidth(440)
 
     def accept(self) -> None:

@@ -400,10 +400,10 @@ class HistoryPane(Pane):
             self._copying.run(history, steps)
             self._set_hint(counted(rows, "Copying 1 row…", "Copying {count} rows…"))
         elif history is not None and rows:
-            self._copying.stop()
             self._take_copy(history_tsv(history, steps))
 
     def _take_copy(self, text: str) -> None:
+        self._copying.forget()  # the run may be closed
         copy_text(text)
         rows = text.count("\n") - 1  # one line is the header, and tokens have none
         self._set_hint(counted(rows, "1 row copied", "{count} rows copied"))

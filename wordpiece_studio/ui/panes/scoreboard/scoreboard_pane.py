@@ -200,12 +200,8 @@ class CandidatesPart(QStackedWidget):
         self._theme = theme
         self.pause_button = QPushButton(self.tr("Pause"), self._note)
         set_plain_tooltip(self.pause_button, self.tr("Pause training to see the candidates"))
-        layout = QVBoxLayout(self._note)
-        layout.setContentsMargins(24, 4, 24, 4)
-        layout.addStretch(1)
-        layout.addWidget(self.message)
-        layout.addWidget(self.pause_button, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(1)
+        parts = 1, self.message, (self.pause_button, 0, Qt.AlignmentFlag.AlignHCenter), 1
+        fill(QVBoxLayout(self._note), *parts, margins=(24, 4, 24, 4), spacing=-1)
         self.nothing = EmptyState(self)
         for page in (self.view, self._note, self.nothing):
             self.addWidget(page)

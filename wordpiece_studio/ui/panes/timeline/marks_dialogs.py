@@ -169,10 +169,7 @@ class BookmarksDialog(ScreenDialog):
         for button in (self._keep, self._edit, self._remove, close):
             button.setAutoDefault(False)
         buttons = fill(QHBoxLayout(), self._keep, self._edit, self._remove, 1, close, spacing=-1)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.empty)
-        layout.addWidget(self._table, 1)
-        layout.addLayout(buttons)
+        fill(QVBoxLayout(self), self.empty, (self._table, 1), buttons, margins=None, spacing=-1)
         self.resize(620, 380)
         self._keep.clicked.connect(actions.keep_step.trigger)
         self._edit.clicked.connect(self._table.edit_current)
@@ -251,16 +248,12 @@ class BreakpointEditor(ScreenDialog):
         self._show_found()
 
     def _lay_out(self) -> None:
-        intro = self.tr("Playing and running stop at the first step that meets one of these conditions.")
+        text = self.tr("Playing and running stop at the first step that meets one of these conditions.")
+        intro = plain_label(text, self, role="caption", wrap=True)
         form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
         bottom = fill(QHBoxLayout(), self._change, self._remove, 1, self._close, spacing=-1)
-        layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(intro, self, role="caption", wrap=True))
-        layout.addWidget(self._table, 1)
-        layout.addLayout(form)
-        layout.addWidget(self.problem)
-        layout.addWidget(self._found)
-        layout.addLayout(bottom)
+        parts = intro, (self._table, 1), form, self.problem, self._found, bottom
+        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
         self.resize(500, 340)
         for first, second in ((self._field, self._add), (self._add, self._change), (self._change, self._remove)):
             self.setTabOrder(first, second)

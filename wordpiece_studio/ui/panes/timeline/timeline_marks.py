@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "timeline_marks")
 
 Values = NDArray[np.float64]
 Places = Callable[[NDArray[np.generic]], NDArray[np.float64]]
@@ -151,10 +154,6 @@ class Legend(QWidget):
                 place = QRect(left + (_MARK if kind else 0), 0, width, height)
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), text)
                 left += width + _GAP
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("timeline_marks", text)
 
 
 def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:

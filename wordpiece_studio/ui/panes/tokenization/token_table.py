@@ -1,6 +1,7 @@
-"""All tokens of the live text in order: as an ordinary table, for those who cannot see chips, and on the clipboard.
+"""The tables of the live text: its tokens in order, for those who cannot see chips, and the steps that change it.
 
-The texts about a token are made here too: under its chip, in a row, for screen readers.
+All its tokens are also put on the clipboard here. The texts about a token are made here too: under its chip, in a row,
+for screen readers.
 """
 
 from __future__ import annotations

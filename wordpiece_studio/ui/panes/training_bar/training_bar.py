@@ -82,9 +82,8 @@ class SpecialTokensDialog(ScreenDialog):
         )
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        for widget in (intro, self.editor, self.problem_label, self._buttons):
-            layout.addWidget(widget)
+        parts = intro, self.editor, self.problem_label, self._buttons
+        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
         self.editor.text_changed.connect(self._check)
         self.editor.left_out_changed.connect(self._check)
         self.resize(360, 320)

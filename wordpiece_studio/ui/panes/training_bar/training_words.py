@@ -16,6 +16,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import merges_text, number_text
@@ -272,12 +273,8 @@ class FurtherDialog(ScreenDialog):
         buttons.rejected.connect(self.reject)
         form = QFormLayout()
         form.addRow(self.tr("New vocabulary size"), self.size_box)
-        layout = QVBoxLayout(self)
-        layout.addWidget(intro)
-        if note:
-            layout.addWidget(plain_label(note, self, wrap=True))
-        layout.addLayout(form)
-        layout.addWidget(buttons)
+        notes = [plain_label(note, self, wrap=True)] if note else []
+        fill(QVBoxLayout(self), intro, *notes, form, buttons, margins=None, spacing=-1)
         self.size_box.setFocus()
 
     def accept(self) -> None:

@@ -427,11 +427,9 @@ class VocabularyPane(Pane):
         self.view = VocabularyView(self.table, usage, theme, self)
         self.controls = VocabularyControls(self)
         self.empty = EmptyState(self)
-        layout = fill(QVBoxLayout(self), self.controls, margins=(1, 4, 1, 2), spacing=4)
         error = fill(QHBoxLayout(), self.controls.error, margins=(12, 0, 12, 0))
-        layout.addLayout(error)
-        layout.addWidget(self.empty, 1)
-        layout.addWidget(self.view, 100)
+        parts = self.controls, error, (self.empty, 1), (self.view, 100)
+        fill(QVBoxLayout(self), *parts, margins=(1, 4, 1, 2), spacing=4)
         self._connect()
         self.set_heading(self.tr("Vocabulary"))
 
