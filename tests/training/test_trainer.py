@@ -177,7 +177,7 @@ def test_places_made_again_are_those_that_were_dropped(
     trainer.run()
     history = trainer.history
     before, numbers, expected = contents(trainer), history.place_columns(len(history)), history.places
-    steps = expected.segmentations.boundary_steps.copy()
+    steps = expected.boundary_steps.copy()
     history.drop_places(counts)
     end = data.draw(st.integers(0, len(history)))
     found = history.place_columns(end)

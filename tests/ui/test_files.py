@@ -96,6 +96,7 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
     opened(studio, folder)
     studio.window.actions_.new_corpus.trigger()
     assert studio.window.corpus_pane.editor.isVisible()
+    studio.window.actions_.refresh_menus()
     studio.window.actions_.recent_menu.actions()[0].trigger()
     wait_counted(studio)
     assert len(names(studio)) == 3

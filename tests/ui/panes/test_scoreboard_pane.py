@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import Candidates, Selection, TrainerState
 from wordpiece_studio.session.training_job import Pacer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import ratio_of, ratio_over_neighbours
@@ -190,7 +190,7 @@ def test_behind_the_head_of_training_the_candidates_are_shown(empty_bench: Bench
 
 @pytest.mark.slow
 def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> None:
-    bench = Bench(qtbot, candidates_finder=lambda *_: None)
+    bench = Bench(qtbot, candidates_finder=lambda _, step, *__: Candidates(step, (), available=False))
     try:
         pane = bench.show(ScoreboardPane)
         start_long_training(bench)
