@@ -50,11 +50,11 @@ def test_a_small_text_is_read(qtbot: QtBot, opening: CorpusOpening, tmp_path: Pa
 
 
 def test_a_text_that_was_read_is_not_kept(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("hug pug", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("hug pug of this test", encoding="utf-8")
     texts = []
     opening.text_read.connect(lambda _, file: texts.append(file.text))
     opening.open((str(tmp_path / "a.txt"),))
-    qtbot.waitUntil(lambda: texts == ["hug pug"])
+    qtbot.waitUntil(lambda: texts == ["hug pug of this test"])
     assert not [each for each in gc.get_objects() if isinstance(each, TextFile) and each.text == texts[0]]
 
 
