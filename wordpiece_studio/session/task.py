@@ -237,7 +237,7 @@ class Task(QObject):
         self._control.set("running")
 
     def finish(self) -> None:
-        """Let the work end now, and answer with what there is."""
+        """Let work that has begun, and has `should_stop`, end now, and answer with what there is."""
         self._control.set("stopped")
 
     def close(self) -> None:

@@ -417,7 +417,13 @@ class Encoder(ABC):
         return [Encoding([*tokens], [*ids], [*spans], [0] * len(tokens)) for tokens, ids, spans in self._cuts(words)]
 
     def template(self, add_special_tokens: bool = True) -> Template:
-        """Return what becomes of a text, and of two: that of the file, or BERT's with the tokens of these roles."""
+        """Return what becomes of a text, and of two: that of the file, or BERT's with the tokens of these roles.
+
+        Raises
+        ------
+        StudioError
+            If the vocabulary lacks one of them.
+        """
         if self._template is not None:
             return self._template if add_special_tokens else self._template.without_special()
         if not add_special_tokens:
@@ -425,7 +431,13 @@ class Encoder(ABC):
         return Template.around(self.special("cls_token"), self.special("sep_token"))
 
     def special(self, role: Role) -> Special:
-        """Return the token with a role."""
+        """Return the token with a role.
+
+        Raises
+        ------
+        StudioError
+            If no token in the vocabulary has it.
+        """
         token = self.roles.get(role)
         token_id = None if token is None else self.id_of(token)
         if token is None or token_id is None:

@@ -239,7 +239,13 @@ class MergeHistory(Sequence[Merge]):
 
     @property
     def places(self) -> MergePlaces:
-        """Where the merges took place; made or read now if they are not in memory, which a `StudioError` may end."""
+        """Where the merges took place; made or read now if they are not in memory.
+
+        Raises
+        ------
+        StudioError
+            If they have to be read and cannot be, or do not fit the merges.
+        """
         places = self._places
         if places is None:
             with self._making:
@@ -361,7 +367,13 @@ class MergeHistory(Sequence[Merge]):
         return pyarrow.table(columns, schema=arrow_schema())
 
     def to_pandas(self) -> Any:
-        """Return the merges as a `pandas.DataFrame`, with the columns of an exported history."""
+        """Return the merges as a `pandas.DataFrame`, with the columns of an exported history.
+
+        Raises
+        ------
+        StudioError
+            If pandas or pyarrow is not installed.
+        """
         try:
             import pandas  # noqa: F401 (pyarrow imports it, but only after the table is made)
         except ImportError:
@@ -433,7 +445,12 @@ class MergeHistory(Sequence[Merge]):
         """Return how a token was made.
 
         If several merges made equal tokens, the tree is that of the first one. A token of the initial vocabulary is a
-        leaf, even if merges made it again. A `StudioError` says that there is no such token.
+        leaf, even if merges made it again.
+
+        Raises
+        ------
+        StudioError
+            If there is no such token.
         """
         last = self.vocabulary_size(self._count) - 1
         if not 0 <= token_id <= last:
@@ -488,13 +505,24 @@ class MergeHistory(Sequence[Merge]):
         return self.places.words_touched_counts(first, end, _PLACES_AT_ONCE)
 
     def segmentation(self, word: str, step: int) -> list[str]:
-        """Return the tokens of a training word after `step` merges; 0 gives its initial symbols."""
+        """Return the tokens of a training word after `step` merges; 0 gives its initial symbols.
+
+        Raises
+        ------
+        StudioError
+            If the training did not see `word`, or there is no such step.
+        """
         return self.segmentations.tokens(self.segmentations.index_of(word), self._checked_step(step))
 
     def words_with_token(self, token_id: int, step: int, limit: int | None = None) -> list[tuple[str, int]]:
         """Return the words whose segmentation after `step` merges contains a token, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
         """
         places = _occurrences(self, token_id, self._checked_step(step))[0]
         return self.segmentations.most_frequent_words_at(places, limit)
@@ -503,25 +531,53 @@ class MergeHistory(Sequence[Merge]):
         """Return the words in which `left` is followed by `right` after `step` merges, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
         """
         return self.segmentations.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
 
     def number_of_words(self, token_id: int, step: int) -> int:
-        """Return how many distinct words contain a token after `step` merges."""
+        """Return how many distinct words contain a token after `step` merges.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
         return self.segmentations.count_words_at(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def holds_token(self, token_id: int, step: int) -> NDArray[np.bool_]:
-        """Return for each word whether it contains a token after `step` merges: bool, shape (n_words,)."""
+        """Return for each word whether it contains a token after `step` merges: bool, shape (n_words,).
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
         return self.segmentations.holding(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
-        """Return in how many distinct words `left` is followed by `right` after `step` merges."""
+        """Return in how many distinct words `left` is followed by `right` after `step` merges.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
         return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
 
     def words_per_token(self, step: int) -> NDArray[np.int64]:
         """Return how many distinct words contain each token after `step` merges, by vocabulary id.
 
         This looks at the whole corpus: some tenths of a second for a million words.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
         """
         size = self.vocabulary_size(step)
         numbers = np.zeros(size, dtype=np.int64)
@@ -536,6 +592,11 @@ class MergeHistory(Sequence[Merge]):
         """Return how often each token occurs after `step` merges, in order of first occurrence in the corpus.
 
         Tokens that the merges left nowhere are missing. This looks at the whole corpus, as `words_per_token` does.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
         """
         step = self._checked_step(step)
         counts = np.zeros(self.vocabulary_size(step), dtype=np.int64)
