@@ -120,7 +120,7 @@ class FiguresCheck:
             fresh = FiguresFound()
         if contents != _contents(request.files()) or figures._request is not request or figures.is_running:
             return ""
-        if fresh.figures == figures._found.figures and fresh.errors.keys() == figures._found.errors.keys():
+        if repr(fresh.figures) == repr(figures._found.figures) and fresh.errors.keys() == figures._found.errors.keys():
             self._known = state
             return ""
         return f"figures are of older files than {', '.join(path.name for path in contents)}"

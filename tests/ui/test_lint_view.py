@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 
 from wordpiece_studio.corpus.linter.finding import Example, Finding, LengthFix, PipelineFix
+from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.corpus.lint_view import LintView, detail_words, title_words
 
@@ -253,6 +254,22 @@ def test_warnings_about_files_that_have_changed_go_until_these_are_counted_again
     assert kinds(studio) == []
     studio.window.disk_banner.action_requested.emit()
     studio.wait(lambda: kinds(studio) == ["mojibake"], 20_000)
+
+
+@pytest.mark.slow
+def test_warnings_are_not_kept_of_files_that_are_known_to_have_changed(studio: Studio, tmp_path: Path) -> None:
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("El niÃ±o\n", encoding="utf-8")
+    studio.open(*paths)
+    studio.wait_opened()
+    settle(studio)
+    pane = studio.window.corpus_pane
+    pane.lint_controller.check_again()
+    pane.lint_view.show_findings([finding()])  # those of the count before
+    studio.window.session.document.files.table.mark([str(paths[0])], FileState.CHANGED)
+    settle(studio)
+    assert kinds(studio) == []
 
 
 @pytest.mark.slow

@@ -137,7 +137,7 @@ class LibraryRunTokenizer(Tokenizer):
         try:
             ((ids, spans),) = self._library.cut([word])
         except StudioError as error:
-            _log.warning("%s", error)
+            _log.info("%s", error)
             return self._unknown(word, UnknownReason("symbol", 0, ""))
         return WordMatch(self._tokens_of(word, ids, spans), tuple(ids), tuple(spans), None)
 

@@ -326,7 +326,8 @@ class LintController(QObject):
             files = tuple(self._document.files.files) if self._document.is_files else ()
             states = {row.shown_state for row in self._document.files.rows} if files else set()
             if states & {FileState.OUTSIDE, FileState.CHANGED, FileState.FAULT}:
-                return  # the banner above the corpus says that they are not read, or not what was counted
+                self._view.clear()  # the banner above the corpus says that they are not read, or not what was counted
+                return
             self.task.run(self._document.text if not files else "", files, counts, self._counting.pipeline)
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
