@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QRect, QSize
-from PySide6.QtWidgets import QDialogButtonBox, QMessageBox
+from PySide6.QtCore import QCoreApplication, QRect, QSize
+from PySide6.QtWidgets import QDialogButtonBox, QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.document import Reading
@@ -28,6 +28,8 @@ from wordpiece_studio.ui.widgets.screen_room import RoomArea, ScreenDialog
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
 
@@ -127,3 +129,21 @@ def test_what_is_scrolled_down_is_not_scrolled_sideways(
     empty_studio.wait(lambda: area.width() == dialog.width() and area.verticalScrollBar().maximum() > 0)
     assert area.horizontalScrollBar().maximum() == 0
     dialog.close()
+
+
+class Restless(QWidget):
+    """Needs much room when it has little, and little when it has much."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(100, 900 if self.height() < 500 else 100)
+
+
+def test_content_that_never_fits_is_not_fitted_for_ever(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    area = RoomArea(Restless(), window)
+    window.show()
+    for height in (200, 700, 300):
+        area.resize(300, height)
+        QCoreApplication.processEvents()
+        assert area.widget().width() >= 250

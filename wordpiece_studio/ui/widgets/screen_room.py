@@ -42,6 +42,7 @@ class RoomArea(QScrollArea):
         self._content = content
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._is_fitting = False
         self.setWidgetResizable(True)
         self.setWidget(content)
         for ground in (content, self.viewport()):
@@ -57,7 +58,15 @@ class RoomArea(QScrollArea):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest and watched is self._content:
             self.updateGeometry()
-        return super().eventFilter(watched, event)
+        if event.type() != QEvent.Type.Resize:
+            return super().eventFilter(watched, event)
+        if self._is_fitting:  # what the content needs may depend on its size: fitting it again might never end
+            return False
+        self._is_fitting = True
+        try:
+            return super().eventFilter(watched, event)
+        finally:
+            self._is_fitting = False
 
     def _room(self) -> QSize:
         window = self.window()
