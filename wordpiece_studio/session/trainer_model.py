@@ -437,7 +437,7 @@ class TrainerModel(QObject):
             self._gate.release()  # for the run itself
             if self._intent == "pause":
                 self._training.finish()
-            self._gate.release(BATCHES_IN_FLIGHT)  # for what it learns, which is nothing if it is paused
+            self._gate.release(BATCHES_IN_FLIGHT + 1)  # and for the next one, but if it is paused it learns nothing
             if part is not self.run:
                 part.origin = self._next_origin
                 self._take_run(part)

@@ -8,6 +8,7 @@ nothing that comes from a file is one. Arrays travel beside the pickle, uncopied
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import inspect
 import json
@@ -39,6 +40,7 @@ _END_SECONDS = 5.0
 _ORPHAN_EXIT_CODE = 3
 _NICER = 5
 _SIZE_BYTES = 8
+_SMALL = 1 << 16
 _KILLED = (
     "The background process was ended by the signal {signal}. There may be too little memory, or another program ended "
     "it. Try again, or use a smaller corpus."
@@ -272,6 +274,7 @@ class Child:
         self._inbox.put(None)
 
 
+@functools.lru_cache(100)
 def takes(function: Callable[..., Any], parameter: str) -> bool:
     """Return whether a function can be given an argument of this name."""
     try:
@@ -298,7 +301,7 @@ class _Parent:
         self._sending = threading.Lock()
         self._progress: tuple[object, ...] | None = None
         self._has_progress = threading.Event()
-        self._is_low = False
+        self._is_low = self._is_warm = False
         threading.Thread(target=self._listen, args=(incoming,), daemon=True, name="messages of the parent").start()
         threading.Thread(target=self._send_progress, daemon=True, name="progress").start()
 
@@ -320,7 +323,8 @@ class _Parent:
     def _called(self, request: list[bytearray]) -> object:
         gc.disable()  # loading creates many objects and no garbage
         function, arguments, keywords, is_low = pickle.loads(request[1], buffers=request[2:])
-        if not gc.get_freeze_count():  # later there may be garbage
+        if not self._is_warm:  # later there may be garbage
+            self._is_warm = True
             gc.freeze()
         gc.enable()
         if is_low and not self._is_low:
@@ -430,7 +434,8 @@ def _pickled(kind: bytes, content: object) -> list[bytes | memoryview]:
 def _write(pipe: int, message: Sequence[bytes | memoryview]) -> None:
     """Write how many parts a message has, their sizes, and the parts."""
     numbers = len(message), *(memoryview(part).nbytes for part in message)
-    for part in (b"".join(number.to_bytes(_SIZE_BYTES, "little") for number in numbers), *message):
+    parts = [b"".join(number.to_bytes(_SIZE_BYTES, "little") for number in numbers), *message]
+    for part in [b"".join(parts)] if sum(numbers) < _SMALL else parts:  # at once, if it is cheap to join
         rest = memoryview(part)
         while rest:
             rest = rest[os.write(pipe, rest) :]
