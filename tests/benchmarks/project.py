@@ -58,7 +58,8 @@ def trained_run(merges: int) -> ProjectRun:
 
 def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
     """Return a project with a run and a text of so many megabytes."""
-    from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, ProjectView
+    from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings
+    from wordpiece_studio.storage.view import View
     from wordpiece_studio.text import normalizers, pre_tokenizers
 
     rng = random.Random(2)
@@ -69,7 +70,7 @@ def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
         pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
     )
     text = line * (megabytes * _MB // len(line) + 1)
-    return Project(settings=settings, corpus=ProjectCorpus(text=text), view=ProjectView(), run=run)
+    return Project(settings=settings, corpus=ProjectCorpus(text=text), view=View(), run=run)
 
 
 def make(path: Path, merges: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QMessageBox, QTextEdit,
 from tests.ui.conftest import Studio, empty_studio, theme
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

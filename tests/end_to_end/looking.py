@@ -9,7 +9,7 @@ from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
-    from wordpiece_studio.session.run import Selection
+    from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.main_window import MainWindow
 

@@ -122,7 +122,7 @@ class Looker:
     def _actions(self) -> list[Callable[[], object]]:
         from PySide6.QtCore import Qt
 
-        from wordpiece_studio.session.run import Selection
+        from wordpiece_studio.storage.view import Selection
         from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
         window, model = self.window, self.window.model

@@ -26,8 +26,8 @@ from wordpiece_studio.storage.project.container import (
     text_part,
     trailer,
 )
-from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectBreakpoint, ProjectSelection, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
+from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection, View
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -73,15 +73,14 @@ class Parts:
 def _seeds() -> tuple[bytes, ...]:
     words = [("".join(word), 1 + number % 7) for number, word in enumerate((a, b, c) for a in "abcd" for b in "xyz"
                                                                           for c in ("ab", "y", "zz"))]  # fmt: skip
-    selections = (ProjectSelection("word", text="hugs"), ProjectSelection("pair", left="##u", right="##g"), None)
+    selections = (Selection("word", text="hugs"), Selection("pair", left="##u", right="##g"), None)
     views = [
-        ProjectView(
+        View(
             step=2,
             selection=selection,
             live_text="hugs bugs",
-            notes=(ProjectBookmark(1, "the first", "##gs"),),
-            note_runs=(0,),
-            breakpoints=(ProjectBreakpoint("word", "hugs"), ProjectBreakpoint("value", number=0.1)),
+            notes=(Bookmark(1, "the first", "##gs", 0),),
+            breakpoints=(Breakpoint("word", "hugs"), Breakpoint("value", number=0.1)),
         )
         for selection in selections
     ]

@@ -241,13 +241,8 @@ def _project(size: int) -> Save | None:
 
 def project_of(which: int, size: int) -> Project:
     """Return the project of a training: of `OLD` or of `NEW`."""
-    from wordpiece_studio.storage.project.contents import (
-        Project,
-        ProjectCorpus,
-        ProjectRun,
-        ProjectSettings,
-        ProjectView,
-    )
+    from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+    from wordpiece_studio.storage.view import View
     from wordpiece_studio.text import normalizers, pre_tokenizers
 
     run = trained(which, size)
@@ -258,6 +253,6 @@ def project_of(which: int, size: int) -> Project:
             pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
         ),
         corpus=ProjectCorpus(name="words", text=f"text {which}"),
-        view=ProjectView(step=3),
+        view=View(step=3),
         run=ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason="merges"),
     )

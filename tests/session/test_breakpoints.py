@@ -14,9 +14,10 @@ from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.breakpoints import KINDS, Breakpoint, Breakpoints, BreakpointSearch
+from wordpiece_studio.session.breakpoints import Breakpoints, BreakpointSearch
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import Player, StepMarks
+from wordpiece_studio.storage.view import KINDS, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer

@@ -10,7 +10,8 @@ from PySide6.QtGui import QUndoStack
 from tests.session.test_runs import previewed, trained
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session.runs import COLORS, ComparedStep, Comparison, Runs, step_of_size
-from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
+from wordpiece_studio.session.step_marks import Bookmarks
+from wordpiece_studio.storage.view import Bookmark
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 

@@ -64,7 +64,7 @@ class Judge:
         self.counts = count_texts([TEXT])
 
     def train(self, config: TrainingConfig = SMALL, counts: WordCounts | None = None, **corpus: Any) -> Run:
-        origin = RunOrigin(False, True, "text", 0, ProjectCorpus(**{"text": TEXT, **corpus}))
+        origin = RunOrigin(True, "text", 0, ProjectCorpus(**{"text": TEXT, **corpus}))
         self.model.start(counts or self.counts, config, origin=origin)
         self.qtbot.waitUntil(lambda: self.model.state is TrainerState.FINISHED, timeout=20_000)
         return self.model.run

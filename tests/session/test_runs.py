@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 COUNTS = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
-USERS = RunOrigin(is_automatic=False, is_wanted=True)
+USERS = RunOrigin(is_wanted=True)
 
 
 @pytest.fixture

@@ -29,14 +29,9 @@ from wordpiece_studio.storage.corpus_record import (
 from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export
 from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import write_merge_table
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectCorpus,
-    ProjectRun,
-    ProjectSettings,
-    ProjectView,
-)
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.verification import verify
+from wordpiece_studio.storage.view import View
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
@@ -95,7 +90,7 @@ def project(corpus: ProjectCorpus, *, is_of_corpus: bool = True) -> Project:
     run = train(WordCounts.from_pairs([("hug", 2)]), TrainingConfig())
     settings = ProjectSettings(training={}, normalizer={}, pre_tokenizer={}, max_word_length=7)
     stored = ProjectRun(counts=run.counts, config=run.config, history=run.history, is_of_corpus=is_of_corpus)
-    return Project(settings=settings, corpus=corpus, view=ProjectView(), run=stored)
+    return Project(settings=settings, corpus=corpus, view=View(), run=stored)
 
 
 def test_the_corpus_of_a_project(files: list[CorpusFile]) -> None:

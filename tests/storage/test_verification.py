@@ -12,11 +12,12 @@ from wordpiece_studio.storage.corpus_record import HashingBeside, noted_files, r
 from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import write_merge_table
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings, ProjectView
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.storage.tokenizer_directory import save_directory
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification import verify
+from wordpiece_studio.storage.view import View
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
@@ -232,7 +233,7 @@ def test_from_a_project(corpus: Path, folder: Path, tmp_path: Path) -> None:
         training=exported.config.to_dict(), normalizer=normalizer, pre_tokenizer=pre_tokenizer
     )  # fmt: skip
     files = tuple(noted_files([CorpusFile(str(corpus))]))
-    project = Project(settings=settings, corpus=ProjectCorpus(text=None, files=files), view=ProjectView(), run=run)
+    project = Project(settings=settings, corpus=ProjectCorpus(text=None, files=files), view=View(), run=run)
     save_project(tmp_path / "a.wpstudio", project)
     result = verify(folder, [str(tmp_path / "a.wpstudio")])
     assert result.agrees

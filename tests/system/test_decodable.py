@@ -10,16 +10,16 @@ import pytest
 PROGRAM = """
 import sys, threading
 import msgspec
-from wordpiece_studio.storage.project import contents
+from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection, View
+from wordpiece_studio.storage.project.contents import ProjectSettings
 
 sys.setswitchinterval(1e-6)
 note, mark = {"step": 1, "text": "a", "token": "b"}, {"kind": "token", "text": "a", "number": 1.0, "is_enabled": True}
 focus = {"kind": "pair", "left": "a", "right": "b"}
 view = {"moment": 1, "focus": focus, "note_runs": [1, None], "notes": [note, note], "breakpoints": [mark, mark]}
 settings = {"training": {"a": 1}, "normalizer": {}, "pre_tokenizer": {}, "max_word_length": 100}
-parts = {"View": view, "Settings": settings, "Selection": focus, "Bookmark": note, "Breakpoint": mark}
-for name, values in parts.items():
-    kind = getattr(contents, "Project" + name)
+parts = {View: view, ProjectSettings: settings, Selection: focus, Bookmark: note, Breakpoint: mark}
+for kind, values in parts.items():
     barrier = threading.Barrier(8)
 
     def decode() -> None:

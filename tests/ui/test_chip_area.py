@@ -10,7 +10,7 @@ from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QTableView, QToolTip
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QComboBox
 
 from tests.ui.test_run_strip import train
 from wordpiece_studio.session.live_changes import ChangesOfRuns
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.runs import ComparedStep, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.ui.panes.tokenization.token_table import RUN
 

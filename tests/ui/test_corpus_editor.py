@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication
 from wordpiece_studio.session import document as document_module
 from wordpiece_studio.session import view_text
 from wordpiece_studio.session.document import Document, TextFile
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.view_text import to_view
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.corpus import corpus_editor
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.widgets.plain import copy_text, whole

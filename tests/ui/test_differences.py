@@ -13,9 +13,10 @@ import wordpiece_studio as wps
 from tests.ui.test_libraries import trained
 from tests.ui.test_run_strip import train
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import Run, Selection
+from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting, step_of_size
 from wordpiece_studio.session.words_table import WordColumn
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
 

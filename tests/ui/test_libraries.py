@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 
 from tests.libraries.test_library_training import NO_MESSAGE, WRITING_ON_EVERY_PIPE
 from wordpiece_studio.corpus.count_tables import HEADER
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.manifest import read_manifest
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.token_text import run_names
 

@@ -9,8 +9,9 @@ from PySide6.QtTest import QTest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import session
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.widgets.theme import Theme
@@ -42,7 +43,7 @@ def type_text(studio: Studio, text: str) -> None:
 def train(studio: Studio, press: Callable[[], None] | None = None) -> None:
     """Train as the user does, and wait until it is done."""
     (press or studio.window.actions_.train.trigger)()
-    studio.wait(lambda: studio.window.model.state is FINISHED and not studio.window.model.origin.is_automatic)
+    studio.wait(lambda: studio.window.model.state is FINISHED and studio.window.model.origin.is_wanted)
 
 
 def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from tests.sampling import some_pairs
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.pane import Pane

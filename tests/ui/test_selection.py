@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.words_table import WordColumn
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 
 if TYPE_CHECKING:

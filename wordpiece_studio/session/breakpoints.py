@@ -9,18 +9,19 @@ up in a run: its token, and the steps that made it.
 
 from __future__ import annotations
 
-import math
 import operator
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.storage.view import TEXT_KINDS, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
@@ -28,50 +29,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.run import Selection
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.view import BreakpointKind, Selection
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.history import MergeHistory
 
     Steps = NDArray[np.int64]
 
 MarkT = TypeVar("MarkT")
-BreakpointKind = Literal["token", "pattern", "word", "value", "tie", "size"]
-KINDS: tuple[BreakpointKind, ...] = get_args(BreakpointKind)
-TEXT_KINDS = ("token", "pattern", "word")
-
-
-@dataclass(frozen=True, slots=True)
-class Breakpoint:
-    """A condition that may be met at a step.
-
-    Attributes
-    ----------
-    kind
-        ``"token"``: the token `text` is born. ``"pattern"``: a token is born in which the expression `text` is found.
-        ``"word"``: the word `text` becomes one token. ``"value"``: the value falls below `number`. ``"tie"``: at least
-        `number` pairs are equally good. ``"size"``: the vocabulary has `number` tokens.
-    is_enabled
-        Whether playing and training halt there.
-    """
-
-    kind: BreakpointKind
-    text: str = ""
-    number: float = 0.0
-    is_enabled: bool = True
-
-    def __post_init__(self) -> None:
-        if self.kind == "pattern":
-            SearchPattern(self.text)
-        elif self.kind in TEXT_KINDS and not self.text:
-            raise StudioError("The condition is empty", "Type the whole token or word.")
-        elif not math.isfinite(self.number):
-            raise StudioError("The number must be finite", "Type a finite number.")
-        elif self.kind == "tie" and self.number < 2:
-            raise StudioError("A tie has at least two pairs", "Type 2 or more.")
-        elif self.kind == "size" and self.number < 1:
-            raise StudioError("A vocabulary cannot have {size:g} tokens", "Type 1 or more.", size=self.number)
 
 
 class MarksModel(RecordTableModel[MarkT]):
@@ -180,7 +146,7 @@ class Breakpoints(MarksModel["Breakpoint"]):
         return self._marks[row].is_enabled
 
     def set_checked(self, row: int, is_checked: bool) -> None:
-        self.replace(row, replace(self._marks[row], is_enabled=is_checked))
+        self.replace(row, msgspec.structs.replace(self._marks[row], is_enabled=is_checked))
 
     def kind_text(self, kind: BreakpointKind) -> str:
         return {

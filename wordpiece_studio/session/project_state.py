@@ -10,23 +10,20 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.garbage import free_words_slowly
-from wordpiece_studio.session.run import Run, Selection, TrainerState
+from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.storage.project.contents import (
     Project,
-    ProjectBookmark,
-    ProjectBreakpoint,
     ProjectCorpus,
     ProjectRun,
-    ProjectSelection,
     ProjectSettings,
-    ProjectTab,
-    ProjectView,
 )
+from wordpiece_studio.storage.view import RunTab, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -38,6 +35,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.storage.project.contents import UnknownContents
+    from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.training.history import MergeHistory
 
     Rest = Generator[tuple[MergeHistory, LibraryTokenizer | None], None, tuple[WordCounts | None, StudioError | None]]
@@ -98,7 +96,7 @@ class ProjectContent:
     corpus: tuple[object, ...]
     runs: dict[int, tuple[object, ...]]
     tabs: dict[int, tuple[object, ...]]
-    notes: tuple[ProjectBookmark, ...]
+    notes: tuple[Bookmark, ...]
     marks: tuple[object, ...]
     live_text: str
 
@@ -213,12 +211,12 @@ class ProjectState(QObject):
 
     def capture(self) -> Project:
         """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
-        runs = self._captured_runs()
-        counts = None
+        runs, counts = self._captured_runs(), None
+        view = msgspec.structs.replace(self._session.view(), live_text=self._live_text())
         if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
         return Project(
-            settings=self._settings(), corpus=self._session.corpus(), view=self._view(),
+            settings=self._settings(), corpus=self._session.corpus(), view=view,
             run=runs[0] if runs else None, others=tuple(runs[1:]), counts=counts, unknown=self._unknown,
         )  # fmt: skip
 
@@ -234,30 +232,6 @@ class ProjectState(QObject):
             pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
             max_word_length=self._counting.max_word_length,
         )
-
-    def _view(self) -> ProjectView:
-        marks, selection, current = self._marks, self._model.selection, self._runs.current
-        notes = marks.bookmarks.notes
-        return ProjectView(
-            step=self._model.step,
-            selection=None
-            if selection is None
-            else ProjectSelection(selection.kind, *map(str, (selection.left, selection.right, selection.text))),
-            live_text=self._live_text(),
-            notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in notes),
-            note_runs=tuple(note.run for note in notes),
-            breakpoints=tuple(
-                ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
-                for each in marks.breakpoints.all
-            ),
-            tabs=tuple(
-                ProjectTab(run.number, run.name, run.color, run.is_kept, run.is_compared,
-                           self._model.step if run is current else run.step)
-                for run in self._runs.all
-            ),
-            current=0 if current is None else current.number,
-            is_longest_first=self._session.comparison.is_longest_first,
-        )  # fmt: skip
 
     def _live_text(self) -> str:
         """Return the live text; one too long to be shown in full stays whole in its project until it is edited."""
@@ -298,7 +272,7 @@ class ProjectState(QObject):
             self._counting.expect_counts()
         if project.counts is not None or project.run is not None:
             (self._reading.run if _is_small(project) else self._reading.ask)(project)
-        self._restore_view(project.view)
+        self._session.show_view(project.view)
         self._shown_live_text = (self._session.live_text, project.view.live_text)
         self._unknown = project.unknown
         self.changed.emit()
@@ -315,7 +289,7 @@ class ProjectState(QObject):
         self.serial += 1
         self.set_path(None)
         self._runs.take((), None, 0)
-        self._restore_view(ProjectView(live_text=self._session.live_text))
+        self._session.show_view(View(live_text=self._session.live_text))
         self.saved.emit()
 
     def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus) -> None:
@@ -336,26 +310,18 @@ class ProjectState(QObject):
         current = None if project.run is None else runs[project.run.number]
         self._runs.take((runs[number] for number in order), current, project.view.step)
 
-    def _restored_run(self, run: ProjectRun, tab: ProjectTab | None) -> Run:
-        tab = tab or ProjectTab(run.number)
-        origin = self._session.restored_origin(run.corpus_name, is_of_corpus=run.is_of_corpus, is_wanted=run.is_wanted)
+    def _restored_run(self, run: ProjectRun, tab: RunTab | None) -> Run:
+        tab = tab or RunTab(run.number)
+        if run.is_of_corpus:
+            origin = self._session.origin(is_wanted=run.is_wanted)
+        else:
+            origin = RunOrigin(run.is_wanted, run.corpus_name)
         if run.text is not None:
             origin = replace(origin, corpus=ProjectCorpus(name=run.corpus_name, text=run.text))
         return Run(
-            run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin, name=tab.name,
-            number=run.number, color=tab.color, is_kept=tab.is_kept, is_compared=tab.is_compared,
-            step=min(tab.step, len(run.history)), library_run=run.library_run,
+            run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin,
+            library_run=run.library_run, **msgspec.structs.asdict(tab),
         )  # fmt: skip
-
-    def _restore_view(self, view: ProjectView) -> None:
-        marks, model, selection = self._marks, self._model, view.selection
-        marks.restore(view)
-        model.seek(view.step)
-        model.set_selection(
-            None if selection is None else Selection(selection.kind, selection.left, selection.right, selection.text)
-        )
-        self._session.set_live_text(view.live_text)
-        self._session.comparison.set_longest_first(view.is_longest_first)
 
     def _on_reading_part_ready(self, read: tuple[MergeHistory, LibraryTokenizer | None]) -> None:
         history, library = read
@@ -417,16 +383,15 @@ def content_of(project: Project) -> ProjectContent:
     """Return the content of `project` that must not be discarded without asking."""
     corpus, view = project.corpus, project.view
     wanted = {run.number: run for run in project.runs if run.is_wanted}
-    tabs = {number: ProjectTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
-    notes = zip(view.notes, view.note_runs, strict=False)
-    compared = tuple((note.step, run) for note, run in notes if run is not None)
+    tabs = {number: RunTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
+    compared = tuple((note.step, note.run) for note in view.notes if note.run is not None)
     return ProjectContent(
         project.settings,
         _own_settings(project),
         (corpus.text, corpus.encoding, corpus.mark, tuple(each.file for each in corpus.files)),
         {number: _learned(run) for number, run in wanted.items()},
         {number: (tabs[number].name, tabs[number].color, tabs[number].is_compared) for number in wanted},
-        view.notes,
+        tuple(msgspec.structs.replace(note, run=None) for note in view.notes),
         (compared, view.breakpoints),
         view.live_text,
     )

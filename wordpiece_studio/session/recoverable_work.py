@@ -30,9 +30,10 @@ from wordpiece_studio.session.recovery_store import (
     text_after,
 )
 from wordpiece_studio.storage.project.container import is_replaced
-from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
+from wordpiece_studio.storage.project.contents import ProjectSettings
 from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.storage.project.records import checked_settings
+from wordpiece_studio.storage.view import View
 from wordpiece_studio.system.printable import file_error
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _replayed(base: Project, recoverable: Recoverable) -> tuple[Project, About |
             elif kind == SETTINGS:
                 settings = _settings(content) or settings
             elif kind == VIEW:
-                view = from_json(content, ProjectView) or view
+                view = from_json(content, View) or view
             elif kind == LIVE_TEXT:
                 live_text = content.decode("utf-8", "surrogatepass")
             elif kind == ABOUT:
@@ -180,7 +181,7 @@ def _replayed(base: Project, recoverable: Recoverable) -> tuple[Project, About |
         lost = error
     is_edited = base.corpus.is_edited if about is None else about.is_edited or text != base.corpus.text
     corpus = replace(base.corpus, text=text, is_edited=is_edited)
-    view = msgspec.structs.replace(view, live_text=live_text)
+    view = view.with_texts(live_text, view.notes)
     return replace(base, settings=settings, corpus=corpus, view=view), about, lost
 
 

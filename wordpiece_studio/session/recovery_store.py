@@ -179,7 +179,7 @@ def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
     try:
         value: Any = json.loads(content, parse_constant=_refuse)
         return msgspec.convert(value, kind)
-    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError, msgspec.ValidationError, StudioError) as error:
         _log.info("a record of the journal cannot be read: %s", error)
         return None
 

@@ -1,6 +1,6 @@
 """A run: what was trained, from which words and settings, why it ended, and who asked for it.
 
-Also the small records in which the model tells the panes about it: state, progress, selection, candidates.
+Also the small records in which the model tells the panes about it: state, progress, candidates.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.storage.view import RunTab
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
@@ -28,10 +30,8 @@ class RunOrigin:
 
     Attributes
     ----------
-    is_automatic
-        Whether the Studio began it by itself.
     is_wanted
-        Whether the user asked for it, or kept it.
+        Whether the user asked for it, or kept it; else the Studio began it by itself.
     corpus_name
         What the corpus was called.
     text_serial
@@ -40,7 +40,6 @@ class RunOrigin:
         The corpus itself, so that it can be brought back; None if it is not known any more.
     """
 
-    is_automatic: bool = True
     is_wanted: bool = False
     corpus_name: str = ""
     text_serial: int = -1
@@ -114,6 +113,10 @@ class Run:
         """
         rest, last = divmod(self.number, 26)
         return (chr(64 + rest) if rest else "") + chr(65 + last)
+
+    @property
+    def tab(self) -> RunTab:
+        return RunTab(*(getattr(self, name) for name in RunTab.__struct_fields__))
 
     @property
     def is_unsaved(self) -> bool:
@@ -244,16 +247,6 @@ class Progress:
     seconds: float
     seconds_left: float | None
     is_target_sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The one thing that all panes look at: a pair (`left`, `right`), a token or a word (`text`)."""
-
-    kind: Literal["pair", "token", "word"]
-    left: str = ""
-    right: str = ""
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap, WordDifferences
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
+    from wordpiece_studio.session.step_marks import Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.project.contents import ProjectRun
+    from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.history import MergeHistory
 
@@ -111,7 +112,7 @@ class Runs(QObject):
         """Keep a run when another one is trained, and treat it as one that the user asked for."""
         if not (run.is_kept and run.origin.is_wanted):
             run.is_kept = True
-            run.origin = replace(run.origin, is_automatic=False, is_wanted=True)
+            run.origin = replace(run.origin, is_wanted=True)
             self.changed.emit()
 
     def keep_all(self) -> None:

@@ -16,13 +16,11 @@ from PySide6.QtCore import QCoreApplication
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.storage.project.contents import (
     Project,
-    ProjectBookmark,
     ProjectCorpus,
     ProjectRun,
     ProjectSettings,
-    ProjectTab,
-    ProjectView,
 )
+from wordpiece_studio.storage.view import Bookmark, RunTab, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
@@ -234,10 +232,10 @@ def document_project(name: str) -> Project:
     runs = tuple(_trained(run, number, document, title) for number, run in enumerate(document.runs))
     shown, first = runs[0], document.runs[0]
     tabs = tuple(
-        ProjectTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
+        RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
     )
-    notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes.items())
+    notes = tuple(Bookmark(step, note, shown.history[step - 1].token) for step, note in document.notes.items())
     return Project(
         settings=ProjectSettings(
             training=first.config.to_dict(),
@@ -245,11 +243,10 @@ def document_project(name: str) -> Project:
             pre_tokenizer=pre_tokenizers.to_spec(shown.counts.pre_tokenizer),
         ),
         corpus=ProjectCorpus(name=title, text=document.corpus),
-        view=ProjectView(
+        view=View(
             step=len(shown.history) if document.step is None else document.step,
             live_text=document.text,
             notes=notes,
-            note_runs=(None,) * len(notes),
             tabs=tabs,
             is_longest_first=document.is_longest_first,
         ),

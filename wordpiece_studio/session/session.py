@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
@@ -32,6 +33,7 @@ from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.storage.project.contents import ProjectCorpus
+from wordpiece_studio.storage.view import View
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.segmentation import minimum_vocab_size
 
@@ -258,18 +260,41 @@ class Session(QObject):
             self.live_text = text
             self.live_text_changed.emit(text)
 
+    # What is shown.
+
+    def view(self) -> View:
+        model, marks, current = self.model, self.marks, self.runs.current
+        selection = model.selection
+        if selection is not None:  # of which the text may be an `UnknownToken`
+            selection = msgspec.structs.replace(selection, text=str(selection.text))
+        tabs = {run: run.tab for run in self.runs.all}
+        if current is not None:
+            tabs[current] = msgspec.structs.replace(current.tab, step=model.step)
+        return View(
+            step=model.step,
+            selection=selection,
+            live_text=self.live_text,
+            notes=marks.bookmarks.notes,
+            breakpoints=marks.breakpoints.all,
+            tabs=tuple(tabs.values()),
+            current=0 if current is None else current.number,
+            is_longest_first=self.comparison.is_longest_first,
+        )
+
+    def show_view(self, view: View) -> None:
+        """Show what a view says of the run that is shown."""
+        self.marks.breakpoints.set_marks(view.breakpoints)
+        self.marks.bookmarks.set_notes(view.notes)
+        self.model.seek(view.step)
+        self.model.set_selection(view.selection)
+        self.set_live_text(view.live_text)
+        self.comparison.set_longest_first(view.is_longest_first)
+
     # The run.
 
-    def origin(self, *, is_automatic: bool) -> RunOrigin:
-        """Return the origin of a run that begins now; what is not automatic is always wanted."""
-        serial = self.counting.text_serial
-        return RunOrigin(is_automatic, not is_automatic, self._known_name, serial, self.corpus())
-
-    def restored_origin(self, corpus_name: str, *, is_of_corpus: bool, is_wanted: bool) -> RunOrigin:
-        """Return the origin of a run of a project; `is_of_corpus`: it was trained on the corpus as it is."""
-        if is_of_corpus:
-            return self.origin(is_automatic=not is_wanted)
-        return RunOrigin(not is_wanted, is_wanted, corpus_name)
+    def origin(self, *, is_wanted: bool) -> RunOrigin:
+        """Return the origin of a run on the corpus as it is now."""
+        return RunOrigin(is_wanted, self._known_name, self.counting.text_serial, self.corpus())
 
     def _on_runs_chosen(self, run: Run) -> None:
         if run.library_run is None:  # else they are not settings of our training
@@ -359,7 +384,7 @@ class LiveTraining(QObject):
         same = (run for run in runs.all if run.is_trained_on(counts, config) and run.stop_reason not in _HALF_WAY)
         found = next(same, None)
         if found is None:
-            model.replace(counts, config, origin=self._session.origin(is_automatic=True))
+            model.replace(counts, config, origin=self._session.origin(is_wanted=False))
             return
         model.give_up_replacement()
         runs.show(found)

@@ -9,15 +9,15 @@ The player plays steps at an adjustable speed, and runs from breakpoint to break
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from wordpiece_studio.session.breakpoints import Breakpoint, Breakpoints, BreakpointWatch, MarksModel
+from wordpiece_studio.session.breakpoints import Breakpoints, BreakpointWatch, MarksModel
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import LEFT, TableColumn
+from wordpiece_studio.storage.view import Bookmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,20 +26,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.storage.project.contents import ProjectView
 
 COMPARE = 2
 """The column of check boxes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bookmark:
-    """A bookmarked step, with a line of text and the token that the step's merge made; empty before the first merge."""
-
-    step: int
-    text: str
-    token: str = ""
-    run: int | None = None  # the number of the run whose step is compared
 
 
 class Bookmarks(MarksModel["Bookmark"]):
@@ -70,7 +59,8 @@ class Bookmarks(MarksModel["Bookmark"]):
         return tuple(self._marks)
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
-        self.set_marks(sorted(notes, key=lambda note: note.step))
+        lines = (msgspec.structs.replace(note, text=one_line(note.text)) for note in notes)
+        self.set_marks(sorted(lines, key=lambda note: note.step))
 
     def keep(self, text: str, step: int | None = None) -> int:
         """Bookmark a step (None: the current one) with this line of text; return its row."""
@@ -82,13 +72,13 @@ class Bookmarks(MarksModel["Bookmark"]):
         return row
 
     def set_text(self, row: int, text: str) -> None:
-        self.replace(row, replace(self._marks[row], text=one_line(text)))
+        self.replace(row, msgspec.structs.replace(self._marks[row], text=one_line(text)))
 
     def set_compared(self, row: int, is_compared: bool) -> None:
         """Compare the step of the note in `row`, which belongs to the current run, or do so no longer."""
         run = self._model.run
         number = run.number if is_compared and run is not None else None
-        self.replace(row, replace(self._marks[row], run=number))
+        self.replace(row, msgspec.structs.replace(self._marks[row], run=number))
         if number is not None:
             self.run_compared.emit(run)
 
@@ -147,19 +137,6 @@ class StepMarks(QObject):
         self.watch = BreakpointWatch(model, self.breakpoints, self)
         self.run = BreakpointRun(model, self.watch, self)
         self.bookmarks = Bookmarks(model, self)
-
-    def restore(self, view: ProjectView) -> None:
-        """Replace all marks by those of a project, whose run must already be shown."""
-        self.breakpoints.set_marks(breakpoints_of(view))
-        runs = chain(view.note_runs, repeat(None))
-        self.bookmarks.set_notes(
-            Bookmark(note.step, one_line(note.text), note.token, run)
-            for note, run in zip(view.notes, runs, strict=False)
-        )
-
-
-def breakpoints_of(view: ProjectView) -> list[Breakpoint]:
-    return [Breakpoint(each.kind, each.text, each.number, each.is_enabled) for each in view.breakpoints]
 
 
 MIN_SPEED = 0.25

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, Signal
 
-from wordpiece_studio.session.run import Candidates, Progress, Run, RunOrigin, Selection, TrainerState
+from wordpiece_studio.session.run import Candidates, Progress, Run, RunOrigin, TrainerState
 from wordpiece_studio.session.task import Task, TaskThread, single_shot
 from wordpiece_studio.session.training_job import Trainers, candidates_beside, default_trainer
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.training_job import Halt, TrainerFactory
+    from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig

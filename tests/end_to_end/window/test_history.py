@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from tests.end_to_end.agreement import assert_all_panes_agree, row_texts
 from wordpiece_studio.session.history_table import HistoryColumn
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

@@ -10,7 +10,7 @@ from tests.end_to_end.agreement import assert_all_panes_agree
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
-    from wordpiece_studio.session.breakpoints import BreakpointKind
+    from wordpiece_studio.storage.view import BreakpointKind
 
 
 def set_breakpoint(driver: Driver, kind: BreakpointKind, text: str) -> None:

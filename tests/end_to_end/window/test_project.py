@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

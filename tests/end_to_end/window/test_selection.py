@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QToolButton
 from tests.end_to_end.agreement import assert_all_panes_agree
 from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
 from wordpiece_studio.session.history_table import HistoryColumn
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow

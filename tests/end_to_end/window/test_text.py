@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from PySide6.QtWidgets import (
 
 from tests.end_to_end.driver import Driver
 from wordpiece_studio.corpus.linter.finding import Finding
-from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.session.table_model import VALUE_ROLE
+from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectCorpus,
-    ProjectRun,
-    ProjectSettings,
-    ProjectView,
-)
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+from wordpiece_studio.storage.view import View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
@@ -54,7 +49,7 @@ class FakeState(QObject):
         self.saved_content: ProjectContent | None = None
         self.is_file_another = False
         self.settings = settings()
-        self.view = ProjectView()
+        self.view = View()
         self.run: ProjectRun | None = None
         document.text_changed.connect(self.changed)
 

@@ -16,8 +16,9 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import recoverable_work, recovery_store
 from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore, from_json
 from wordpiece_studio.storage.project.container import is_replaced
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectView
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus
 from wordpiece_studio.storage.project.project_file import save_project
+from wordpiece_studio.storage.view import View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = Project(
         settings=settings(),
         corpus=ProjectCorpus(name="mine", text=TEXT, is_edited=True),
-        view=ProjectView(),
+        view=View(),
         run=replace(trained(random_counts(2), 7), is_of_corpus=True),
     )
     kept = RecoveryStore(root)
@@ -293,7 +294,7 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
     project = Project(
         settings=settings(),
         corpus=ProjectCorpus(name="mine", text=TEXT),
-        view=ProjectView(),
+        view=View(),
         run=replace(trained(random_counts(2), 7), is_of_corpus=True),
     )
     save_project(saved, project)

@@ -16,7 +16,7 @@ from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import FolderLock, RecoveryStore
-from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectView
+from wordpiece_studio.storage.view import Bookmark, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,7 +113,7 @@ def test_settings_view_and_live_text_come_back(kept: Kept) -> None:
     kept.wait()
     kept.state.change(settings=settings(77))
     kept.wait()
-    view = ProjectView(step=5, live_text="half \ud83d of a pair", notes=(ProjectBookmark(3, "look", "##a"),))
+    view = View(step=5, live_text="half \ud83d of a pair", notes=(Bookmark(3, "look", "##a"),))
     kept.state.change(view=view)
     kept.wait()
     project = kept.recovered()
@@ -222,7 +222,7 @@ def test_what_was_saved_is_not_kept_until_it_changes(kept: Kept, tmp_path: Path)
     kept.state.saved.emit()
     kept.wait()
     assert not kept.keeper.is_kept
-    kept.state.change(view=ProjectView(step=3))
+    kept.state.change(view=View(step=3))
     kept.wait()
     assert not kept.keeper.is_kept
     type_text(kept, "b")

@@ -24,16 +24,9 @@ from wordpiece_studio.storage.project.container import (
     root_hash,
     trailer,
 )
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectBookmark,
-    ProjectCorpus,
-    ProjectRun,
-    ProjectSelection,
-    ProjectSettings,
-    ProjectView,
-)
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.project.project_file import open_project
+from wordpiece_studio.storage.view import Bookmark, Selection, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
@@ -99,12 +92,11 @@ def library_run_of(number: int = 1, **others: Any) -> ProjectRun:
 
 
 def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Project:
-    view = ProjectView(
+    view = View(
         step=3,
-        selection=ProjectSelection("token", text="##gs"),
+        selection=Selection("token", text="##gs"),
         live_text="hugs bugs",
-        notes=(ProjectBookmark(1, "the first", "##gs"),),
-        note_runs=(0,),
+        notes=(Bookmark(1, "the first", "##gs", 0),),
     )
     return Project(
         settings=settings_of(), corpus=ProjectCorpus(name="course", text=text), view=view, **{"run": run_of(), **others}

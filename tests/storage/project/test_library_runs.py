@@ -13,9 +13,9 @@ from tests.storage.project.test_project_file import assert_same_history
 from tests.storage.project.test_several_runs import part_names_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file, stored_run
-from wordpiece_studio.storage.project.contents import ProjectTab, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
+from wordpiece_studio.storage.view import RunTab, View
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def replace_fields(record: object, **fields: object) -> object:
 def project() -> Project:
     unigram = library_run_of(3, text="hug pug", corpus_name="hugs", is_wanted=True)
     second = replace(replayed(2), counts=unigram.counts)
-    tabs = (ProjectTab(1), ProjectTab(2, "theirs", 3, True, True, 2), ProjectTab(3))
-    view = ProjectView(tabs=tabs, current=3)
+    tabs = (RunTab(1), RunTab(2, "theirs", 3, True, True, 2), RunTab(3))
+    view = View(tabs=tabs, current=3)
     return replace(course_project(run=unigram, others=(replace(run_of(), number=1), second)), view=view)
 
 

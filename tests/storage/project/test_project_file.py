@@ -15,16 +15,9 @@ from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, Ski
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file
 from wordpiece_studio.storage.project.container import ProjectStamp, SavingStopped, is_replaced, stamp_of
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectBookmark,
-    ProjectBreakpoint,
-    ProjectCorpus,
-    ProjectRun,
-    ProjectSelection,
-    ProjectView,
-)
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun
 from wordpiece_studio.storage.project.project_file import is_project, open_project, save_project
+from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection, View
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.history import COLUMNS, MergeHistory
 from wordpiece_studio.training.trainer import Trainer
@@ -78,7 +71,7 @@ def test_a_project_comes_back_as_it_was(path: Path) -> None:
 
 
 def test_a_project_without_anything(path: Path) -> None:
-    project = Project(settings=settings_of(), corpus=ProjectCorpus(text=None), view=ProjectView())
+    project = Project(settings=settings_of(), corpus=ProjectCorpus(text=None), view=View())
     assert saved(path, project) == project
 
 
@@ -87,16 +80,13 @@ def test_a_project_without_anything(path: Path) -> None:
 @given(data=st.data())
 def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     draw = data.draw
-    short = st.integers(0, 2**31)
-    view = ProjectView(
+    short, numbers = st.integers(0, 2**31), st.floats(allow_nan=False, allow_infinity=False)
+    view = View(
         step=draw(short),
-        selection=draw(st.none() | st.builds(ProjectSelection, st.just("pair"), TEXTS, TEXTS, TEXTS)),
+        selection=draw(st.none() | st.builds(Selection, st.just("pair"), TEXTS, TEXTS, TEXTS)),
         live_text=draw(TEXTS),
-        note_runs=tuple(draw(st.lists(st.none() | short, max_size=3))),
-        notes=tuple(draw(st.lists(st.builds(ProjectBookmark, short, TEXTS, TEXTS), max_size=3))),
-        breakpoints=tuple(
-            draw(st.lists(st.builds(ProjectBreakpoint, st.just("value"), TEXTS, st.floats(allow_nan=False))))
-        ),
+        notes=tuple(draw(st.lists(st.builds(Bookmark, short, TEXTS, TEXTS, st.none() | short), max_size=3))),
+        breakpoints=tuple(draw(st.lists(st.builds(Breakpoint, st.just("value"), TEXTS, numbers)))),
     )
     corpus = ProjectCorpus(
         name=draw(TEXTS), text=draw(st.none() | TEXTS), mark=b"\xef\xbb\xbf", is_edited=draw(st.booleans())

@@ -13,9 +13,9 @@ from tests.storage.project.making import COURSE, check_project, course_project, 
 from tests.storage.project.test_project_file import assert_same_history
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import stored_run
-from wordpiece_studio.storage.project.contents import ProjectTab, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
+from wordpiece_studio.storage.view import RunTab, View
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
@@ -45,8 +45,8 @@ def three() -> Project:
         replace(run_of(OTHER), number=2, text="cat cats\nhat", corpus_name="cats"),
         replace(run_of(OTHER, objective="count"), number=3, text="cat cats\nhat"),
     )
-    tabs = (ProjectTab(1, "one", 5, True, True, 3), ProjectTab(2, is_kept=False), ProjectTab(4), ProjectTab(3))
-    return replace(course_project(run=first, others=others), view=ProjectView(tabs=tabs, current=4, step=2))
+    tabs = (RunTab(1, "one", 5, True, True, 3), RunTab(2, is_kept=False), RunTab(4), RunTab(3))
+    return replace(course_project(run=first, others=others), view=View(tabs=tabs, current=4, step=2))
 
 
 def part_names_in(path: Path) -> set[str]:

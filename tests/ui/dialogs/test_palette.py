@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 from shiboken6 import delete
 
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.dialogs import palette as palette_module
 from wordpiece_studio.ui.dialogs.palette import Entry, PaletteModel, fit, folded, matching_entries, step_entry
 

@@ -13,8 +13,8 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTabBar, QToolButton, QWidget
 
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import FaceBar
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView

@@ -22,7 +22,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.held_out_judging import HeldOutFigure
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.live_text import TextChange, TextSummary
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane

@@ -10,10 +10,10 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
 from wordpiece_studio.session.history_table import HistoryColumn
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.history import history_pane, history_view
 from wordpiece_studio.ui.panes.history.history_export import history_tsv
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane

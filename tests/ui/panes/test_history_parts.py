@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from tests.ui.panes.test_history_pane import click_row
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 
 if TYPE_CHECKING:

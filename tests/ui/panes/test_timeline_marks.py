@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QLineEdit
 
 import wordpiece_studio as wps
 from tests.ui.panes.timeline_bench import Timeline, click
-from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.live_text import TextChange
-from wordpiece_studio.session.run import Run, Selection
+from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting
-from wordpiece_studio.session.step_marks import COMPARE, Bookmark
+from wordpiece_studio.session.step_marks import COMPARE
+from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
 

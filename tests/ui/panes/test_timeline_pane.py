@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLayout, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.held_out_judging import HeldOutFigure
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.explained import entry_at
 

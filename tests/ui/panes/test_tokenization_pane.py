@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 

@@ -10,8 +10,8 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QStyleOptionViewItem, QToolButton, QToolTip
 
 from tests.ui.panes.looking import Looking
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import TITLES, VocabularyPane
 
 if TYPE_CHECKING:

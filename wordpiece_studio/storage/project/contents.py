@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusReference
     from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.storage.project.container import PackedPart
+    from wordpiece_studio.storage.view import View
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
-
-_Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
-_Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
 
 
 @decodable
@@ -29,65 +27,6 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     normalizer: dict[str, Any]  # `normalizers.to_spec`
     pre_tokenizer: dict[str, Any]
     max_word_length: Annotated[int, msgspec.Meta(ge=1, le=2**31)] = 1000  # of the words that are counted
-
-
-@decodable
-class ProjectSelection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The selection, see `wordpiece_studio.session.run.Selection`."""
-
-    kind: Literal["pair", "token", "word"]
-    left: _Text = ""
-    right: _Text = ""
-    text: _Text = ""
-
-
-@decodable
-class ProjectBookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A bookmark: after `step` merges, the last of which made `token`."""
-
-    step: _Step
-    text: _Text
-    token: _Text = ""
-
-
-@decodable
-class ProjectBreakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A breakpoint, see `wordpiece_studio.session.breakpoints.Breakpoint`."""
-
-    kind: Literal["token", "pattern", "word", "value", "tie", "size"]
-    text: _Text = ""
-    number: float = 0.0
-    is_enabled: bool = True
-
-
-@decodable
-class ProjectTab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The tab of a run, see `wordpiece_studio.session.run.Run`; `number`: that of its `ProjectRun`."""
-
-    number: _Step
-    name: Annotated[str, msgspec.Meta(max_length=1000)] = ""
-    color: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
-    is_kept: bool = True
-    is_compared: bool = False
-    step: _Step = 0
-
-
-@decodable
-class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the window shows of the project, in any layout."""
-
-    step: _Step = msgspec.field(default=0, name="moment")
-    selection: ProjectSelection | None = msgspec.field(default=None, name="focus")
-    live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
-    notes: tuple[ProjectBookmark, ...] = ()
-    # Of each note, the run whose step is compared; None, or none at all, if it is not.
-    note_runs: tuple[_Step | None, ...] = ()
-    # What programs before format 1.3 marked; it is left out.
-    markers: dict[Literal["A", "B"], _Step] | msgspec.UnsetType = msgspec.UNSET
-    breakpoints: tuple[ProjectBreakpoint, ...] = ()
-    tabs: Annotated[tuple[ProjectTab, ...], msgspec.Meta(max_length=10_000)] = ()
-    current: _Step = 0  # the number of the run that is shown
-    is_longest_first: bool = False  # whether texts are also cut by the longest token first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +85,7 @@ class Project:
 
     settings: ProjectSettings
     corpus: ProjectCorpus
-    view: ProjectView
+    view: View
     run: ProjectRun | None = None  # the one that is shown
     counts: WordCounts | None = None  # of the present corpus, if known and not those of the run
     unknown: UnknownContents | None = None  # must be carried over from the opened project to the saved one

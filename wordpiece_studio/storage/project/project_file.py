@@ -32,9 +32,7 @@ from wordpiece_studio.storage.project.container import (
 )
 from wordpiece_studio.storage.project.contents import (
     Project,
-    ProjectBookmark,
     ProjectSettings,
-    ProjectView,
     UnknownContents,
 )
 from wordpiece_studio.storage.project.records import (
@@ -65,6 +63,7 @@ from wordpiece_studio.storage.project.stored_run import (
     words_parts,
     words_work,
 )
+from wordpiece_studio.storage.view import Bookmark, View
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error, printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -185,7 +184,7 @@ def _image(
             image.add(part)
         records: dict[str, Any] = {
             _SETTINGS: project.settings,
-            _VIEW: msgspec.structs.replace(project.view, live_text="", notes=()),
+            _VIEW: project.view.without_texts(),
         }
         records[_CORPUS], sources = write_corpus(project.corpus, path)
         heads = [run.head(image.parts) for run in ours]
@@ -218,7 +217,7 @@ def _small_parts(project: Project) -> Iterator[PackedPart]:
     if project.corpus.text is not None:
         yield text_part(_TEXT, project.corpus.text)
     yield text_part(_LIVE_TEXT, project.view.live_text)
-    yield text_part(_NOTES, to_json(project.view.notes))
+    yield text_part(_NOTES, to_json([msgspec.structs.replace(note, run=None) for note in project.view.notes]))
 
 
 def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os.PathLike[str]) -> None:
@@ -263,8 +262,12 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     settings = checked_settings(read_record(records[_SETTINGS], ProjectSettings, more(_SETTINGS)))
     head = read_record(records[_CORPUS], CorpusHead, more(_CORPUS))
     text = container.text(_TEXT) if head.has_text else None
-    view = read_record(records[_VIEW], ProjectView, more(_VIEW))
-    notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[ProjectBookmark, ...])
+    try:
+        view = read_record(records[_VIEW], View, more(_VIEW))
+    except StudioError as error:
+        what = "{path} is damaged at its breakpoints: {reason}"
+        raise damaged(container.path, what, reason=error.what) from error
+    notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[Bookmark, ...])
     corpus = read_corpus(head, container.sources, text, folder_of(container.path))
     heads = [read_record(records[_RUN], RunHead, more(_RUN))] if _RUN in records else []
     if heads and _RUNS in records:
@@ -281,7 +284,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     return Project(
         settings=settings,
         corpus=corpus,
-        view=msgspec.structs.replace(view, live_text=container.text(_LIVE_TEXT), notes=notes),
+        view=view.with_texts(container.text(_LIVE_TEXT), notes),
         run=runs[0] if runs else None,
         others=tuple(runs[1:]),
         counts=counts,

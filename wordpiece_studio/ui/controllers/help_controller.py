@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QDialog
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.task import later
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, diagnostics, log_path
 from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow, KeysWindow, command_lines, pane_lines
 from wordpiece_studio.ui.dialogs.palette import (

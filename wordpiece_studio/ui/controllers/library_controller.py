@@ -74,7 +74,7 @@ class LibraryController(QObject):
             self._show(None)
             self._banner.show_message(why_no_words(counts), "warning")
             return
-        origin = self._session.origin(is_automatic=False)
+        origin = self._session.origin(is_wanted=True)
         self._training.run(trainer, counts, config, origin, self._actions.library_twice.isChecked())
 
     def _stop(self) -> None:

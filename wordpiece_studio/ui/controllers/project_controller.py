@@ -18,9 +18,8 @@ from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.project_state import Loss, UnsavedWork, unsaved_work
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import RecoveryStore
-from wordpiece_studio.session.step_marks import breakpoints_of
 from wordpiece_studio.session.task import Task, later, single_shot
-from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, damaged, is_replaced, stamp_of
+from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.ui.dialogs.file_questions import (
@@ -45,16 +44,6 @@ _PATIENCE_SECONDS = 0.5
 """Saving that takes longer shows its progress."""
 _SHOWN_MS = 50
 """How often to look whether the window is shown, before what was found is offered over it."""
-
-
-def opened(path: Path) -> Project:
-    """Return the project at `path`, of which the part is read that is needed to show it at once."""
-    project = open_project(path)
-    try:
-        breakpoints_of(project.view)
-    except StudioError as error:
-        raise damaged(path, "{path} is damaged at its breakpoints: {reason}", reason=error.what) from error
-    return project
 
 
 class ProjectLock:
@@ -134,7 +123,7 @@ class ProjectController(QObject):
         self._file = FileWatch(self)
         self._began = 0.0
         self.saving = Task(save_project, "The project cannot be saved", self)
-        self._opening = Task(opened, "The project cannot be opened", self)
+        self._opening = Task(open_project, "The project cannot be opened", self)
         self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
         self._connect()
         self._show_title()

@@ -251,7 +251,7 @@ class TrainingController(QObject):
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
         self.live.forget_change()
-        origin = self._session.origin(is_automatic=self._next_is_automatic)
+        origin = self._session.origin(is_wanted=not self._next_is_automatic)
         self._model.start(counts, config, paused=one_merge, origin=origin)
         if one_merge:
             self._step_wanted = -1
@@ -269,7 +269,7 @@ class TrainingController(QObject):
             self._banner.clear()  # about a text that could not be trained as it was typed: now it was
         self._settings.suggestion.note_training()
         self._bar.settings.set_size_wrong(False)
-        if not self._model.origin.is_automatic and (words := notice_words(self._model.notices)):
+        if self._model.origin.is_wanted and (words := notice_words(self._model.notices)):
             self._banner.show_message(words)
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
@@ -280,7 +280,7 @@ class TrainingController(QObject):
             if self._step_wanted is not None:
                 self._model.seek(self._step_wanted)
                 self._step_wanted = None
-            if not self._model.origin.is_automatic and (words := why_nothing_was_learned(self._model)):
+            if self._model.origin.is_wanted and (words := why_nothing_was_learned(self._model)):
                 self._banner.show_message(words)
             self._catch_up()
         self._show_state()

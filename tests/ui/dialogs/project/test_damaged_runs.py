@@ -11,9 +11,8 @@ from PySide6.QtCore import Qt
 from tests.storage.project.making import course_project, forged, run_of
 from wordpiece_studio.session import project_state
 from wordpiece_studio.session.history_table import HistoryColumn
-from wordpiece_studio.session.run import Selection
-from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectSelection, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.storage.view import Breakpoint, Selection, View
 from wordpiece_studio.ui.messages import Messages
 
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
 
 WORD, TOKEN, PAIR = (
-    ProjectSelection("word", text="hugs"),
-    ProjectSelection("token", text="##gs"),
-    ProjectSelection("pair", left="##g", right="##s"),
+    Selection("word", text="hugs"),
+    Selection("token", text="##gs"),
+    Selection("pair", left="##g", right="##s"),
 )
 
 
@@ -50,10 +49,8 @@ def damage(path: Path, part: str) -> None:
     path.write_bytes(forged(path.read_bytes(), cut))
 
 
-def saved(path: Path, selection: ProjectSelection, **others: Any) -> Path:
-    view = ProjectView(
-        step=3, selection=selection, live_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),)
-    )
+def saved(path: Path, selection: Selection, **others: Any) -> Path:
+    view = View(step=3, selection=selection, live_text="hugs bugs", breakpoints=(Breakpoint("word", "hugs"),))
     save_project(path, replace(course_project(), view=view, **others))
     return path
 
@@ -67,7 +64,7 @@ def test_with_something_selected_it_is_reported_once_and_the_rows_stay(
     told: list[str],
     monkeypatch: pytest.MonkeyPatch,
     part: str,
-    selection: ProjectSelection,
+    selection: Selection,
     is_small: bool,
 ) -> None:
     if not is_small:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import threading
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QMessageBox
 from tests.storage.project.making import course_project, forged
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import project_state
-from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.stored_history import StoredHistory
-from wordpiece_studio.ui.controllers.project_controller import opened
 from wordpiece_studio.ui.dialogs.file_questions import title_of
 
 if TYPE_CHECKING:
@@ -290,20 +288,22 @@ def test_files_that_were_counted_and_not_trained_are_not_counted_again(projects:
 # -- strangers
 
 
-def forge_breakpoint(path: Path, breakpoint_: ProjectBreakpoint) -> None:
-    save_project(path, dataclasses.replace(course_project(), view=ProjectView(breakpoints=(breakpoint_,))))
+def forge_breakpoint(path: Path, **breakpoint_: object) -> None:
+    save_project(path, course_project())
+    view = json.dumps({"breakpoints": [breakpoint_]})
+    change = "UPDATE meta SET v = ? WHERE k = 'view'"
+    path.write_bytes(forged(path.read_bytes(), lambda database: database.execute(change, (view,))))
 
 
 @pytest.mark.parametrize(
-    "breakpoint_",
-    [ProjectBreakpoint("token"), ProjectBreakpoint("tie", number=1.0), ProjectBreakpoint("size", number=-5.0)],
+    "breakpoint_", [{"kind": "token"}, {"kind": "tie", "number": 1}, {"kind": "size", "number": -5}]
 )
 def test_breakpoints_that_make_no_sense_are_reported_before_anything_is_shown(
-    tmp_path: Path, breakpoint_: ProjectBreakpoint
+    tmp_path: Path, breakpoint_: dict[str, object]
 ) -> None:
-    forge_breakpoint(tmp_path / "bad.wpstudio", breakpoint_)
+    forge_breakpoint(tmp_path / "bad.wpstudio", **breakpoint_)
     with pytest.raises(StudioError, match=r"bad\.wpstudio is damaged at its breakpoints"):
-        opened(tmp_path / "bad.wpstudio")
+        open_project(tmp_path / "bad.wpstudio")
 
 
 def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> None:
@@ -311,7 +311,7 @@ def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> N
     mine = projects.save("mine")
     window.session.marks.bookmarks.keep("mine")
     before = window.project.content()
-    forge_breakpoint(projects.path("bad"), ProjectBreakpoint("pattern", "((("))
+    forge_breakpoint(projects.path("bad"), kind="pattern", text="(((")
     window.corpus_controller.open_paths([projects.path("bad")])
     projects.studio.answer(_DISCARD)
     assert "bad.wpstudio is damaged at its breakpoints" in projects.studio.box().text()

@@ -15,17 +15,16 @@ from tests.monkey.agreement import outdated
 from tests.storage.project.making import course_project
 from tests.ui.drops import drop
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.run import Selection, TrainerState
-from wordpiece_studio.storage.project.contents import ProjectRun, ProjectSelection, ProjectSettings
+from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.storage.project.contents import ProjectRun, ProjectSettings
 from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.storage.view import Breakpoint, Selection
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.stored_history import StoredHistory
 from wordpiece_studio.training.trainer import train
-from wordpiece_studio.ui.controllers.project_controller import opened
 from wordpiece_studio.ui.dialogs.file_questions import title_of, with_suffix
 
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ def test_an_unknown_token_that_is_selected_is_saved(projects: Projects) -> None:
     window.tokenization_pane.set_text("한")
     projects.studio.wait(lambda: window.tokenization_pane.tokens == ["[UNK]"])
     window.model.set_selection(Selection("token", text=window.tokenization_pane.tokens[0]))
-    assert open_project(projects.save()).view.selection == ProjectSelection("token", text="[UNK]")
+    assert open_project(projects.save()).view.selection == Selection("token", text="[UNK]")
 
 
 def test_title_and_mark_follow_what_is_not_saved(projects: Projects) -> None:
@@ -476,7 +475,7 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
 def test_what_was_saved_opens_with_the_same_content(projects: Projects) -> None:
     project = projects.window.project.capture()
     save_project(projects.path(), project)
-    assert content_of(opened(projects.path())) == content_of(project)
+    assert content_of(open_project(projects.path())) == content_of(project)
 
 
 def test_a_live_text_that_is_too_long_is_shown_in_part_and_kept_whole_until_it_is_edited(projects: Projects) -> None:

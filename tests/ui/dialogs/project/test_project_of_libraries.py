@@ -12,8 +12,8 @@ from tests.ui.dialogs.project.test_damaged_runs import told  # noqa: F401 - a fi
 from tests.ui.dialogs.project.test_project_of_runs import unsaved
 from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
-from wordpiece_studio.storage.project.contents import ProjectTab, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.storage.view import RunTab, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ HUGS = ["hug", "s"]
 
 
 def saved(path: Path, library_run: ProjectRun) -> Path:
-    view = ProjectView(tabs=(ProjectTab(0, step=9), ProjectTab(1, "theirs", 3)), current=1, live_text="hugs")
+    view = View(tabs=(RunTab(0, step=9), RunTab(1, "theirs", 3)), current=1, live_text="hugs")
     save_project(path, replace(course_project(run=library_run, others=(run_of(),)), view=view))
     return path
 

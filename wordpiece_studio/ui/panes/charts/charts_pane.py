@@ -22,8 +22,9 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import keep

@@ -35,9 +35,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTextEdit, QVBoxLayout
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import made_by
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.session.view_text import ViewIndex, common_ends, to_view, utf16_length
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.fields import FileDrops, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, set_plain_text, tool_button, whole

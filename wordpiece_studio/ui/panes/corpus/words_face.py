@@ -17,10 +17,11 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStyleOptionVie
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import text_of_token
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep, words_apart
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field

@@ -13,9 +13,10 @@ from wordpiece_studio.session.breakpoints import SelectionStep
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.plural import counted, plural
-from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.session.task import Task
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.history.history_export import ExportBar, history_tsv
 from wordpiece_studio.ui.panes.history.history_view import HistoryMenu, HistoryView
 from wordpiece_studio.ui.widgets.explained import explain

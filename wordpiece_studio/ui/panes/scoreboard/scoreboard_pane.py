@@ -14,8 +14,9 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.breakpoints import made_by
-from wordpiece_studio.session.run import Candidates, Selection, TrainerState
+from wordpiece_studio.session.run import Candidates, TrainerState
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest

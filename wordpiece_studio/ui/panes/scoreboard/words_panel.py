@@ -33,8 +33,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.session.run import Selection
     from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
 from wordpiece_studio.session.step_marks import COMPARE, one_line
+from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint, BreakpointKind
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, limit, line_field
 from wordpiece_studio.ui.widgets.pane import fill
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel, QModelIndex
     from PySide6.QtGui import QKeyEvent
 
-    from wordpiece_studio.session.breakpoints import BreakpointKind
     from wordpiece_studio.session.step_marks import Bookmarks, StepMarks
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.actions import Actions

@@ -15,10 +15,10 @@ from PySide6.QtCore import QCoreApplication
 from wordpiece_studio.libraries.library_child import WORD_MARK
 from wordpiece_studio.session.breakpoints import step_of_pair, text_of_token
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
 from wordpiece_studio.session.vocabulary_table import score_text
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, number_text, token_text

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
-    from wordpiece_studio.session.step_marks import Bookmark
+    from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme

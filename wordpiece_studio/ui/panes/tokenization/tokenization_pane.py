@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QW
 from wordpiece_studio.session.breakpoints import made_by
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.panes.tokenization.compared_texts import MOST_ROWS, ComparedTexts
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips

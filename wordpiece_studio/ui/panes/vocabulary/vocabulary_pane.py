@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.session.breakpoints import id_of_token
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
@@ -33,6 +32,7 @@ from wordpiece_studio.session.vocabulary_table import (
     VocabularyFilter,
     VocabularyTableModel,
 )
+from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
