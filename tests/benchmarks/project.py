@@ -70,7 +70,7 @@ def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
         pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
     )
     text = line * (megabytes * _MB // len(line) + 1)
-    return Project(settings=settings, corpus=ProjectCorpus(text=text), view=View(), run=run)
+    return Project(settings=settings, corpus=ProjectCorpus(text=text), view=View(), runs=(run,))
 
 
 def make(path: Path, merges: int) -> dict[str, Any]:

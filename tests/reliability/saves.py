@@ -254,5 +254,5 @@ def project_of(which: int, size: int) -> Project:
         ),
         corpus=ProjectCorpus(name="words", text=f"text {which}"),
         view=View(step=3),
-        run=ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason="merges"),
+        runs=(ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason="merges"),),
     )

@@ -17,15 +17,15 @@ from wordpiece_studio.session.settings import FILE_NAME, SettingsStore, StudioSe
 def test_what_is_changed_is_there_again(tmp_path: Path) -> None:
     store = SettingsStore(tmp_path / "deep" / "folder")
     assert store.values == StudioSettings()
-    store.change(theme="dark", vocab_size=8000)
+    store.change(theme="dark", demo_scale=150)
     again = SettingsStore(tmp_path / "deep" / "folder")
-    assert (again.values.theme, again.values.vocab_size, again.damage) == ("dark", 8000, None)
+    assert (again.values.theme, again.values.demo_scale, again.damage) == ("dark", 150, None)
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b'{"theme": "pink"}', b'{"vocab_size": "8"}', b"\xff\xfe", b"[" * 100_000,
-     b'{"vocab_size": 1e400}', b'{"font_scale": -1}', b'{"recent_files": [1]}'],
+    [b"", b"{", b"[]", b'{"theme": "pink"}', b'{"demo_scale": "8"}', b"\xff\xfe", b"[" * 100_000,
+     b'{"demo_scale": 1e400}', b'{"font_scale": -1}', b'{"recent_files": [1]}'],
 )  # fmt: skip
 def test_a_damaged_file_gives_the_defaults_and_is_kept(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE_NAME).write_bytes(content)
@@ -65,7 +65,7 @@ def test_no_value_of_a_foreign_kind_gets_through(tmp_path: Path, value: object) 
 
 def test_an_impossible_value_is_refused_and_nothing_changes(tmp_path: Path) -> None:
     store = SettingsStore(tmp_path)
-    for wrong in ({"theme": "pink"}, {"nothing": 1}, {"vocab_size": 0}):
+    for wrong in ({"theme": "pink"}, {"nothing": 1}, {"demo_scale": 0}):
         with pytest.raises(StudioError):
             store.change(**wrong)
     assert store.values == StudioSettings()

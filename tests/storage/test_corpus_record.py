@@ -90,7 +90,7 @@ def project(corpus: ProjectCorpus, *, is_of_corpus: bool = True) -> Project:
     run = train(WordCounts.from_pairs([("hug", 2)]), TrainingConfig())
     settings = ProjectSettings(training={}, normalizer={}, pre_tokenizer={}, max_word_length=7)
     stored = ProjectRun(counts=run.counts, config=run.config, history=run.history, is_of_corpus=is_of_corpus)
-    return Project(settings=settings, corpus=corpus, view=View(), run=stored)
+    return Project(settings=settings, corpus=corpus, view=View(), runs=(stored,))
 
 
 def test_the_corpus_of_a_project(files: list[CorpusFile]) -> None:

@@ -233,7 +233,7 @@ def test_from_a_project(corpus: Path, folder: Path, tmp_path: Path) -> None:
         training=exported.config.to_dict(), normalizer=normalizer, pre_tokenizer=pre_tokenizer
     )  # fmt: skip
     files = tuple(noted_files([CorpusFile(str(corpus))]))
-    project = Project(settings=settings, corpus=ProjectCorpus(text=None, files=files), view=View(), run=run)
+    project = Project(settings=settings, corpus=ProjectCorpus(text=None, files=files), view=View(), runs=(run,))
     save_project(tmp_path / "a.wpstudio", project)
     result = verify(folder, [str(tmp_path / "a.wpstudio")])
     assert result.agrees

@@ -142,7 +142,6 @@ class ProjectState(QObject):
         self._model = session.model
         self._runs = session.runs
         self._marks = session.marks
-        self._references = session.references
         self.path: Path | None = None
         self.saved_content: ProjectContent | None = None
         self.left_content: ProjectContent | None = None
@@ -211,13 +210,14 @@ class ProjectState(QObject):
 
     def capture(self) -> Project:
         """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
-        runs, counts = self._captured_runs(), None
+        shown_first = sorted(self._runs.all, key=lambda run: run is not self._runs.current)
+        runs, counts = tuple(map(self._captured_run, shown_first)), None
         view = msgspec.structs.replace(self._session.view(), live_text=self._live_text())
         if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
         return Project(
             settings=self._settings(), corpus=self._session.corpus(), view=view,
-            run=runs[0] if runs else None, others=tuple(runs[1:]), counts=counts, unknown=self._unknown,
+            runs=runs, counts=counts, unknown=self._unknown,
         )  # fmt: skip
 
     def content(self) -> ProjectContent:
@@ -237,12 +237,6 @@ class ProjectState(QObject):
         """Return the live text; one too long to be shown in full stays whole in its project until it is edited."""
         (shown, whole), now = self._shown_live_text, self._session.live_text
         return whole if now == shown else now
-
-    def _captured_runs(self) -> list[ProjectRun]:
-        """Return the runs, the one that is shown first."""
-        current = self._runs.current
-        others = [run for run in self._runs.all if run is not current]
-        return [self._captured_run(run) for run in ([current] if current is not None else []) + others]
 
     def _captured_run(self, run: Run) -> ProjectRun:
         is_shown, origin = run is self._runs.current, run.origin

@@ -117,7 +117,7 @@ def recover(recoverable: Recoverable) -> Recovered:
     if not about.run and about.project_path and not is_another:
         path = Path(about.project_path)  # later merges were not kept, but the saved ones are still there
     runs, lost_run = _runs_of(project, path)
-    project = replace(project, run=runs[0] if runs else None, others=tuple(runs[1:]))
+    project = replace(project, runs=tuple(runs))
     return Recovered(project, about, lost_run if about.run else None, lost_edits, is_another)
 
 

@@ -302,7 +302,7 @@ class RecoveryStore:
                 self._drop_journal()
                 self._tidy(_ALL, _ALL)  # what cannot be removed does no harm
             return
-        project = replace(project, run=None, others=(), counts=None)
+        project = replace(project, runs=(), counts=None)
         with self._writing, self._reported(_NOT_KEPT, "Save your project. WordPiece Studio will keep trying."):
             try:
                 journal, before = self._journal, self._written

@@ -250,8 +250,7 @@ def document_project(name: str) -> Project:
             tabs=tabs,
             is_longest_first=document.is_longest_first,
         ),
-        run=shown,
-        others=runs[1:],
+        runs=runs,
     )
 
 

@@ -77,8 +77,6 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
         A language code such as "ko"; empty for the system's.
     font_scale, demo_scale
         Percent of the usual text size; the second one in the demo layout, where None means what fits the screen.
-    objective, vocab_size, min_frequency, normalizer, pre_tokenizer
-        The last state of the training bar.
     train_as_you_type
         Whether a small corpus is trained again after every edit.
     play_speed
@@ -99,11 +97,6 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     language: _Text = ""
     font_scale: _Percent = 100
     demo_scale: _Percent | None = None
-    objective: Literal["score", "likelihood", "count"] = "score"
-    vocab_size: _Size | None = None
-    min_frequency: _Count = 0
-    normalizer: _Text = "bert-cased"
-    pre_tokenizer: _Text = "bert"
     train_as_you_type: bool = True
     play_speed: Annotated[float, msgspec.Meta(ge=0.25, le=1000.0)] = 4.0
     window_geometry: _Text = ""

@@ -63,7 +63,7 @@ class FakeState(QObject):
             corpus = ProjectCorpus(
                 name="my corpus", text=document.text, is_edited=document.is_modified, origin=origin
             )  # fmt: skip
-        return Project(settings=self.settings, corpus=corpus, view=self.view, run=self.run)
+        return Project(settings=self.settings, corpus=corpus, view=self.view, runs=(self.run,) if self.run else ())
 
     def change(self, **values: object) -> None:
         """Set a part of the project and emit the change."""

@@ -37,7 +37,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         settings=settings(),
         corpus=ProjectCorpus(name="mine", text=TEXT, is_edited=True),
         view=View(),
-        run=replace(trained(random_counts(2), 7), is_of_corpus=True),
+        runs=(replace(trained(random_counts(2), 7), is_of_corpus=True),),
     )
     kept = RecoveryStore(root)
     about = About(name="mine", edits=1, merges=7, run=1, is_edited=True, time=1000.0)
@@ -261,7 +261,7 @@ def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch
     monkeypatch.setattr(recovery_store, "LEAST_FREE", 1e30)
     kept = RecoveryStore(folder.parent)
     with pytest.raises(StudioError, match=r"The merges cannot be backed up .* MB are free") as told:
-        kept.write_run(1, replace(it.project, run=trained(random_counts(3), 7)), bool)
+        kept.write_run(1, replace(it.project, runs=(trained(random_counts(3), 7),)), bool)
     assert "Text and settings are backed up" in told.value.advice
     kept.write_run(2, it.project, bool)  # in a file already: its second name takes no room
     assert kept.folder is not None
@@ -295,13 +295,13 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
         settings=settings(),
         corpus=ProjectCorpus(name="mine", text=TEXT),
         view=View(),
-        run=replace(trained(random_counts(2), 7), is_of_corpus=True),
+        runs=(replace(trained(random_counts(2), 7), is_of_corpus=True),),
     )
     save_project(saved, project)
     status = saved.stat()
     kept = RecoveryStore(tmp_path / "recovery")
     kept.write(
-        replace(project, corpus=replace(project.corpus, text=TEXT + "!"), run=None),
+        replace(project, corpus=replace(project.corpus, text=TEXT + "!"), runs=()),
         About(
             name="mine", project_path=str(saved), project_size=status.st_size,
             project_modified_ns=status.st_mtime_ns, edits=1, time=1000.0, is_edited=True,

@@ -91,7 +91,9 @@ def library_run_of(number: int = 1, **others: Any) -> ProjectRun:
     )
 
 
-def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Project:
+def course_project(text: str = "hug pug pun bun hugs\n", **fields: Any) -> Project:
+    """Return a project; `run`: the one that is shown, None for no run, in place of `run_of()`; `others`: the others."""
+    run, others = fields.pop("run", run_of()), fields.pop("others", ())
     view = View(
         step=3,
         selection=Selection("token", text="##gs"),
@@ -99,7 +101,11 @@ def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Proje
         notes=(Bookmark(1, "the first", "##gs", 0),),
     )
     return Project(
-        settings=settings_of(), corpus=ProjectCorpus(name="course", text=text), view=view, **{"run": run_of(), **others}
+        settings=settings_of(),
+        corpus=ProjectCorpus(name="course", text=text),
+        view=view,
+        runs=() if run is None else (run, *others),
+        **fields,
     )
 
 

@@ -107,7 +107,7 @@ def test_other_words_are_not_in_the_copy(path: Path, made: list[str]) -> None:
     save_project(path, project)
     made.clear()
     other = run_of([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 6)])
-    save_project(path, replace(project, run=replace(run_in(project), counts=other.counts)))
+    save_project(path, replace(project, runs=(replace(run_in(project), counts=other.counts),)))
     assert "words/counts" in made
 
 

@@ -38,12 +38,12 @@ def saved(path: Path, project: Project) -> Project:
     return open_project(path)
 
 
-@pytest.mark.parametrize("run", [None, run_of([("other", 3), ("others", 2)])])
-def test_counts_come_back_with_and_without_a_run(tmp_path: Path, run: object) -> None:
-    project = saved(tmp_path / "p.wpstudio", counted(run=run))
+@pytest.mark.parametrize("runs", [(), (run_of([("other", 3), ("others", 2)]),)])
+def test_counts_come_back_with_and_without_a_run(tmp_path: Path, runs: tuple[object, ...]) -> None:
+    project = saved(tmp_path / "p.wpstudio", counted(runs=runs))
     assert project.counts == _COUNTS
     assert project.counts.statistics == _COUNTS.statistics
-    assert (project.run is None) == (run is None)
+    assert len(project.runs) == len(runs)
     if project.run is not None:
         assert project.run.counts.words == ["other", "others"]
         assert len(project.run.history.positions(0))

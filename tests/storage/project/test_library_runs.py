@@ -93,9 +93,9 @@ def test_what_a_file_has_is_copied(path: Path, monkeypatch: pytest.MonkeyPatch) 
     make = stored_run.array_part
     monkeypatch.setattr(stored_run, "array_part", lambda name, *values: (made.append(name), make(name, *values))[1])
     first, *others = before.runs
-    save_project(path, replace(before, run=others[-1], others=(first, *others[:-1])))
+    save_project(path, replace(before, runs=(others[-1], first, *others[:-1])))
     again = open_project(path)
-    save_project(path, replace(again, run=again.runs[1], others=(again.runs[0], again.runs[2])))
+    save_project(path, replace(again, runs=(again.runs[1], again.runs[0], again.runs[2])))
     assert made == []
     again = open_project(path)
     assert link_copy(again.runs, path.with_name("link.wpstudio"))
@@ -124,14 +124,14 @@ def test_a_program_without_them_keeps_them(path: Path, monkeypatch: pytest.Monke
         opened = open_project(path)
         assert [run.number for run in opened.runs] == [1]
         ours = tuple(replace(run_of(objective="count"), number=number, text="hug pug") for number in (2, 3))
-        save_project(path, replace(opened, run=ours[0], others=ours[1:]))
+        save_project(path, replace(opened, runs=ours))
         assert [run.number for run in open_project(path).runs] == [2, 3]
     check_project(path)
     again = open_project(path)
     assert len({run.number for run in again.runs}) == len(again.runs) == 4
     theirs = [run for run in again.runs if run.library_run is not None]
     assert_same_library_run(theirs[0], before.run)
-    assert_same_library_run(theirs[1], before.others[1])
+    assert_same_library_run(theirs[1], before.runs[2])
     assert theirs[0].text == "hug pug"
 
 

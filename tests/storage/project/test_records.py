@@ -126,7 +126,7 @@ def test_who_has_saved_a_project_is_not_asked_about_its_files(tmp_path: Path) ->
     assert not kept.exists()
     with pytest.raises(StudioError, match="is outside the project's folder and has not been read"):
         count_words([project.corpus.files[0].file])
-    assert record_of_project(dataclasses.replace(project, run=course_project().run)).sha256 is None
+    assert record_of_project(dataclasses.replace(project, runs=course_project().runs)).sha256 is None
     note_agreed(path, ProjectCorpus(text=None, files=(CorpusReference(CorpusFile(str(far))),)))
     assert open_project(path).corpus.files[0].file.unagreed == ()
 

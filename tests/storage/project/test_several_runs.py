@@ -86,7 +86,7 @@ def test_what_a_file_has_is_copied_whichever_is_shown(path: Path, monkeypatch: p
     make = stored_run.array_part
     monkeypatch.setattr(stored_run, "array_part", lambda name, *values: (made.append(name), make(name, *values))[1])
     first, second, *rest = project.runs
-    save_project(path, replace(project, run=second, others=(*rest, first)))
+    save_project(path, replace(project, runs=(second, *rest, first)))
     assert made == []
     check_project(path)
     again = open_project(path)
@@ -94,7 +94,7 @@ def test_what_a_file_has_is_copied_whichever_is_shown(path: Path, monkeypatch: p
     assert_same_history(again.runs[3].history, first.history)
     assert link_copy(again.runs, path.with_name("link.wpstudio"))
     assert not link_copy([*again.runs, run_of()], path.with_name("link-2.wpstudio"))
-    save_project(path, replace(again, run=again.runs[3], others=again.runs[:3]))
+    save_project(path, replace(again, runs=(again.runs[3], *again.runs[:3])))
     assert made == []
     check_project(path)
 

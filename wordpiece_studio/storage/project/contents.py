@@ -86,12 +86,11 @@ class Project:
     settings: ProjectSettings
     corpus: ProjectCorpus
     view: View
-    run: ProjectRun | None = None  # the one that is shown
+    runs: tuple[ProjectRun, ...] = ()  # the one that is shown first
     counts: WordCounts | None = None  # of the present corpus, if known and not those of the run
     unknown: UnknownContents | None = None  # must be carried over from the opened project to the saved one
-    others: tuple[ProjectRun, ...] = ()
 
     @property
-    def runs(self) -> tuple[ProjectRun, ...]:
-        """All runs, the one that is shown first."""
-        return () if self.run is None else (self.run, *self.others)
+    def run(self) -> ProjectRun | None:
+        """The run that is shown."""
+        return self.runs[0] if self.runs else None

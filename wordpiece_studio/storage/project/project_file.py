@@ -285,8 +285,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
         settings=settings,
         corpus=corpus,
         view=view.with_texts(container.text(_LIVE_TEXT), notes),
-        run=runs[0] if runs else None,
-        others=tuple(runs[1:]),
+        runs=tuple(runs),
         counts=counts,
         unknown=_unknown_contents(container, fields, _known_parts(heads, library_heads)),
     )

@@ -62,7 +62,7 @@ class Exporting:
 
     def open(self, run: ProjectRun, step: int = SHOWN) -> None:
         """Show a run at a step."""
-        self.project = replace(self.project, run=replace(run, is_of_corpus=True))
+        self.project = replace(self.project, runs=(replace(run, is_of_corpus=True),))
         self.model.open_run(Run(run.counts, run.config, run.history, stop_reason="no_pair"), step)
 
     def _capture(self) -> Project:
