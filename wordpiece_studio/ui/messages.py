@@ -168,6 +168,17 @@ def question_box(
     return box
 
 
+def ask(
+    box: QMessageBox,
+    acts: Mapping[QMessageBox.StandardButton, Callable[[], object]],
+    otherwise: Callable[[], object] = lambda: None,
+) -> None:
+    """Show a question over its window, and do what belongs to the answer."""
+    by_answer = {which.value: act for which, act in acts.items()}
+    box.finished.connect(lambda answer: by_answer.get(answer, otherwise)())
+    box.open()
+
+
 def sentence(what: str) -> str:
     """Return `what` with a full stop, unless it already ends as a sentence does."""
     return what if what.endswith((".", "!", "?")) else f"{what}."

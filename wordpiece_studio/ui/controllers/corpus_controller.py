@@ -36,7 +36,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
-from wordpiece_studio.ui.messages import question_box
+from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -365,9 +365,7 @@ class CorpusController(QObject):
     def _save_corpus_as(self, chosen: str) -> None:
         path, own = Path(chosen), self._document.path
         if self._document.file.is_lossy and own is not None and _is_same(path, own):
-            box = overwrite_box(self._window, self._session.corpus_name)
-            box.finished.connect(lambda answer: self._save_corpus_to(own) if answer == _YES.value else None)
-            box.open()
+            ask(overwrite_box(self._window, self._session.corpus_name), {_YES: partial(self._save_corpus_to, own)})
         else:
             self._save_corpus_to(path)
 
@@ -562,13 +560,10 @@ class CorpusOnDisk(QObject):
         if len(self.gone) == 1:
             answers[_YES] = self.tr("&Choose the file…")
         box = question_box(self._window, title, names, answers, default=_OPEN)
-        box.finished.connect(self._look_for_them)
-        box.open()
+        look = self._look_for_them
+        ask(box, {_OPEN: partial(look, is_file=False), _YES: partial(look, is_file=True)})
 
-    def _look_for_them(self, answer: int) -> None:
-        if answer not in (_OPEN.value, _YES.value):
-            return
-        is_file = answer == _YES.value
+    def _look_for_them(self, *, is_file: bool) -> None:
         title = self.tr("Choose the file") if is_file else self.tr("Look in this folder and its subfolders")
         nearest = next((folder for folder in Path(self.gone[0]).parents if folder.is_dir()), None)
         dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, nearest)

@@ -25,7 +25,7 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
 from wordpiece_studio.ui.dialogs.export_work import inspect, usage_lines
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
-from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.messages import add_button, ask, plain_box
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -258,14 +258,7 @@ class VocabularyExport(QObject):
         )
         add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Replace"))
         box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))  # Enter twice replaces nothing
-        box.finished.connect(self._on_replace_box_finished)
-        box.open()
-
-    def _on_replace_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value:
-            self._begin(may_replace=True)
-        else:
-            self._ask_again()
+        ask(box, {QMessageBox.StandardButton.Yes: partial(self._begin, may_replace=True)}, otherwise=self._ask_again)
 
     def _enable(self) -> None:
         self._action.setEnabled(self._model.history is not None and not self.exporting.is_running)

@@ -15,6 +15,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.project.records import note_agreed
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.file_questions import LONGEST_NAMED, agreement_box, and_more
+from wordpiece_studio.ui.messages import ask
 from wordpiece_studio.ui.widgets.plain import shown
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -71,8 +72,7 @@ class FilesElsewhere(QObject):
             self._agree()
             return
         box = agreement_box(self._window, places, self._action())
-        box.finished.connect(partial(self._on_agreement_box_finished, places))
-        box.open()
+        ask(box, {QMessageBox.StandardButton.Yes: partial(self._agree_to, places)}, otherwise=self.offer)
 
     def _places(self) -> list[str]:
         return [place for file in self._document.unagreed for place in file.unagreed]
@@ -83,9 +83,8 @@ class FilesElsewhere(QObject):
     def _action(self) -> str:
         return plural(len(self._document.unagreed), "Read this file", "Read these files")
 
-    def _on_agreement_box_finished(self, asked: list[str], answer: int) -> None:
-        # Another project may have been read meanwhile.
-        if answer == QMessageBox.StandardButton.Yes.value and self._places() == asked:
+    def _agree_to(self, places: list[str]) -> None:
+        if self._places() == places:  # else another project was read meanwhile
             self._agree()
         else:
             self.offer()

@@ -31,7 +31,7 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     unsaved_work_box,
     with_suffix,
 )
-from wordpiece_studio.ui.messages import add_button, plain_box, sentence
+from wordpiece_studio.ui.messages import add_button, ask, plain_box, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.ui.workspace import Workspace
 
+_YES, _SAVE = QMessageBox.StandardButton.Yes, QMessageBox.StandardButton.Save
+_DISCARD = QMessageBox.StandardButton.Discard
 _TITLE_DELAY_MS = 200
 _PATIENCE_SECONDS = 0.5
 """Saving that takes longer shows its progress."""
@@ -176,15 +178,11 @@ class ProjectController(QObject):
 
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
         self.box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
-        self.box.finished.connect(partial(self._on_unsaved_box_finished, then, loss))
-        self.box.open()
+        self.box.finished.connect(self._forget_box)
+        ask(self.box, {_DISCARD: then, _SAVE: partial(self.save, partial(self._check_again, then, loss))})
 
-    def _on_unsaved_box_finished(self, then: Callable[[], None], loss: Loss, answer: int) -> None:
+    def _forget_box(self) -> None:
         self.box = None
-        if answer == QMessageBox.StandardButton.Discard.value:
-            then()
-        elif answer == QMessageBox.StandardButton.Save.value:
-            self.save(partial(self._check_again, then, loss))
 
     def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
         """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""
@@ -205,17 +203,10 @@ class ProjectController(QObject):
         if path is None or self.is_read_only:
             self.save_as(then)
         elif not self.is_saving and is_replaced(path, self._stamp):
-            box = changed_box(self._window, path)
-            box.finished.connect(partial(self._on_changed_box_finished, path, then))
-            box.open()
+            acts = {_YES: partial(self._save_to, path, then), _SAVE: partial(self.save_as, then)}
+            ask(changed_box(self._window, path), acts)
         else:
             self._save_to(path, then)
-
-    def _on_changed_box_finished(self, path: Path, then: Callable[[], None] | None, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value:
-            self._save_to(path, then)
-        elif answer == QMessageBox.StandardButton.Save.value:
-            self.save_as(then)
 
     def save_as(self, then: Callable[[], None] | None = None) -> None:
         """Ask for a name, save the project under it, and call `then` when it is saved."""
@@ -233,18 +224,11 @@ class ProjectController(QObject):
 
     def _on_place_selected(self, then: Callable[[], None] | None, place: str) -> None:
         path = with_suffix(Path(place))
+        save = partial(self._save_to, path, then)
         if path == Path(place) or not path.exists():
-            self._save_to(path, then)
-            return
-        box = replace_box(self._window, path)  # the dialog asked about another file, or none
-        box.finished.connect(partial(self._on_replace_box_finished, path, then))
-        box.open()
-
-    def _on_replace_box_finished(self, path: Path, then: Callable[[], None] | None, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value:
-            self._save_to(path, then)
-        else:
-            self.save_as(then)
+            save()
+        else:  # the dialog asked about another file, or none
+            ask(replace_box(self._window, path), {_YES: save}, otherwise=partial(self.save_as, then))
 
     def _save_to(self, path: Path, then: Callable[[], None] | None) -> None:
         if self.is_saving:
@@ -307,15 +291,10 @@ class ProjectController(QObject):
         """Say why the project is not saved there, and offer another place; everything else stays as it is."""
         advice = " ".join(filter(None, (error.advice, self.tr("Nothing is lost: your work is still open."))))
         box = plain_box(self._window, QMessageBox.Icon.Warning, sentence(error.what), advice)
-        add_button(box, QMessageBox.StandardButton.Save, self.tr("&Save as…"))
+        add_button(box, _SAVE, self.tr("&Save as…"))
         add_button(box, QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(QMessageBox.StandardButton.Save)
-        box.finished.connect(partial(self._on_refusal_finished, then))
-        box.open()
-
-    def _on_refusal_finished(self, then: Callable[[], None] | None, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Save.value:
-            self.save_as(then)
+        box.setDefaultButton(_SAVE)
+        ask(box, {_SAVE: partial(self.save_as, then)})
 
     # -- opening
 
