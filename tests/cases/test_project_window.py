@@ -60,10 +60,10 @@ def test_a_file_gone_before_the_project_is_opened_is_kept_as_a_reference(project
     gone = path.parent / "texts" / "a.txt"
     gone.unlink()
     projects.open(path)
-    assert told(projects.window.disk_banner.text) == (
+    assert told(projects.window.notices.files.text) == (
         f"A corpus file is missing: {gone}. Existing counts and merges are kept."
     )
-    assert projects.window.disk_banner._button.text() == "Locate missing files…"
+    assert projects.window.notices.files.button.text() == "Locate missing files…"
     assert [row.state for row in projects.window.session.document.files.rows] == [FileState.FAULT, FileState.DONE]
     assert projects.window.model.merge_count
     assert projects.window.session.counting.counts is not None
@@ -76,7 +76,7 @@ def test_a_project_opened_twice_names_who_has_it(projects: Projects, told: Told)
     first = ProjectLock()
     assert first.take(path) is None
     projects.open(path)
-    words = told(projects.window.project_banner.text)
+    words = told(projects.window.notices.project.text)
     assert words.startswith(f"The project {path} is open in another window: process {os.getpid()} on ")
     assert words.endswith(". It is read-only here; save it under another name to keep your changes.")
     assert projects.window.project_controller.is_read_only
@@ -133,7 +133,7 @@ def test_a_project_moved_with_its_texts_finds_them(projects: Projects, told: Tol
         str(new / "b.txt"),
     ]
     assert [row.state for row in projects.window.session.document.files.rows] == [FileState.DONE, FileState.DONE]
-    assert told(projects.window.disk_banner.text) == ""
+    assert told(projects.window.notices.files.text) == ""
 
 
 @pytest.mark.case(63)
@@ -207,8 +207,8 @@ def test_closing_in_saving_waits_for_its_end(
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.session.document.edit(0, 0, "x")
     window.project_controller._save_to(projects.path(), None)
-    projects.studio.wait(lambda: bool(window.project_banner.text))
-    assert told(window.project_banner.text) == "Saving the project… 50%"
+    projects.studio.wait(lambda: bool(window.notices.project.text))
+    assert told(window.notices.project.text) == "Saving the project… 50%"
     window.close()
     window.close()
     assert window.isVisible()

@@ -100,8 +100,8 @@ def test_a_file_of_the_list_that_changes_after_it_was_counted(
     studio.wait(lambda: len(watch.paths) == 2 and None not in watch.stamps.values())
     counts = window.session.counting.counts
     paths[1].write_text("something else\n", encoding="utf-8")
-    studio.wait(lambda: "changed on disk" in window.disk_banner.text)
-    message = told(window.disk_banner.text)
+    studio.wait(lambda: "changed on disk" in window.notices.files.text)
+    message = told(window.notices.files.text)
     assert "two.txt" in message
     assert "one.txt" not in message
     assert window.session.counting.counts is counts
@@ -183,7 +183,7 @@ def test_no_room_for_unsaved_work(
             window.session.document.edit(0, 0, letter)
             studio.qtbot.wait(10)
         studio.wait(lambda: len(tries) > 1)
-    message = told(window.banner.text)
+    message = told(window.notices.training.text)
     assert os.strerror(code) in message
     assert str(recovery_folder()) in message
     assert len(warnings) == 1
@@ -209,8 +209,8 @@ def test_the_disk_is_full_in_the_middle_of_the_journal(
     monkeypatch.setattr(recovery_store.os, "fsync", fsync)
     is_full.set()
     window.session.document.edit(0, 0, "second ")
-    studio.wait(lambda: "cannot be backed up to" in window.banner.text)
-    told(window.banner.text)
+    studio.wait(lambda: "cannot be backed up to" in window.notices.training.text)
+    told(window.notices.training.text)
     window.session.document.edit(0, 0, "third ")
     studio.qtbot.wait(100)
     is_full.clear()
@@ -223,8 +223,8 @@ def test_the_recovery_folder_cannot_be_made(studio: Studio, told: Told) -> None:
     recovery_folder().parent.mkdir(parents=True, exist_ok=True)
     recovery_folder().touch()
     studio.window.session.document.edit(0, 0, "typed ")
-    studio.wait(lambda: bool(studio.window.banner.text))
-    assert str(recovery_folder()) in told(studio.window.banner.text)
+    studio.wait(lambda: bool(studio.window.notices.training.text))
+    assert str(recovery_folder()) in told(studio.window.notices.training.text)
     assert studio.window.session.document.text.startswith("typed ")
 
 

@@ -78,7 +78,7 @@ def _restored(window: MainWindow) -> bool:
         return False
     (button,) = [one for one in question.findChildren(QPushButton) if one.text() == "&Restore"]
     button.click()
-    wait(lambda: "was restored" in window.banner.text)
+    wait(lambda: "was restored" in window.notices.training.text)
     return True
 
 

@@ -43,7 +43,7 @@ def export(studio: Studio, path: Path, text: str = "") -> None:
 def test_all_merges_are_exported(studio: Studio, tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"merges.{kind}"
     export(studio, path)
-    studio.wait(lambda: "Exported 25 merges" in studio.window.banner.text)
+    studio.wait(lambda: "Exported 25 merges" in studio.window.notices.training.text)
     assert read_merge_table(path)["token"] == [merge.token for merge in studio.window.model.history]
     assert studio.window.history_pane.export_bar.isHidden()
 
@@ -53,7 +53,7 @@ def test_the_rows_shown_are_exported_in_their_order(studio: Studio, tmp_path: Pa
     pane.filter_row.only_ties.setChecked(True)
     pane.view.sortByColumn(HistoryColumn.VALUE, Qt.SortOrder.DescendingOrder)
     export(studio, path, "The 9 shown")
-    studio.wait(lambda: "Exported 9 merges" in studio.window.banner.text)
+    studio.wait(lambda: "Exported 9 merges" in studio.window.notices.training.text)
     assert read_merge_table(path)["step"].tolist() == (pane.rows.shown_items() + 1).tolist()
 
 

@@ -66,7 +66,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     index, tabs = runs.all.index(run), window.run_strip.tabs
     assert tabs.tabText(index) == "Unigram (SentencePiece) final only"
     assert "Trained twice, with the same result." in tabs.tabToolTip(index)
-    assert "Trained twice, with the same result." in window.library_banner.text
+    assert "Trained twice, with the same result." in window.notices.library.text
     studio.wait(lambda: window.session.usage.is_current)
     table = window.vocabulary_pane.table
     token = run.library_run.tokens.index("▁")
@@ -134,7 +134,7 @@ def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
     studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = studio.window
-    before, banner = window.session.runs.all, window.library_banner
+    before, banner = window.session.runs.all, window.notices.library
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     for code, message in (
         ("import os; os._exit(7)", "background process ended with exit code 7"),
@@ -203,5 +203,5 @@ def test_what_a_library_trains_is_no_run_of_another_project(studio: Studio) -> N
     assert window.session.library_job.is_running
     window.project.clear()
     assert not window.session.library_job.is_running
-    assert "was stopped" in window.library_banner.text
+    assert "was stopped" in window.notices.library.text
     assert not window.actions_.stop_library.isEnabled()

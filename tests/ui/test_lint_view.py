@@ -249,10 +249,10 @@ def test_warnings_about_files_that_have_changed_go_until_these_are_counted_again
     assert kinds(studio) == ["mojibake"]
     studio.wait(lambda: not studio.window.session.watch.is_pending)
     paths[0].write_text("otro niÃ±o\n", encoding="utf-8")
-    studio.wait(lambda: bool(studio.window.disk_banner.text), 20_000)
+    studio.wait(lambda: bool(studio.window.notices.files.text), 20_000)
     settle(studio)
     assert kinds(studio) == []
-    studio.window.disk_banner.action_requested.emit()
+    studio.window.notices.files.button.click()
     studio.wait(lambda: kinds(studio) == ["mojibake"], 20_000)
 
 

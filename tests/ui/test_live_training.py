@@ -107,7 +107,7 @@ def test_what_the_user_trained_stays_beside_one_preview(studio: Studio) -> None:
     runs.show(kept)
     type_text(studio, "s")  # beside the kept run
     assert (runs.all, window.model.run.letter) == ((kept, window.model.run), "B")
-    assert window.banner.text == ""
+    assert window.notices.training.text == ""
 
 
 @pytest.mark.slow
@@ -199,14 +199,14 @@ def test_a_size_that_becomes_too_small_is_suggested_again_unless_it_was_chosen(s
     window.session.document.edit(0, 0, "".join(map(chr, range(0x410, 0x450))) + " ")
     studio.wait(lambda: is_current(studio))
     assert window.session.settings.target_size > size
-    assert window.banner.text == ""
+    assert window.notices.training.text == ""
     window.session.settings.set_target_size(20)
     window.session.document.edit(0, 0, "zebra ")
-    studio.wait(lambda: "too small" in window.banner.text)
+    studio.wait(lambda: "too small" in window.notices.training.text)
     assert window.model.state is FINISHED
     window.session.settings.set_target_size(300)
     type_text(studio, " zebras")
-    assert window.banner.text == ""
+    assert window.notices.training.text == ""
 
 
 def test_the_selection_and_the_candidates_follow(studio: Studio) -> None:
@@ -263,7 +263,7 @@ def test_a_choice_that_cannot_be_kept_is_reported_and_holds_until_the_end(
 
     monkeypatch.setattr(studio.window.settings, "change", refuse)
     studio.window.actions_.train_as_you_type.setChecked(False)
-    assert "disk is full" in studio.window.banner.text
+    assert "disk is full" in studio.window.notices.training.text
     before = studio.window.model.history
     studio.window.session.document.edit(0, 0, "zebra ")
     studio.wait(lambda: studio.window.session.counting.counts is not None)

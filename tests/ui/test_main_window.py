@@ -106,7 +106,7 @@ def test_arrow_keys_in_the_editor_move_its_cursor(studio: Studio) -> None:
 def test_next_at_the_end_says_why_there_is_none_and_offers_to_go_on(studio: Studio) -> None:
     studio.window.actions_.last_merge.trigger()
     studio.window.actions_.next_merge.trigger()
-    assert "vocabulary size reached" in studio.window.banner.text
+    assert "vocabulary size reached" in studio.window.notices.training.text
     assert studio.window.model.step == 25
 
 
@@ -175,33 +175,33 @@ def test_another_objective_trains_another_vocabulary(studio: Studio) -> None:
 def test_a_target_below_the_alphabet_names_the_minimum_beside_the_work(studio: Studio) -> None:
     studio.window.session.settings.set_target_size(20)
     studio.window.actions_.train.trigger()
-    studio.wait(lambda: bool(studio.window.banner.text))
-    assert "45" in studio.window.banner.text
+    studio.wait(lambda: bool(studio.window.notices.training.text))
+    assert "45" in studio.window.notices.training.text
     assert not studio.has_box()
     assert studio.window.model.merge_count == 25  # what was learned before is still there
-    studio.window.banner.action_requested.emit()
+    studio.window.notices.training.button.click()
     studio.wait(lambda: studio.window.model.progress.vocabulary_size == 100)
 
 
 def test_an_empty_corpus_says_what_to_do(studio: Studio) -> None:
     studio.window.actions_.new_corpus.trigger()
     studio.window.actions_.train.trigger()
-    studio.wait(lambda: "no words" in studio.window.banner.text)
+    studio.wait(lambda: "no words" in studio.window.notices.training.text)
 
 
 def test_words_that_are_too_long_are_the_reason_for_no_words(studio: Studio) -> None:
     studio.set_text("x" * 5000)
     studio.window.actions_.train.trigger()
-    studio.wait(lambda: "too long" in studio.window.banner.text)
-    assert "line 1, length 5,000" in studio.window.banner.text
+    studio.wait(lambda: "too long" in studio.window.notices.training.text)
+    assert "line 1, length 5,000" in studio.window.notices.training.text
 
 
 def test_what_is_odd_about_a_corpus_is_reported_when_the_user_trains(studio: Studio) -> None:
     studio.set_text("[UNK] hug hug ##gs ##gs")
     studio.window.session.settings.set_config(TrainingConfig())
-    assert not studio.window.banner.text
+    assert not studio.window.notices.training.text
     train_anew(studio)
-    assert "[UNK] (1×)" in studio.window.banner.text
+    assert "[UNK] (1×)" in studio.window.notices.training.text
 
 
 @pytest.mark.parametrize("text", ["x", "[UNK] ##a ##a [UNK] ## # \U0001f917"])
@@ -214,17 +214,17 @@ def test_odd_little_corpora_train(studio: Studio, text: str) -> None:
 def test_nothing_learned_is_explained(studio: Studio) -> None:
     studio.window.session.settings.set_config(TrainingConfig(vocab_size=70, min_frequency=1000))
     train_anew(studio)
-    assert "of 1,000" in studio.window.banner.text
+    assert "of 1,000" in studio.window.notices.training.text
     studio.window.session.settings.set_config(TrainingConfig())
     studio.set_text("春天来了")
     train_anew(studio)
-    assert "Chinese kept together" in studio.window.banner.text
+    assert "Chinese kept together" in studio.window.notices.training.text
     studio.set_text("a")
     studio.window.actions_.train.trigger()
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
         studio.wait_finished()
-    assert "no pair to merge" in studio.window.banner.text
-    assert "Chinese" not in studio.window.banner.text
+    assert "no pair to merge" in studio.window.notices.training.text
+    assert "Chinese" not in studio.window.notices.training.text
 
 
 @pytest.mark.slow

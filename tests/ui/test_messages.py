@@ -110,8 +110,8 @@ def test_diagnostics_show_any_settings(qapp: object) -> None:
 def test_a_notice_lies_above_the_timeline_and_moves_nothing(studio: Studio) -> None:
     window = studio.window
     before = [panel.geometry() for panel in window.docks.panels]
-    window.banner.show_message("Something was done. " * 20)
-    window.disk_banner.show_message("A file is missing", "warning", "Locate…")
+    window.notices.training.show_message("Something was done. " * 20)
+    window.notices.files.show_message("A file is missing", "warning", "Locate…")
     QCoreApplication.processEvents()
     assert [panel.geometry() for panel in window.docks.panels] == before
     notices, content = window.notices, window.centralWidget()
@@ -120,18 +120,18 @@ def test_a_notice_lies_above_the_timeline_and_moves_nothing(studio: Studio) -> N
     assert (
         timeline.mapTo(content, QPoint()).y() - 30 < notices.geometry().bottom() < timeline.mapTo(content, QPoint()).y()
     )
-    for banner in (window.banner, window.disk_banner):
+    for banner in (window.notices.training, window.notices.files):
         assert notices.rect().contains(banner.geometry())
         assert banner.height() >= banner.heightForWidth(banner.width())
-    window.banner.clear()
-    window.disk_banner.clear()
+    window.notices.training.clear()
+    window.notices.files.clear()
     assert not notices.isVisible()
 
 
 def test_a_notice_goes_when_it_could_be_read_and_can_be_called_back(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    banner, again = studio.window.banner, studio.window.actions_.last_messages
+    banner, again = studio.window.notices.training, studio.window.actions_.last_messages
     assert reading_time("x" * 200) > reading_time("x") > 1000
     assert not again.isEnabled()
     monkeypatch.setattr(messages, "reading_time", lambda _text: 1)
@@ -149,19 +149,33 @@ def test_a_notice_goes_when_it_could_be_read_and_can_be_called_back(
 
 
 def test_a_notice_with_a_button_waits_for_the_answer(studio: Studio) -> None:
-    banner = studio.window.banner
+    banner = studio.window.notices.training
     banner.show_message("It is small", "error", "Train to 45")
-    assert not banner._timer.isActive()
+    assert not banner.timer.isActive()
     banner.show_message("It was read")
-    assert banner._timer.isActive()
+    assert banner.timer.isActive()
     banner.show_message("It was exported", action="Copy", needs_answer=False)
-    assert banner._timer.isActive()
+    assert banner.timer.isActive()
     banner.clear()
-    assert not banner._timer.isActive()
+    assert not banner.timer.isActive()
+
+
+def test_the_most_urgent_notice_is_at_the_top(studio: Studio) -> None:
+    notices = studio.window.notices
+    notices.export.show_message("Exported")
+    notices.library.show_message("It did not fit", "error")
+    notices.training.show_message("It is much", "warning")
+    QCoreApplication.processEvents()
+    assert notices.library.y() < notices.training.y() < notices.export.y()
+    notices.training.show_message("Nothing was learned")
+    QCoreApplication.processEvents()
+    assert notices.library.y() < notices.export.y() < notices.training.y()
 
 
 def test_the_window_rests_while_there_is_a_notice(studio: Studio) -> None:
-    studio.window.banner.show_message("It is small, and this is said at some length " * 5, "error", "Train to 45")
+    studio.window.notices.training.show_message(
+        "It is small, and this is said at some length " * 5, "error", "Train to 45"
+    )
     assert studio.rests()
 
 
@@ -169,14 +183,14 @@ def test_no_notice_is_shown_to_an_audience(studio: Studio, monkeypatch: pytest.M
     window = studio.window
     window.actions_.layout_demo.trigger()
     monkeypatch.setattr(messages, "reading_time", lambda _text: 1)
-    with studio.qtbot.waitSignal(window.banner._timer.timeout):
-        window.banner.show_message("Saved")
+    with studio.qtbot.waitSignal(window.notices.training.timer.timeout):
+        window.notices.training.show_message("Saved")
     assert not window.notices.isVisible()
-    assert window.banner.text == "Saved"  # no one has seen it yet
+    assert window.notices.training.text == "Saved"  # no one has seen it yet
     monkeypatch.undo()
-    window.banner.come_back()
+    window.notices.training.come_back()
     window.actions_.layout_teach.trigger()
-    assert window.banner.isVisible()
+    assert window.notices.training.isVisible()
 
 
 def test_the_log_is_written_and_read() -> None:

@@ -312,7 +312,7 @@ def test_a_training_that_is_left_says_that_it_is_paused(three: Studio) -> None:
     left = runs.current
     assert window.model.state is TrainerState.TRAINING
     runs.show(runs.all[0])
-    assert f"run {left.letter} is paused" in window.banner.text
+    assert f"run {left.letter} is paused" in window.notices.training.text
     runs.show(left)
     assert window.model.state is TrainerState.PAUSED
     assert texts(three)[runs.all.index(left)].startswith(f"Run {left.letter}: Count")

@@ -58,7 +58,7 @@ def test_nothing_is_said_about_a_small_text(studio: Studio, machine: Machine) ->
     machine.free = 1
     studio.set_text("hug pug " * 10_000)
     assert "About" not in studio.window.bar.progress_text
-    assert studio.window.banner.text == ""
+    assert studio.window.notices.training.text == ""
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
 
 @pytest.mark.slow
 def test_a_warning_stays_as_long_as_too_much_is_needed(large: Studio, machine: Machine) -> None:
-    settings, banner = large.window.session.settings, large.window.banner
+    settings, banner = large.window.session.settings, large.window.notices.training
     machine.free = needed(large) * 10 // 7
     settings.set_target_size(8001)
     assert banner.text == ""

@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
@@ -185,7 +185,8 @@ def sentence(what: str) -> str:
 
 
 _LONGEST_MESSAGE = 600
-BannerKind = Literal["info", "warning", "error"]
+BannerKind = Literal["error", "warning", "info"]
+_MOST_URGENT_FIRST: tuple[BannerKind, ...] = get_args(BannerKind)
 _AROUND = 44  # pixels beside its text and its buttons
 _READING_MS, _CHARACTER_MS = 2500, 60
 """To notice a message, and to read each character of it at leisure."""
@@ -206,28 +207,21 @@ class Banner(QFrame):
     The time does not run while the banner is not seen, or the pointer is on it.
     """
 
-    action_requested = Signal()
-    """The button of the message was pressed."""
-    changed = Signal()
-    """Another message is shown, or none."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: Notices) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
-        self._theme = theme
+        self.kind: BannerKind = "info"
         self.can_come_back = False  # the last message has gone, and still holds
+        self.act: Callable[[], None] | None = None  # what the button does
+        self._notices = parent
         self._waits = False
-        self.act: Callable[[], None] | None = None  # what the button does, if not another sees to it
         self._label = plain_label("", self, wrap=True)
-        self._button = QPushButton(self)
-        self._button.clicked.connect(self.action_requested)
-        self.action_requested.connect(lambda: self.act() if self.act is not None else None)
+        self.button = QPushButton(self)
+        self.button.clicked.connect(lambda: self.act() if self.act is not None else None)
         self.close_button = tool_button("", self.tr("Dismiss this message"), self)
         self.close_button.clicked.connect(lambda: self._hide(can_come_back=True))
-        self._timer = single_shot(self, self._leave)
-        fill(QHBoxLayout(self), (self._label, 1), self._button, self.close_button, margins=(12, 6, 6, 6), spacing=-1)
-        theme.changed.connect(self._draw_icon)
-        self._draw_icon()
+        self.timer = single_shot(self, self._leave)
+        fill(QHBoxLayout(self), (self._label, 1), self.button, self.close_button, margins=(12, 6, 6, 6), spacing=-1)
         self.hide()
 
     @property
@@ -245,18 +239,17 @@ class Banner(QFrame):
         needs_answer: bool = True,
     ) -> None:
         """Show `text`, and a button with the text `action` that does `act`; `needs_answer`: it waits for the button."""
-        self.act = act
+        self.kind, self.act, self._waits = kind, act, bool(action) and needs_answer
         self.setProperty("kind", kind)
         self.style().unpolish(self)
         self.style().polish(self)
-        for child in (self._label, self._button):
+        for child in (self._label, self.button):
             child.style().polish(child)
         one_paragraph = shown(" ".join(text.split()), _LONGEST_MESSAGE)  # the work below needs the room
         set_plain_text(self._label, one_paragraph)
         self._label.setAccessibleName(one_paragraph)
-        self._button.setText(action)
-        self._button.setVisible(bool(action))
-        self._waits = bool(action) and needs_answer
+        self.button.setText(action)
+        self.button.setVisible(bool(action))
         self.come_back()
 
     def come_back(self) -> None:
@@ -264,38 +257,33 @@ class Banner(QFrame):
         self.can_come_back = False
         self.show()
         self._wait()
-        self.changed.emit()
-
-    def _wait(self) -> None:
-        """Stay as long as it takes to read the message, or until it is answered."""
-        if self._waits:
-            self._timer.stop()
-        else:
-            self._timer.start(reading_time(self._label.text()))
-
-    def wanted_width(self) -> int:
-        """Return the width in pixels that shows the message in one line."""
-        parts = [part.sizeHint().width() for part in (self._button, self.close_button) if not part.isHidden()]
-        return self._label.fontMetrics().horizontalAdvance(self._label.text()) + sum(parts) + _AROUND
+        self._notices.arrange()
 
     def clear(self) -> None:
         """Hide the message, which does not hold any more."""
+        self.act = None
         self._hide(can_come_back=False)
 
-    def _hide(self, *, can_come_back: bool) -> None:
-        self.can_come_back = can_come_back
-        self._timer.stop()
-        self.hide()
-        self.changed.emit()
+    def wanted_width(self) -> int:
+        """Return the width in pixels that shows the message in one line."""
+        parts = [part.sizeHint().width() for part in (self.button, self.close_button) if not part.isHidden()]
+        return self._label.fontMetrics().horizontalAdvance(self._label.text()) + sum(parts) + _AROUND
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
-        self._timer.stop()
+        self.timer.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         if not self.isHidden():
             self._wait()
+
+    def _wait(self) -> None:
+        """Stay as long as it takes to read the message, or until it is answered."""
+        if self._waits:
+            self.timer.stop()
+        else:
+            self.timer.start(reading_time(self._label.text()))
 
     def _leave(self) -> None:
         if self.isVisible():
@@ -303,8 +291,11 @@ class Banner(QFrame):
         else:
             self._wait()
 
-    def _draw_icon(self) -> None:
-        self.close_button.setIcon(icon("close", self._theme.muted))
+    def _hide(self, *, can_come_back: bool) -> None:
+        self.can_come_back = can_come_back
+        self.timer.stop()
+        self.hide()
+        self._notices.arrange()
 
 
 _WIDEST, _EDGE, _BETWEEN = 430, 14, 6
@@ -312,32 +303,37 @@ _PLACING = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.
 
 
 class Notices(QWidget):
-    """Banners one above the other, at the right over the foot of the widget that they are given to."""
+    """What asks for no decision at once, at the right over the foot of the parent: a banner for each topic.
+
+    A newer message on a topic replaces the older one; the most urgent is at the top.
+    """
 
     changed = Signal()
     """`can_come_back` may have changed."""
 
-    def __init__(self, theme: Theme, number: int, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._parent = parent
         self._free: QWidget | None = None
-        self.banners = tuple(Banner(theme, self) for _ in range(number))
-        fill(QVBoxLayout(self), *self.banners, spacing=_BETWEEN)
-        for banner in self.banners:
-            banner.changed.connect(self._place)
-            banner.changed.connect(self.changed)
         self._is_quiet = False
+        self.files, self.project, self.export, self.library, self.training = self._banners = [
+            Banner(self) for _ in range(5)
+        ]
+        self._layout = fill(QVBoxLayout(self), *self._banners, spacing=_BETWEEN)
+        theme.changed.connect(self._draw_icons)
+        self._draw_icons()
         parent.installEventFilter(self)
         self.hide()
 
     @property
     def can_come_back(self) -> bool:
         """Whether there is a message that can be shown once more."""
-        return any(banner.can_come_back for banner in self.banners)
+        return any(banner.can_come_back for banner in self._banners)
 
     def come_back(self) -> None:
         """Show the last messages once more."""
-        for banner in self.banners:
+        for banner in self._banners:
             if banner.can_come_back:
                 banner.come_back()
 
@@ -352,6 +348,13 @@ class Notices(QWidget):
         self._is_quiet = is_quiet
         self._place()
 
+    def arrange(self) -> None:
+        """Bring the banners in order: one has come, changed or gone."""
+        for place, banner in enumerate(sorted(self._banners, key=lambda each: _MOST_URGENT_FIRST.index(each.kind))):
+            self._layout.insertWidget(place, banner)
+        self._place()
+        self.changed.emit()
+
     def event(self, event: QEvent) -> bool:
         is_handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
@@ -364,15 +367,18 @@ class Notices(QWidget):
         return super().eventFilter(watched, event)
 
     def _place(self) -> None:
-        has_any = any(not banner.isHidden() for banner in self.banners)
-        self.setVisible(has_any and not self._is_quiet)
-        layout, parent = self.layout(), self._parent
-        if self.isHidden() or layout is None:
+        seen = [banner for banner in self._banners if not banner.isHidden()]
+        self.setVisible(bool(seen) and not self._is_quiet)
+        if self.isHidden():
             return
-        wanted = max(banner.wanted_width() for banner in self.banners if not banner.isHidden())
-        width = min(wanted, _WIDEST, parent.width() - 2 * _EDGE)
-        height, foot = layout.heightForWidth(width), parent.height()
+        parent = self._parent
+        width = min(max(banner.wanted_width() for banner in seen), _WIDEST, parent.width() - 2 * _EDGE)
+        height, foot = self._layout.heightForWidth(width), parent.height()
         if self._free is not None and self._free.isVisible():
             foot = max(self._free.mapTo(parent, QPoint()).y(), height + 2 * _EDGE)
         self.setGeometry(parent.width() - width - _EDGE, foot - height - _EDGE, width, height)
         self.raise_()
+
+    def _draw_icons(self) -> None:
+        for banner in self._banners:
+            banner.close_button.setIcon(icon("close", self._theme.muted))

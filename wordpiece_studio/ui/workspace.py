@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
-_MARGIN, _BANNERS = 10, 5
+_MARGIN = 10
 _MOST_COLORED_WORDS = 5000
 """With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
 _SAME_LINE = 12
@@ -63,9 +63,8 @@ class Workspace(QMainWindow):
         The commands and their menus.
     bar, run_strip, docks, corpus_pane, tokenization_pane, …
         The training bar, the tabs of the runs, the area of the panels, and the panes in them.
-    notices, banner, project_banner, disk_banner, export_banner, library_banner
-        Messages that do not interrupt: about the training, the project's file, the corpus files, exports, trainings by
-        other libraries.
+    notices
+        Messages that do not interrupt.
     """
 
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
@@ -83,10 +82,7 @@ class Workspace(QMainWindow):
         self.run_strip = RunStrip(session, self.actions_, theme, self)
         self._content = QWidget(self)
         self.setCentralWidget(RoomArea(self._content, self))
-        self.notices = Notices(theme, _BANNERS, self._content)
-        self.disk_banner, self.project_banner, self.export_banner, self.library_banner, self.banner = (
-            self.notices.banners
-        )
+        self.notices = Notices(theme, self._content)
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
         self.model.run_reset.connect(self._on_model_run_reset)  # before the panes draw the symbols
         self._make_panes()

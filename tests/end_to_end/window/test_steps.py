@@ -71,7 +71,7 @@ def test_every_pane_follows_a_walk_to_every_step(driver: Driver) -> None:
 def test_next_at_the_last_merge_says_why_there_is_none(driver: Driver) -> None:
     driver.press("Alt+End")
     driver.press("Alt+Right")
-    assert "vocabulary size reached" in driver.window.banner.text
+    assert "vocabulary size reached" in driver.window.notices.training.text
     assert driver.model.step == 25
 
 

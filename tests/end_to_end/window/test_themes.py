@@ -106,7 +106,7 @@ def populate(driver: Driver) -> None:
     assert window.tokenization_pane.why.rows
     driver.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     window.corpus_pane.lint_view.show_findings([finding("warning"), finding("information")])
-    window.banner.show_message("Something was done", action="Undo")  # with a button it stays
+    window.notices.training.show_message("Something was done", action="Undo")  # with a button it stays
     for action in (window.actions_.breakpoints, window.actions_.bookmarks, window.actions_.shortcuts):
         action.trigger()  # they stay open
     window.activateWindow()
@@ -263,7 +263,7 @@ def compared(opened: Callable[[ThemeChoice], tuple[Driver, Theme]], qapp: QAppli
     for dialog in window.findChildren(QDialog):
         dialog.close()
     window.corpus_pane.find_bar.close_bar()
-    window.banner.clear()
+    window.notices.training.clear()
     window.session.settings.choose(objective="count")
     window.actions_.train.trigger()
     driver.wait(lambda: len(window.session.runs.all) > 1)

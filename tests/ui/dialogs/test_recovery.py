@@ -126,7 +126,7 @@ def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Calla
     assert window.session.document.is_modified
     assert window.model.step == 7
     assert window.tokenization_pane.text == "watched hugs"
-    assert "was restored" in window.banner.text
+    assert "was restored" in window.notices.training.text
     studio.wait(window.isWindowModified)
     kept(studio)
     crash(studio)
@@ -265,8 +265,8 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
     again = start()
     press(again, "Restore")
     again.wait(lambda: again.window.session.document.text.startswith("Unsaved hugs. "))
-    again.wait(lambda: "has been changed by another program" in again.window.banner.text)
-    assert "mine.wpstudio" in again.window.banner.text
+    again.wait(lambda: "has been changed by another program" in again.window.notices.training.text)
+    assert "mine.wpstudio" in again.window.notices.training.text
     assert again.window.project.path is None
 
 

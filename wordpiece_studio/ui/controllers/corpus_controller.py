@@ -175,7 +175,7 @@ class CorpusController(QObject):
             more = plural(len(notes), "1 bookmark in total ({keys}).", "{count} bookmarks in total ({keys}).")
             keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             said = [shown.text] + [more.format(count=number_text(len(notes)), keys=keys)] * (len(notes) > 1)
-            self._window.banner.show_message(" ".join(said))
+            self._window.notices.training.show_message(" ".join(said))
 
     def load_sample(self, name: str) -> None:
         """Make a sample the corpus at once."""
@@ -395,15 +395,13 @@ class CorpusOnDisk(QObject):
         self._references = references = session.references
         self._watch = watch = session.watch
         self._action = window.actions_.locate_files
-        self._banner = window.disk_banner
+        self._banner = window.notices.files
         self._elsewhere = FilesElsewhere(window, self)
         self._elsewhere.agreed.connect(self._begin_anew)
         self.gone: tuple[str, ...] = ()  # the paths of the missing files
         self._changed: tuple[str, ...] = ()
-        self._offers_to_read = False  # files elsewhere
         self._action.setEnabled(False)
         self._action.triggered.connect(self._ask_where_they_are)
-        self._banner.action_requested.connect(lambda: self._elsewhere.ask() if self._offers_to_read else None)
         references.checked.connect(self._take_state)
         references.found.connect(self._on_references_found)
         document.reset.connect(self._begin_anew)
@@ -440,9 +438,7 @@ class CorpusOnDisk(QObject):
         self._offer_to_read()
 
     def _offer_to_read(self) -> None:
-        if self._elsewhere.offer():
-            self._offers_to_read = True
-        elif self._offers_to_read:
+        if not self._elsewhere.offer() and self._banner.act == self._elsewhere.ask:
             self._forget()
 
     def _begin_anew(self) -> None:
@@ -461,7 +457,7 @@ class CorpusOnDisk(QObject):
                 self._watch.take(path)
 
     def _forget(self) -> None:
-        self.gone, self._changed, self._offers_to_read = (), (), False
+        self.gone, self._changed = (), ()
         self._action.setEnabled(False)
         self._banner.clear()
 
@@ -489,7 +485,6 @@ class CorpusOnDisk(QObject):
             self._mark()  # counts that were taken over mark all files as counted
 
     def _show(self, gone: Sequence[str], changed: Sequence[str]) -> None:
-        self._offers_to_read = False
         if self._document.unagreed:
             self._offer_to_read()
         elif gone:

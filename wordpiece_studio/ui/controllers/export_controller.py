@@ -72,12 +72,11 @@ class VocabularyExport(QObject):
         self._window = window
         self._model = window.session.model
         self._action = window.actions_.save_vocabulary
-        self._banner = window.export_banner
+        self._banner = window.notices.export
         self._folder: Path | None = None
         self._asked: Project | None = None  # the training that the dialog is about
         self._steps: list[tuple[int, int]] = []  # those that it offers, and their sizes
         self._choice: ExportChoice | None = None  # what was answered last
-        self._lines = ""  # what the banner's button copies; empty while the button cancels
         self.dialog: ExportDialog | None = None
         self._inspecting = Task(inspect, "The export cannot be previewed", self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
@@ -90,7 +89,6 @@ class VocabularyExport(QObject):
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
         self._exporting_library.failed.connect(self._exporting_library.forget)
-        self._banner.action_requested.connect(self._on_banner_action_requested)
         self._action.triggered.connect(self.ask)
         self._model.run_reset.connect(self._enable)
         self._model.state_changed.connect(self._enable)
@@ -202,9 +200,8 @@ class VocabularyExport(QObject):
 
     def _say_writing(self) -> None:
         if self.exporting.is_running and self._choice is not None:
-            self._lines = ""
             text = self.tr("Writing {path}…").format(path=display_name(self._choice.place))
-            self._banner.show_message(text, action=self.tr("Cancel"))
+            self._banner.show_message(text, action=self.tr("Cancel"), act=self._cancel)
 
     def _on_exporting_finished(self, in_the_way: tuple[str, ...]) -> None:
         self._banner.clear()
@@ -229,8 +226,8 @@ class VocabularyExport(QObject):
                 "Exported {size} tokens, the vocabulary after merge {step}, to {path}",
             )
         text = text.format(size=number_text(size), step=number_text(choice.step), path=place)
-        self._lines = usage_lines(choice.kind, choice.place)
-        self._banner.show_message(text, action=self.tr("Copy loading code"), needs_answer=False)
+        copy = partial(self._copy_lines, usage_lines(choice.kind, choice.place))
+        self._banner.show_message(text, action=self.tr("Copy loading code"), act=copy, needs_answer=False)
         # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
         if not is_counts and run.history is self._model.history and choice.step == self._model.merge_count:
             self.saved.emit(text)
@@ -239,14 +236,14 @@ class VocabularyExport(QObject):
         self._banner.clear()
         self._ask_again(str(error))
 
-    def _on_banner_action_requested(self) -> None:
-        if self._lines:
-            copy_text(self._lines)
-            self._banner.show_message(self.tr("Copied: {lines}").format(lines=self._lines.replace("\n", "; ")))
-        else:
-            self._forget()
-            self._banner.clear()
-            self._enable()
+    def _copy_lines(self, lines: str) -> None:
+        copy_text(lines)
+        self._banner.show_message(self.tr("Copied: {lines}").format(lines=lines.replace("\n", "; ")))
+
+    def _cancel(self) -> None:
+        self._forget()
+        self._banner.clear()
+        self._enable()
 
     def _ask_to_replace(self, found: tuple[str, ...], place: Path) -> None:
         names = ", ".join(found[:_MOST_NAMES]) + (", …" if len(found) > _MOST_NAMES else "")
@@ -337,7 +334,7 @@ class HistoryExport(QObject):
         self._pane.export_bar.hide()
         rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
-        self._window.banner.show_message(words.format(rows=number_text(rows), path=path))
+        self._window.notices.training.show_message(words.format(rows=number_text(rows), path=path))
 
     def _on_job_failed(self, error: StudioError) -> None:
         self.job.forget()
@@ -412,7 +409,7 @@ class ChartExport(QObject):
         except StudioError as error:
             self._window.messages.show_error(error)
             return
-        self._window.banner.show_message(self.tr("Saved the chart to {path}").format(path=path))
+        self._window.notices.training.show_message(self.tr("Saved the chart to {path}").format(path=path))
 
     def _on_dialog_filter_selected(self, dialog: QFileDialog, name_filter: str) -> None:
         dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in name_filter))

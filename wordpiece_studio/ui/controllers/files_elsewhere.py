@@ -40,7 +40,7 @@ class FilesElsewhere(QObject):
         super().__init__(parent)
         self._window = window
         self._document = window.session.document
-        self._banner = window.disk_banner
+        self._banner = window.notices.files
 
     def offer(self) -> bool:
         """Name the files, and offer to read them; return whether there are any."""
@@ -62,7 +62,7 @@ class FilesElsewhere(QObject):
         if not self._has_room(places):
             action = plural(len(unagreed), "Read this file…", "Read these files…")
         words = words.format(number=number_text(len(unagreed)), paths=paths)
-        self._banner.show_message(words, "warning", action)
+        self._banner.show_message(words, "warning", action, self.ask)
         return True
 
     def ask(self) -> None:

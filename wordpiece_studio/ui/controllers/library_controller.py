@@ -30,13 +30,12 @@ class LibraryController(QObject):
         super().__init__(window)
         self._session = session = window.session
         self._training = session.library_job
-        self._banner = window.library_banner
+        self._banner = window.notices.library
         self._actions = actions = window.actions_
         self._trainer: LibraryTrainer | None = None  # being trained, or waiting for counts
         self._is_waiting = False
         actions.library_trainers.triggered.connect(self._on_library_trainers_triggered)
         actions.stop_library.triggered.connect(self._stop)
-        self._banner.action_requested.connect(self._stop)
         session.runs.replaced.connect(self._stop)  # what it learns is no run of another project
         session.counting.counts_changed.connect(self._on_counting_counts_changed)
         session.counting.failed.connect(self._on_counting_failed)
@@ -54,7 +53,7 @@ class LibraryController(QObject):
             self._begin(counting.counts)
             return
         self._is_waiting = True
-        self._banner.show_message(self.tr("Counting the words…"), action=self.tr("Stop"))
+        self._banner.show_message(self.tr("Counting the words…"), action=self.tr("Stop"), act=self._stop)
         if counting.is_paused:
             counting.resume()
         elif not (counting.is_running or counting.is_expecting):
@@ -116,7 +115,7 @@ class LibraryController(QObject):
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
         if text != self._banner.text:
-            self._banner.show_message(text, action=self.tr("Stop"))
+            self._banner.show_message(text, action=self.tr("Stop"), act=self._stop)
 
     def _on_training_finished(self, run: Run) -> None:
         self._show(None)

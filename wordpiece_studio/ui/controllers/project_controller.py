@@ -114,7 +114,7 @@ class ProjectController(QObject):
         self._state = window.project
         self._document = window.session.document
         self._messages = window.messages
-        self._banner = window.project_banner
+        self._banner = window.notices.project
         self._lock = ProjectLock()
         self.is_read_only = False  # if so, the project can only be saved elsewhere
         self._then: Callable[[], None] | None = None  # called when the current save has finished
@@ -314,7 +314,7 @@ class ProjectController(QObject):
             words = is_open_elsewhere(
                 path, holder, "It is read-only here; save it under another name to keep your changes."
             )
-            self._banner.show_message(str(words), "warning", self.tr("Save as…"))
+            self._banner.show_message(str(words), "warning", self.tr("Save as…"), self.save_as)
 
     # -- the file
 
@@ -346,7 +346,8 @@ class ProjectController(QObject):
 
     def _note_another(self, words: str, path: Path) -> None:
         self._state.note_file(is_another=True)
-        self._banner.show_message(words.format(path=display_name(path)), "warning", self.tr("Save as…"))
+        words = words.format(path=display_name(path))
+        self._banner.show_message(words, "warning", self.tr("Save as…"), self.save_as)
 
     # -- the title
 
@@ -386,7 +387,6 @@ class ProjectController(QObject):
         actions = self._window.actions_
         actions.save_project.triggered.connect(self._on_save_triggered)
         actions.save_project_as.triggered.connect(self._on_save_as_triggered)
-        self._banner.action_requested.connect(self._on_save_as_triggered)
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)
         self._state.failed.connect(self._messages.show_error)
@@ -415,7 +415,7 @@ class RecoveryController(QObject):
         self._window = window
         self._state = window.project
         self._messages = window.messages
-        self._banner = window.banner
+        self._banner = window.notices.training
         self._folder = recovery_folder()
         self.keeper = RecoveryKeeper(window.project, window.session.document, RecoveryStore(self._folder), self)
         self.keeper.failed.connect(self._on_keeper_failed)

@@ -141,7 +141,7 @@ class RunsController(QObject):
         left = self._runs.current
         if left is not None and left.stop_reason is None and self._session.model.state is TrainerState.TRAINING:
             words = self.tr("Training of run {letter} is paused. Switch back to the run to resume it.")
-            self._window.banner.show_message(words.format(letter=left.letter))
+            self._window.notices.training.show_message(words.format(letter=left.letter))
 
     def _enable(self) -> None:
         runs, current = self._runs.all, self._runs.current

@@ -127,7 +127,7 @@ class StepController(QObject):
             self._pane.say_here(hit_words(hit, history))
 
     def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
-        self._window.banner.show_message(self.tr("A breakpoint was switched off. {why}").format(why=error))
+        self._window.notices.training.show_message(self.tr("A breakpoint was switched off. {why}").format(why=error))
 
     # -- bookmarks
 

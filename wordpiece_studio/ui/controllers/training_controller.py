@@ -56,7 +56,7 @@ class TrainingController(QObject):
         self._settings = session.settings
         self.live = LiveTraining(session)
         self._bar = window.bar
-        self._banner = window.banner
+        self._banner = window.notices.training
         self._actions = window.actions_
         self._is_waiting = False  # for counts, in order to train
         self._wants_one_merge = False  # begin paused and learn one merge
@@ -379,7 +379,7 @@ class TrainingNeeds(QObject):
         super().__init__(window)
         self._window = window
         self._settings = window.session.settings
-        self._banner = window.banner
+        self._banner = window.notices.training
         self._forecaster: Forecaster | None = None
         self._counts: WordCounts | None = None  # those that the forecast is for
         self._needed = 0  # 0: not worth mentioning

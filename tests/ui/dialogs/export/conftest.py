@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from tests.storage.project.making import course_project, run_of
 from wordpiece_studio.session.document import Document
@@ -16,7 +16,7 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.export_controller import VocabularyExport
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
-from wordpiece_studio.ui.messages import Banner, Messages
+from wordpiece_studio.ui.messages import Messages, Notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ class Window(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme, self.actions_, self.messages = theme, Actions(theme, self), Messages(self)
-        self.export_banner = Banner(theme, self)
+        self.notices = Notices(theme, self)
         self.session = SimpleNamespace(model=TrainerModel(self), document=Document(self))
         self.project = SimpleNamespace(capture=course_project)
 
@@ -50,8 +50,7 @@ class Exporting:
         self.window = Window(theme)
         qtbot.addWidget(self.window)
         self.model, self.document = self.window.session.model, self.window.session.document
-        self.banner, self.actions = self.window.export_banner, self.window.actions_
-        QVBoxLayout(self.window).addWidget(self.banner)
+        self.banner, self.actions = self.window.notices.export, self.window.actions_
         self.project = course_project()
         self.window.project.capture = self._capture
         self.saved: list[object] = []

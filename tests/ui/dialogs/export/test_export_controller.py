@@ -184,7 +184,7 @@ def test_the_lines_that_load_it_are_copied(exporting: Exporting, tmp_path: Path)
     dialog.accept()
     exporting.wait_exported(place)
     QGuiApplication.clipboard().clear()
-    exporting.banner._button.click()
+    exporting.banner.button.click()
     assert QGuiApplication.clipboard().text() == lines
 
 
@@ -196,12 +196,12 @@ def test_what_is_copied_tokenizes_as_the_window_does(exporting: Exporting, tmp_p
         if kind == "folder":
             assert load_tokenizer(tmp_path / name).encode("hug pug").tokens == expected.tokens
             continue
-        exporting.banner._button.click()
+        exporting.banner.button.click()
         found = {}
         exec(QGuiApplication.clipboard().text(), found)
         assert found["tokenizer"].encode("hug pug").tokens == expected.tokens
     exporting.export_whole("word-counts", tmp_path / "words.tsv")
-    exporting.banner._button.click()
+    exporting.banner.button.click()
     exec(QGuiApplication.clipboard().text(), found)
     assert found["counts"].total == 36
 
@@ -313,7 +313,7 @@ def test_a_long_export_is_reported_and_can_be_given_up(
     exporting.export("folder", tmp_path / "out")
     exporting.wait(lambda: exporting.banner.text == f"Writing {tmp_path / 'out'}…")
     assert not exporting.actions.save_vocabulary.isEnabled()
-    exporting.banner._button.click()
+    exporting.banner.button.click()
     assert exporting.banner.text == ""
     assert exporting.actions.save_vocabulary.isEnabled()
     assert not (tmp_path / "out").exists()

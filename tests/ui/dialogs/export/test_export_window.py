@@ -20,7 +20,7 @@ def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     studio.wait(lambda: dialog.inspection is not None)
     dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
-    studio.wait(lambda: str(tmp_path / "out") in studio.window.export_banner.text)
+    studio.wait(lambda: str(tmp_path / "out") in studio.window.notices.export.text)
     text = "This is the Hugging Face course!"
     assert load_tokenizer(tmp_path / "out").encode(text) == studio.window.model.tokenizer_at(25).encode(text)
     assert studio.window.session.runs.unsaved_merges == 0
@@ -33,6 +33,6 @@ def test_an_exported_history_has_its_manifest(studio: Studio, tmp_path: Path, ki
     controller = studio.window.export_controller.history
     controller.write(str(tmp_path / f"merges.{kind}"))
     studio.wait(lambda: (tmp_path / f"merges.{kind}.card.json").exists())
-    studio.wait(lambda: "Exported" in studio.window.banner.text)
+    studio.wait(lambda: "Exported" in studio.window.notices.training.text)
     manifest = read_manifest(tmp_path / f"merges.{kind}.card.json")
     assert (manifest.kind, manifest.merges, manifest.parts) == ("merges", 25, "all")

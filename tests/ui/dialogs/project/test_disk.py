@@ -50,7 +50,7 @@ def test_files_as_they_were_need_no_counting(projects: Projects) -> None:
     reopened(projects)
     assert states(projects) == [FileState.DONE, FileState.DONE]
     assert projects.window.session.counting.counts is not None
-    assert not projects.window.disk_banner.text
+    assert not projects.window.notices.files.text
     assert not projects.window.actions_.locate_files.isEnabled()
 
 
@@ -64,10 +64,10 @@ def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     (projects.folder / "new" / "a.txt").write_text("another of that name", encoding="utf-8")
     reopened(projects)
     assert states(projects) == [FileState.FAULT, FileState.FAULT, FileState.DONE]
-    assert "2 corpus files are missing: a.txt, b.txt" in projects.window.disk_banner.text
+    assert "2 corpus files are missing: a.txt, b.txt" in projects.window.notices.files.text
     assert projects.window.model.merge_count
     merges = list(projects.window.model.history)
-    projects.window.disk_banner.action_requested.emit()
+    projects.window.notices.files.button.click()
     assert "a.txt" in projects.studio.box().informativeText()
     projects.studio.answer(_OPEN)
     projects.choose(projects.folder / "new")
@@ -76,7 +76,7 @@ def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     assert files == [str(new / "a.txt"), str(new / "b.txt"), str(paths[2])]
     assert states(projects) == [FileState.DONE] * 3
     assert projects.window.session.counting.counts is not None
-    assert not projects.window.disk_banner.text
+    assert not projects.window.notices.files.text
     assert list(projects.window.model.history) == merges
     assert projects.window.project_controller.must_ask()  # the places are new
     projects.studio.answer(_CANCEL)
@@ -102,7 +102,7 @@ def test_what_is_not_in_the_folder_is_reported(projects: Projects) -> None:
     projects.window.actions_.locate_files.trigger()
     projects.studio.answer(_OPEN)
     projects.choose(projects.folder / "texts")
-    projects.studio.wait(lambda: "Not found in that folder: a.txt" in projects.window.disk_banner.text)
+    projects.studio.wait(lambda: "Not found in that folder: a.txt" in projects.window.notices.files.text)
 
 
 @pytest.mark.slow
@@ -111,14 +111,14 @@ def test_a_changed_file_is_marked_and_counted_again_when_wanted(projects: Projec
     paths[1].write_text("mug\n", encoding="utf-8")
     reopened(projects)
     assert states(projects) == [FileState.DONE, FileState.CHANGED]
-    assert "b.txt" in projects.window.disk_banner.text
+    assert "b.txt" in projects.window.notices.files.text
     before = projects.window.session.counting.counts
     assert before is not None
-    projects.window.disk_banner.action_requested.emit()
+    projects.window.notices.files.button.click()
     projects.studio.wait(lambda: projects.window.session.counting.counts not in (None, before), 20_000)
     assert "mug" in projects.window.session.counting.counts.words
     assert states(projects) == [FileState.DONE, FileState.DONE]
-    assert not projects.window.disk_banner.text
+    assert not projects.window.notices.files.text
 
 
 def opened_text(projects: Projects) -> Path:
@@ -136,12 +136,12 @@ def test_a_text_changed_on_disk_is_reloaded_on_request_and_edits_can_be_undone(p
     path, window = opened_text(projects), projects.window
     window.session.document.edit(0, 0, "my ")
     path.write_text("bun\n", encoding="utf-8")
-    projects.studio.wait(lambda: "Another program changed" in window.disk_banner.text, 20_000)
+    projects.studio.wait(lambda: "Another program changed" in window.notices.files.text, 20_000)
     assert window.session.document.text == "my hug pug\n"
-    window.disk_banner.action_requested.emit()
+    window.notices.files.button.click()
     assert window.session.document.text == "bun\n"
     assert not window.session.document.is_modified
-    assert not window.disk_banner.text
+    assert not window.notices.files.text
     window.session.document.undo_stack.undo()
     assert window.session.document.text == "my hug pug\n"
     assert window.session.document.is_modified
@@ -171,7 +171,7 @@ def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     window.session.watch.check()
     projects.studio.wait(lambda: not window.session.watch.task.is_running)
     projects.studio.qtbot.wait(400)
-    assert not window.disk_banner.text
+    assert not window.notices.files.text
 
 
 @pytest.mark.slow
@@ -181,7 +181,7 @@ def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     path.unlink()
     reopened(projects)
     assert window.session.document.text == "hug pug\n"
-    assert "mine.txt is missing. Its text is still open" in window.disk_banner.text
+    assert "mine.txt is missing. Its text is still open" in window.notices.files.text
 
 
 @pytest.mark.slow
@@ -190,4 +190,4 @@ def test_a_file_name_that_looks_like_markup_is_shown_as_it_is(projects: Projects
     paths = opened_files(projects, "<img src=x>.txt", "b.txt")
     paths[0].unlink()
     reopened(projects)
-    assert "<img src=x>.txt" in projects.window.disk_banner.text
+    assert "<img src=x>.txt" in projects.window.notices.files.text

@@ -189,7 +189,7 @@ def test_nothing_outside_the_folder_is_touched(projects: Projects, touches: Touc
             projects.studio.qtbot.wait(20)
             is_url_of_text = is_text and name in ("ftp", "http", "file")
             assert bool(window.session.document.unagreed) is not is_url_of_text
-            assert bool(window.disk_banner.text) is not is_url_of_text
+            assert bool(window.notices.files.text) is not is_url_of_text
             assert touches.found == [], name
         projects.window.project_controller.save()
         projects.wait_saved()
@@ -229,10 +229,10 @@ def test_one_click_reads_the_files_and_is_remembered(projects: Projects, touches
         projects.open(path)
         projects.studio.wait(lambda: window.session.counting.error is not None)
         assert touches.found == []
-    assert str(far) in window.disk_banner.text
+    assert str(far) in window.notices.files.text
     files = window.session.document.files
     assert files.rows[0].shown_state is FileState.OUTSIDE
-    window.disk_banner.action_requested.emit()
+    window.notices.files.button.click()
     projects.studio.wait(lambda: window.session.counting.counts is not None)
     assert window.session.counting.counts.total == 3
     assert not window.session.document.unagreed
@@ -260,10 +260,10 @@ def test_an_own_project_with_a_corpus_elsewhere_is_opened_as_before(projects: Pr
     window.actions_.new_corpus.trigger()
     projects.open(path)
     assert not window.session.document.unagreed
-    assert window.disk_banner.text == ""
+    assert window.notices.files.text == ""
     (far / "a.txt").unlink()
     projects.open(path)
-    projects.studio.wait(lambda: "is missing" in window.disk_banner.text)
+    projects.studio.wait(lambda: "is missing" in window.notices.files.text)
 
 
 def test_many_names_are_shown_before_they_are_agreed_to(projects: Projects) -> None:
@@ -275,10 +275,10 @@ def test_many_names_are_shown_before_they_are_agreed_to(projects: Projects) -> N
     (projects.folder / "own").mkdir()
     places = [(str(far / f"{number}.txt"), None) for number in range(5)]
     projects.open(saved(projects.folder / "own" / "p.wpstudio", places))
-    assert "5 files" in window.disk_banner.text
+    assert "5 files" in window.notices.files.text
     for answer in (QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Yes):
         assert len(window.session.document.unagreed) == 5
-        window.disk_banner.action_requested.emit()
+        window.notices.files.button.click()
         assert projects.studio.box().detailedText().splitlines() == [place for place, _ in places]
         projects.studio.answer(answer)
     assert not window.session.document.unagreed
@@ -292,7 +292,7 @@ def test_agreeing_is_about_the_files_that_were_shown(projects: Projects) -> None
         places = [(str(projects.folder / "evil" / f"{name}{number}.txt"), None) for number in range(5)]
         projects.open(saved(projects.folder / "own" / f"{name}.wpstudio", places))
         if name == "p":
-            window.disk_banner.action_requested.emit()
+            window.notices.files.button.click()
             assert projects.studio.has_box()
     projects.studio.answer(QMessageBox.StandardButton.Yes)
     assert [file.path for file in window.session.document.unagreed] == [place for place, _ in places]
@@ -313,6 +313,6 @@ def test_nothing_is_held_out_of_files_that_are_not_agreed_to(projects: Projects,
         projects.studio.wait(lambda: not window.session.figures.is_running)
         assert not window.session.figures.can_hold_out
         assert touches.found == []
-    window.disk_banner.action_requested.emit()
+    window.notices.files.button.click()
     assert window.session.figures.can_hold_out
     assert window.session.figures.where.place == "held-out"

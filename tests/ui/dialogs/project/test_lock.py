@@ -64,7 +64,7 @@ def test_a_project_opened_twice_is_read_only(projects: Projects) -> None:
     other = ProjectLock()
     assert other.take(path) is None
     projects.open(path)
-    assert f"process {os.getpid()}" in window.project_banner.text
+    assert f"process {os.getpid()}" in window.notices.project.text
     assert window.windowTitle().startswith("hugs (read-only)[*]")
     assert window.model.merge_count == 25
     before = path.read_bytes()

@@ -84,7 +84,7 @@ def test_another_project_is_not_taken_for_the_one_that_was_being_saved(
         projects.studio.answer(_OK)
     else:
         assert open_project(path).corpus.text.startswith("x")
-        assert "slow.wpstudio" in projects.window.project_banner.text
+        assert "slow.wpstudio" in projects.window.notices.project.text
 
 
 def test_another_corpus_is_not_saved_over_the_project_that_was_being_saved(

@@ -280,7 +280,7 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
 @pytest.mark.slow
 def test_a_project_whose_file_is_gone_or_changed_is_unsaved(projects: Projects) -> None:
     window, studio = projects.window, projects.studio
-    path, text = projects.save(), lambda: window.project_banner.text
+    path, text = projects.save(), lambda: window.notices.project.text
     window.session.document.edit(0, 0, "x")
     projects.save()
     watch, mine = window.project_controller._file, path.read_bytes()
@@ -461,7 +461,7 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
     monkeypatch.setattr(window.project_controller.saving, "_work", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.project_controller._save_to(projects.path(), None)
-    projects.studio.wait(lambda: "40%" in window.project_banner.text)
+    projects.studio.wait(lambda: "40%" in window.notices.project.text)
     window.session.document.edit(0, 0, "x")
     window.actions_.save_project.trigger()  # under its name, which it has not yet: it is asked for
     projects.choose(projects.path("second"))
