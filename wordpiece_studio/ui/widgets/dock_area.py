@@ -1,19 +1,18 @@
 """Where the panels lie in each layout, and their area, which keeps what the user changes by hand.
 
-The panels are placed directly, never moved from one parent to another: a style sheet would take a tenth of a second for
-each. They lie beside, below and behind each other; panels behind each other have tabs in place of their titles. For a
-while, one of them may fill the area.
+They lie beside, below and behind each other; panels behind each other have tabs in place of their titles. For a while,
+one of them may fill the area. Splitters share the room, but panels lie over the slots in them and keep their parent: a
+style sheet would take a tenth of a second to give some of them another.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QTabBar, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSignalBlocker, QSize, Qt
+from PySide6.QtWidgets import QSplitter, QTabBar, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.session.task import later
@@ -22,7 +21,7 @@ from wordpiece_studio.ui.widgets.fields import keep
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from wordpiece_studio.ui.widgets.pane import Panel
 
@@ -139,38 +138,57 @@ LAYOUTS: dict[LayoutName, Layout] = {"teach": TEACH, "engineer": ENGINEER, "demo
 
 _WIDE_LEFT_PART = 0.295  # of the width
 _GAP = 8
+_ACROSS, _UPRIGHT = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
 _TABS_LEFT, _TABS_SIDE = 7, 14  # pixels beside the tabs in a title line
 
 
-class _Edge(QFrame):
-    """The gap between the panels `before` and `after`, which the mouse can drag."""
+class _Slot(QWidget):
+    """The place in a splitter of open panels behind each other, and their tabs."""
 
-    pressed = Signal()
-    dragged = Signal(object)
-    """By how many pixels, an int, since it was pressed."""
+    def __init__(self, names: Sequence[str], area: DockArea) -> None:
+        super().__init__(area)
+        self.names = names
+        self._area = area
+        self.tabs = QTabBar(area)
+        self.tabs.setAccessibleName(self.tr("Stacked panes"))
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        for name in names:
+            self.tabs.addTab(area.panel(name).windowTitle())
+        self.tabs.installEventFilter(self)
+        self.tabs.currentChanged.connect(lambda at: area.bring(names[at]))
+        self.tabs.tabBarDoubleClicked.connect(lambda: area.fill(names[self.tabs.currentIndex()]))
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("edge")
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.before = self.after = ""
-        self.is_upright = True
-        self._start = QPoint()
+    def minimumSizeHint(self) -> QSize:
+        return self._area.least(self.names)
 
-    def put(self, before: str, after: str, place: QRect, *, is_upright: bool) -> None:
-        """Lie between these panels."""
-        self.before, self.after, self.is_upright = before, after, is_upright
-        self.setCursor(Qt.CursorShape.SplitHCursor if is_upright else Qt.CursorShape.SplitVCursor)
-        self.setGeometry(place)
-        self.show()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave the arrow keys, which change the step elsewhere, to the tabs that have the focus."""
+        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._start = event.globalPosition().toPoint()
-        self.pressed.emit()
+    def place(self) -> QRect:
+        return QRect(self.mapTo(self._area, QPoint()), self.size())
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        way = event.globalPosition().toPoint() - self._start
-        self.dragged.emit(way.x() if self.is_upright else way.y())
+    def lay(self, name: str) -> QRect:
+        """Lay the tabs with this panel in front in its title line, or above it where that has no room.
+
+        Return the place that is left to the panel.
+        """
+        panel, place, size = self._area.panel(name), self.place(), self.tabs.sizeHint()
+        has_tabs, title = len(self.names) > 1, panel.title_bar
+        has_room = size.width() + _TABS_SIDE + title.controls_width() <= place.width()
+        panel.make_room(size.width() + _TABS_LEFT if has_tabs and has_room else 0)
+        if not has_tabs:
+            return place
+        with QSignalBlocker(self.tabs):
+            self.tabs.setCurrentIndex(self.names.index(name))
+        if has_room:
+            self.tabs.setGeometry(QRect(place.topLeft() + QPoint(_TABS_LEFT, 1 + title.height() - size.height()), size))
+        else:
+            self.tabs.setGeometry(place.left(), place.top(), min(size.width(), place.width()), size.height())
+            place.setTop(place.top() + size.height())
+        self.tabs.raise_()
+        return place
 
 
 class DockArea(QWidget):
@@ -188,9 +206,9 @@ class DockArea(QWidget):
         self.filling = ""  # the name of the panel that fills the area; empty if none does
         self._widths: dict[str, float] = {}  # fractions of the area, set by hand; empty if none was
         self._heights: dict[str, float] = {}
-        self.bars: list[QTabBar] = []
-        self._edges: list[_Edge] = []
-        self._pressed_sizes: dict[str, QSize] = {}
+        self._split: list[list[list[str]]] = []  # the open groups of each column and of the bottom, as they are split
+        self._splitters = [QSplitter(self)]  # that of the whole, that of the columns, those of each column
+        self._slots: list[_Slot] = []
 
     def add_panel(self, panel: Panel) -> None:
         """Add a panel that is a child of this area; the layout places it."""
@@ -257,12 +275,7 @@ class DockArea(QWidget):
 
     def parts(self) -> list[QWidget]:
         """Return tab bars and panels in reading order."""
-        result: list[QWidget] = []
-        bars = iter(self.bars)
-        for group in self._groups():
-            result += [next(bars)] if len(self._open(group)) > 1 else []
-            result += [self._panels[name] for name in group]
-        return [*result, self._panels[self.layout_taken.bottom]]
+        return [part for slot in self._slots for part in (slot.tabs, *map(self.panel, slot.names))]
 
     def set_wide_left(self, is_wide: bool) -> None:
         """Give the corpus the width that a table needs, or its default width; a width set by hand is kept."""
@@ -303,56 +316,33 @@ class DockArea(QWidget):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self.isVisible():
             later(self, 0, self._arrange)  # when the panels have their new font and edges too
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the arrow keys, which change the step elsewhere, to the tab bar that has the focus.
-
-        A double click on a tab does what one on a title does.
-        """
-        if event.type() == QEvent.Type.MouseButtonDblClick and isinstance(watched, QTabBar):
-            self.fill(str(watched.tabData(watched.currentIndex())))
-            return True
-        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
-
-    def _press(self) -> None:
-        self._pressed_sizes = {panel.objectName(): panel.size() for panel in self.panels if panel.isVisible()}
-
-    def _drag(self, edge: _Edge, way: int) -> None:
-        sizes = self._pressed_sizes
-        if edge.before not in sizes or edge.after not in sizes:
-            return
-        measure = QSize.width if edge.is_upright else QSize.height
-        least = self._least_width if edge.is_upright else lambda name: self._least(name).height()
-        before, after = measure(sizes[edge.before]), measure(sizes[edge.after])
-        most_back, most_on = least(edge.before) - before, after - least(edge.after)
-        way = min(max(way, most_back), max(most_back, most_on))
-        # From now on the user's proportions are kept.
-        self._widths = {name: size.width() / max(self.width(), 1) for name, size in sizes.items()}
-        self._heights = {name: size.height() / max(self.height(), 1) for name, size in sizes.items()}
-        parts, whole = (self._widths if edge.is_upright else self._heights), max(measure(self.size()), 1)
-        parts[edge.before], parts[edge.after] = (before + way) / whole, (after - way) / whole
-        self._arrange()
+    def _note_sizes(self) -> None:
+        """Keep the user's proportions from now on."""
+        places = {self._first(slot.names): slot.place() for slot in self._slots}
+        self._widths = {name: place.width() / max(self.width(), 1) for name, place in places.items()}
+        self._heights = {name: place.height() / max(self.height(), 1) for name, place in places.items()}
+        self._show_panels()
 
     # -- places
 
     def minimumSizeHint(self) -> QSize:
         """Return the size that the panels need; a narrow area has fewer columns."""
-        columns = [self._firsts(column) for column in self.layout_taken.narrow or self._columns]
-        widths = [max((self._least(name).width() for name in names), default=0) for names in columns]
-        heights = [sum(self._least(name).height() + _GAP for name in names) for names in columns]
-        bottom = self._least(self.layout_taken.bottom).height() if self._open([self.layout_taken.bottom]) else 0
+        columns = self.layout_taken.narrow or self._columns
+        widths = [self._least_width(column) for column in columns]
+        heights = [sum(self.least(group).height() + _GAP for group in self._open_groups(column)) for column in columns]
+        bottom = self.least([self.layout_taken.bottom]).height()
         return QSize(sum(widths) + _GAP * max(len(widths) - 1, 0), max(heights, default=0) + bottom)
 
-    def _least(self, name: str) -> QSize:
-        return self._panels[name].minimumSizeHint()
+    def least(self, group: Sequence[str]) -> QSize:
+        """Return the least size of the panel of a group that is in front."""
+        first = self._first(group)
+        return self._panels[first].minimumSizeHint() if first else QSize(0, 0)
 
-    def _least_width(self, name: str) -> int:
-        """Return the least width of the column with this panel."""
-        column = next(column for column in self._columns if name in column.names)
-        return max(self._least(each).width() for each in self._firsts(column))
+    def _least_width(self, column: Column) -> int:
+        return max(self.least(group).width() for group in column.groups)
 
-    def _firsts(self, column: Column) -> list[str]:
-        """Return the panels of a column that are in front, from top to bottom."""
-        return list(filter(None, map(self._first, column.groups)))
+    def _open_groups(self, column: Column) -> list[list[str]]:
+        return [names for group in column.groups if (names := self._open(group))]
 
     def _arrange(self) -> None:
         """Give every panel, tab bar and edge its place, all at once."""
@@ -363,141 +353,103 @@ class DockArea(QWidget):
         self._columns = self.layout_taken.columns_for(
             self.width(), self.height(), self.fontMetrics().height(), is_full=self._is_wide_left
         )
-        places = {self.filling: self.rect()} if self.filling else self._places()
-        self._show_bars(places)
+        self._share_room()
+        self._show_panels()
+        self.updateGeometry()
+
+    def _share_room(self) -> None:
+        columns = [column for column in self._columns if self._open_groups(column)]
+        split = [*map(self._open_groups, columns), [names] if (names := self._open([self.layout_taken.bottom])) else []]
+        if split != self._split:
+            self._split = split
+            self._make_splitters()
+        whole, row, *uprights = self._splitters
+        whole.setGeometry(self.rect())
+        bottom = self._bottom_height() if split[-1] else -_GAP
+        room = self.height() - _GAP - bottom
+        whole.setSizes([room, bottom])
+        row.setSizes(self._column_widths(columns))
+        for upright, column in zip(uprights, columns, strict=True):
+            upright.setSizes(self._row_heights(column, room))
+
+    def _make_splitters(self) -> None:
+        for old in (*(slot.tabs for slot in self._slots), self._splitters[0]):
+            old.hide()
+            old.deleteLater()
+        slots = [[_Slot(names, self) for names in groups] for groups in self._split]
+        self._slots = list(chain.from_iterable(slots))
+        uprights = [self._new_splitter(_UPRIGHT, column) for column in slots[:-1]]
+        row = self._new_splitter(_ACROSS, uprights)
+        row.setVisible(bool(uprights))
+        whole = self._new_splitter(_UPRIGHT, [row, *slots[-1]])
+        whole.lower()
+        whole.show()
+        self._splitters = [whole, row, *uprights]
+
+    def _new_splitter(self, orientation: Qt.Orientation, parts: Iterable[QWidget]) -> QSplitter:
+        splitter = QSplitter(orientation, self)
+        splitter.setObjectName("edges")
+        splitter.setHandleWidth(_GAP)
+        splitter.setChildrenCollapsible(False)
+        for part in parts:
+            splitter.addWidget(part)
+        splitter.setStretchFactor(
+            splitter.count() - 1, 1
+        )  # the upper one keeps its height when the bottom's edge is moved
+        splitter.splitterMoved.connect(self._note_sizes)
+        return splitter
+
+    def _show_panels(self) -> None:
+        """Show the panel that fills the area, or those in front, over their slots."""
+        for slot in self._slots:
+            slot.tabs.setVisible(len(slot.names) > 1 and not self.filling)
+        if self.filling:
+            self._panels[self.filling].make_room(0)
+            places = {self.filling: self.rect()}
+        else:
+            places = {name: slot.lay(name) for slot in self._slots if (name := self._first(slot.names))}
         for name, place in places.items():
             self._panels[name].setGeometry(place)
             self._panels[name].show()
         for name in set(self._panels) - set(places):
             self._panels[name].hide()
-        self._show_edges(places)
-        self.updateGeometry()
-
-    def _places(self) -> dict[str, QRect]:
-        """Return where the panels in front lie."""
-        columns = [column for column in self._columns if self._firsts(column)]
-        places: dict[str, QRect] = {}
-        room = self.height()
-        if bottom_name := self._first([self.layout_taken.bottom]):
-            bottom = self._bottom_height() if columns else room
-            places[bottom_name] = QRect(0, room - bottom, self.width(), bottom)
-            room -= bottom + _GAP
-        left = 0
-        for column, width in zip(columns, self._column_widths(columns), strict=True):
-            top, names = 0, self._firsts(column)
-            for name, height in zip(names, self._row_heights(column, names, room), strict=True):
-                places[name] = QRect(left, top, width, height)
-                top += height + _GAP
-            left += width + _GAP
-        return places
 
     def _bottom_height(self) -> int:
         name, height = self.layout_taken.bottom, self.height()
         wanted = round(height * self._heights.get(name, 0))
         wanted = wanted or self.layout_taken.bottom_height(height, self.fontMetrics().height())
-        return max(wanted, self._least(name).height())
+        return max(wanted, self.least([name]).height())
 
-    def _row_heights(self, column: Column, names: Sequence[str], room: int) -> list[int]:
-        if len(names) == 1:
+    def _row_heights(self, column: Column, room: int) -> list[int]:
+        groups = self._open_groups(column)
+        if len(groups) == 1:
             return [room]
-        least = [self._least(name).height() for name in names]
+        upper_least, lower_least = (self.least(group).height() for group in groups)
         lower = min(column.lower_lines * self.fontMetrics().height(), room // 2)  # with large text, both are short
         usual = min(round(room * column.upper), room - _GAP - lower)
-        upper = round(self.height() * self._heights.get(names[0], 0)) or usual
-        upper = max(min(upper, room - _GAP - least[1]), least[0])
-        return [upper, max(room - _GAP - upper, least[1])]
+        upper = round(self.height() * self._heights.get(self._first(groups[0]), 0)) or usual
+        upper = max(min(upper, room - _GAP - lower_least), upper_least)
+        return [upper, max(room - _GAP - upper, lower_least)]
 
     def _column_widths(self, columns: Sequence[Column]) -> list[int]:
         """Return the widths of columns that fill the area: one takes what the others leave."""
         if not columns:
             return []
-        widths = [self._width(column) for column in columns]
+        widths, least = [self._width(column) for column in columns], [self._least_width(column) for column in columns]
         taker = next((place for place, column in enumerate(columns) if not column.part), len(columns) - 1)
         widths[taker] = 0
         rest = self.width() - _GAP * (len(columns) - 1) - sum(widths)
-        widths[taker] = max(rest, self._least_width(columns[taker].names[0]))
+        widths[taker] = max(rest, least[taker])
         for place in set(range(len(columns))) - {taker}:  # these give way where the taker would be too narrow
-            given = min(widths[taker] - rest, widths[place] - self._least_width(columns[place].names[0]))
-            widths[place] -= max(given, 0)
-            rest += max(given, 0)
+            given = max(min(widths[taker] - rest, widths[place] - least[place]), 0)
+            widths[place] -= given
+            rest += given
         return widths
 
     def _width(self, column: Column) -> int:
-        by_hand = self._widths.get(self._firsts(column)[0], 0)
+        by_hand = self._widths.get(self._first(self._open_groups(column)[0]), 0)
         if by_hand:
             return round(self.width() * by_hand)
         is_wide = self._is_wide_left and "corpus" in column.names
         part = max(_WIDE_LEFT_PART, column.part) if is_wide else column.part
         return max(column.least, round(self.width() * part))
-
-    # -- what lies between and above the panels
-
-    def _show_bars(self, places: dict[str, QRect]) -> None:
-        """Give the panels behind each other their tabs: in the title line, or above it where that has no room."""
-        groups = [names for group in self._groups() if len(names := self._open(group)) > 1]
-        rooms = dict.fromkeys(self._panels, 0)
-        while len(self.bars) < len(groups):
-            self.bars.append(self._new_bar())
-        for bar in self.bars[len(groups) :]:
-            bar.hide()
-        for bar, names in zip(self.bars, groups, strict=False):
-            front = next((name for name in names if name in places), "")
-            bar.setVisible(bool(front) and not self.filling)
-            if front and not self.filling:
-                self._fill_bar(bar, names, front)
-                place, size, title = places[front], bar.sizeHint(), self._panels[front].title_bar
-                if size.width() + _TABS_SIDE + title.controls_width() <= place.width():
-                    rooms[front] = size.width() + _TABS_LEFT
-                    top = place.top() + 1 + title.height() - size.height()
-                    bar.setGeometry(QRect(QPoint(place.left() + _TABS_LEFT, top), size))
-                else:
-                    bar.setGeometry(place.left(), place.top(), min(size.width(), place.width()), size.height())
-                    places[front] = place.adjusted(0, size.height(), 0, 0)
-                bar.raise_()
-        for name, room in rooms.items():
-            self._panels[name].make_room(room)
-
-    def _new_bar(self) -> QTabBar:
-        bar = QTabBar(self)
-        bar.setAccessibleName(self.tr("Stacked panes"))
-        bar.setDrawBase(False)
-        bar.setExpanding(False)
-        bar.installEventFilter(self)
-        bar.currentChanged.connect(lambda index: self.bring(str(bar.tabData(index))) if index >= 0 else None)
-        return bar
-
-    def _fill_bar(self, bar: QTabBar, names: Sequence[str], front: str) -> None:
-        bar.blockSignals(True)
-        if [bar.tabData(index) for index in range(bar.count())] != list(names):
-            while bar.count():
-                bar.removeTab(0)
-            for name in names:
-                bar.setTabData(bar.addTab(self._panels[name].windowTitle()), name)
-        bar.setCurrentIndex(list(names).index(front))
-        bar.blockSignals(False)
-
-    def _show_edges(self, places: dict[str, QRect]) -> None:
-        gaps = [] if self.filling else list(self._gaps(places))
-        while len(self._edges) < len(gaps):
-            edge = _Edge(self)
-            edge.pressed.connect(self._press)
-            edge.dragged.connect(partial(self._drag, edge))
-            self._edges.append(edge)
-        for edge in self._edges[len(gaps) :]:
-            edge.hide()
-        for edge, (before, after, place, is_upright) in zip(self._edges, gaps, strict=False):
-            edge.put(before, after, place, is_upright=is_upright)
-
-    def _gaps(self, places: dict[str, QRect]) -> Iterable[tuple[str, str, QRect, bool]]:
-        """Yield the gaps: the panels before and after each, its place, and whether it is upright."""
-        columns = [names for column in self._columns if (names := self._firsts(column))]
-        bottom = self._first([self.layout_taken.bottom])
-        high = places[bottom].top() - _GAP if bottom else self.height()
-        for names in columns:
-            for above, below in pairwise(names):
-                place = places[above]
-                yield above, below, QRect(place.left(), place.bottom() + 1, place.width(), _GAP), False
-        for before, after in pairwise(columns):
-            yield before[0], after[0], QRect(places[before[0]].right() + 1, 0, _GAP, high), True
-        if bottom and columns:
-            yield columns[0][-1], bottom, QRect(0, high, self.width(), _GAP), False
