@@ -327,9 +327,9 @@ class DockArea(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Return the size that the panels need; a narrow area has fewer columns."""
-        columns = self.layout_taken.narrow or self._columns
-        widths = [self._least_width(column) for column in columns]
-        heights = [sum(self.least(group).height() + _GAP for group in self._open_groups(column)) for column in columns]
+        columns = [self._open_groups(column) for column in self.layout_taken.narrow or self._columns]
+        widths = [max((self.least(group).width() for group in groups), default=0) for groups in columns]
+        heights = [sum(self.least(group).height() + _GAP for group in groups) for groups in columns]
         bottom = self.least([self.layout_taken.bottom]).height()
         return QSize(sum(widths) + _GAP * max(len(widths) - 1, 0), max(heights, default=0) + bottom)
 
@@ -337,9 +337,6 @@ class DockArea(QWidget):
         """Return the least size of the panel of a group that is in front."""
         first = self._first(group)
         return self._panels[first].minimumSizeHint() if first else QSize(0, 0)
-
-    def _least_width(self, column: Column) -> int:
-        return max(self.least(group).width() for group in column.groups)
 
     def _open_groups(self, column: Column) -> list[list[str]]:
         return [names for group in column.groups if (names := self._open(group))]
@@ -362,40 +359,37 @@ class DockArea(QWidget):
         split = [*map(self._open_groups, columns), [names] if (names := self._open([self.layout_taken.bottom])) else []]
         if split != self._split:
             self._split = split
-            self._make_splitters()
+            self._make_splitters(_taker(columns))
         whole, row, *uprights = self._splitters
         whole.setGeometry(self.rect())
-        bottom = self._bottom_height() if split[-1] else -_GAP
-        room = self.height() - _GAP - bottom
-        whole.setSizes([room, bottom])
-        row.setSizes(self._column_widths(columns))
+        whole.setSizes([0, self._bottom_height()])
+        row.setSizes([0 if at == _taker(columns) else self._width(column) for at, column in enumerate(columns)])
         for upright, column in zip(uprights, columns, strict=True):
-            upright.setSizes(self._row_heights(column, room))
+            upright.setSizes([self._upper_height(column, row.height()), 0])
 
-    def _make_splitters(self) -> None:
+    def _make_splitters(self, taker: int) -> None:
         for old in (*(slot.tabs for slot in self._slots), self._splitters[0]):
             old.hide()
             old.deleteLater()
         slots = [[_Slot(names, self) for names in groups] for groups in self._split]
         self._slots = list(chain.from_iterable(slots))
-        uprights = [self._new_splitter(_UPRIGHT, column) for column in slots[:-1]]
-        row = self._new_splitter(_ACROSS, uprights)
+        uprights = [self._new_splitter(_UPRIGHT, column, len(column) - 1) for column in slots[:-1]]
+        row = self._new_splitter(_ACROSS, uprights, taker)
         row.setVisible(bool(uprights))
-        whole = self._new_splitter(_UPRIGHT, [row, *slots[-1]])
+        whole = self._new_splitter(_UPRIGHT, [row, *slots[-1]], 0)
         whole.lower()
         whole.show()
         self._splitters = [whole, row, *uprights]
 
-    def _new_splitter(self, orientation: Qt.Orientation, parts: Iterable[QWidget]) -> QSplitter:
+    def _new_splitter(self, orientation: Qt.Orientation, parts: Iterable[QWidget], taker: int) -> QSplitter:
+        """Return a splitter where one part takes what the others leave."""
         splitter = QSplitter(orientation, self)
         splitter.setObjectName("edges")
         splitter.setHandleWidth(_GAP)
         splitter.setChildrenCollapsible(False)
         for part in parts:
             splitter.addWidget(part)
-        splitter.setStretchFactor(
-            splitter.count() - 1, 1
-        )  # the upper one keeps its height when the bottom's edge is moved
+        splitter.setStretchFactor(taker, 1)
         splitter.splitterMoved.connect(self._note_sizes)
         return splitter
 
@@ -415,36 +409,15 @@ class DockArea(QWidget):
             self._panels[name].hide()
 
     def _bottom_height(self) -> int:
-        name, height = self.layout_taken.bottom, self.height()
-        wanted = round(height * self._heights.get(name, 0))
-        wanted = wanted or self.layout_taken.bottom_height(height, self.fontMetrics().height())
-        return max(wanted, self.least([name]).height())
+        by_hand = self._heights.get(self.layout_taken.bottom, 0)
+        return round(self.height() * by_hand) or self.layout_taken.bottom_height(
+            self.height(), self.fontMetrics().height()
+        )
 
-    def _row_heights(self, column: Column, room: int) -> list[int]:
-        groups = self._open_groups(column)
-        if len(groups) == 1:
-            return [room]
-        upper_least, lower_least = (self.least(group).height() for group in groups)
+    def _upper_height(self, column: Column, room: int) -> int:
+        by_hand = self._heights.get(self._first(self._open_groups(column)[0]), 0)
         lower = min(column.lower_lines * self.fontMetrics().height(), room // 2)  # with large text, both are short
-        usual = min(round(room * column.upper), room - _GAP - lower)
-        upper = round(self.height() * self._heights.get(self._first(groups[0]), 0)) or usual
-        upper = max(min(upper, room - _GAP - lower_least), upper_least)
-        return [upper, max(room - _GAP - upper, lower_least)]
-
-    def _column_widths(self, columns: Sequence[Column]) -> list[int]:
-        """Return the widths of columns that fill the area: one takes what the others leave."""
-        if not columns:
-            return []
-        widths, least = [self._width(column) for column in columns], [self._least_width(column) for column in columns]
-        taker = next((place for place, column in enumerate(columns) if not column.part), len(columns) - 1)
-        widths[taker] = 0
-        rest = self.width() - _GAP * (len(columns) - 1) - sum(widths)
-        widths[taker] = max(rest, least[taker])
-        for place in set(range(len(columns))) - {taker}:  # these give way where the taker would be too narrow
-            given = max(min(widths[taker] - rest, widths[place] - least[place]), 0)
-            widths[place] -= given
-            rest += given
-        return widths
+        return round(self.height() * by_hand) or min(round(room * column.upper), room - _GAP - lower)
 
     def _width(self, column: Column) -> int:
         by_hand = self._widths.get(self._first(self._open_groups(column)[0]), 0)
@@ -453,3 +426,8 @@ class DockArea(QWidget):
         is_wide = self._is_wide_left and "corpus" in column.names
         part = max(_WIDE_LEFT_PART, column.part) if is_wide else column.part
         return max(column.least, round(self.width() * part))
+
+
+def _taker(columns: Sequence[Column]) -> int:
+    """Return which column takes what the others leave."""
+    return next((at for at, column in enumerate(columns) if not column.part), len(columns) - 1)
