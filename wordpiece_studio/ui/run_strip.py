@@ -49,8 +49,7 @@ class TabControls(QWidget):
 
     def __init__(self, runs: Runs, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._runs = runs
-        self._run: Run | None = None
+        self._run: Run
         self._theme = theme
         self.compare = QCheckBox(self.tr("Compare"), self)
         self.close_button = QToolButton(self)
@@ -61,8 +60,8 @@ class TabControls(QWidget):
             self.compare, self.tr("Show how this run tokenizes the live text, next to the other compared runs")
         )
         set_plain_tooltip(self.close_button, self.tr("Close this run; Undo brings it back"))
-        self.compare.clicked.connect(self._on_compare_clicked)
-        self.close_button.clicked.connect(self._on_close_button_clicked)
+        self.compare.clicked.connect(lambda is_wanted: runs.set_compared(self._run, is_wanted))
+        self.close_button.clicked.connect(lambda: runs.close(self._run))
 
     def show_run(self, run: Run, *, can_compare: bool) -> None:
         self._run = run
@@ -72,14 +71,6 @@ class TabControls(QWidget):
         self.close_button.setAccessibleName(self.tr("Close run {letter}").format(letter=run.letter))
         self.close_button.setIcon(icon("close", self._theme.muted))
         self.adjustSize()
-
-    def _on_compare_clicked(self, is_wanted: bool) -> None:
-        if self._run is not None:
-            self._runs.set_compared(self._run, is_wanted)
-
-    def _on_close_button_clicked(self) -> None:
-        if self._run is not None:
-            self._runs.close(self._run)
 
 
 class RunTabs(QTabBar):
