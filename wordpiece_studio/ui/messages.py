@@ -22,7 +22,6 @@ from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
 from wordpiece_studio.ui.widgets.screen_room import room_for
-from wordpiece_studio.ui.widgets.theme import icon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -313,7 +312,6 @@ class Notices(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._parent = parent
         self._free: QWidget | None = None
         self._is_quiet = False
@@ -321,8 +319,8 @@ class Notices(QWidget):
             Banner(self) for _ in range(5)
         ]
         self._layout = fill(QVBoxLayout(self), *self._banners, spacing=_BETWEEN)
-        theme.changed.connect(self._draw_icons)
-        self._draw_icons()
+        for banner in self._banners:
+            theme.set_icon(banner.close_button, "close", "muted")
         parent.installEventFilter(self)
         self.hide()
 
@@ -378,7 +376,3 @@ class Notices(QWidget):
             foot = max(self._free.mapTo(parent, QPoint()).y(), height + 2 * _EDGE)
         self.setGeometry(parent.width() - width - _EDGE, foot - height - _EDGE, width, height)
         self.raise_()
-
-    def _draw_icons(self) -> None:
-        for banner in self._banners:
-            banner.close_button.setIcon(icon("close", self._theme.muted))

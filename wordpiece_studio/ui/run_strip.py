@@ -22,7 +22,7 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LineDialog, keep
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
-from wordpiece_studio.ui.widgets.theme import icon, run_line
+from wordpiece_studio.ui.widgets.theme import run_line
 from wordpiece_studio.ui.widgets.token_text import badges_text, paint_run_disc, repetition_text, run_names
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class TabControls(QWidget):
     def __init__(self, runs: Runs, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._run: Run
-        self._theme = theme
         self.compare = QCheckBox(self.tr("Compare"), self)
         self.close_button = QToolButton(self)
+        theme.set_icon(self.close_button, "close", "muted")
         for control in (self.compare, self.close_button):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
         fill(QHBoxLayout(self), self.compare, self.close_button, margins=(0, 0, _GAP, 0), spacing=2)
@@ -69,7 +69,6 @@ class TabControls(QWidget):
         self.compare.setChecked(run.is_compared)
         self.compare.setAccessibleName(self.tr("Compare run {letter}").format(letter=run.letter))
         self.close_button.setAccessibleName(self.tr("Close run {letter}").format(letter=run.letter))
-        self.close_button.setIcon(icon("close", self._theme.muted))
         self.adjustSize()
 
 
@@ -99,7 +98,7 @@ class RunTabs(QTabBar):
         self.tabBarDoubleClicked.connect(self._on_tab_double_clicked)
         session.runs.changed.connect(self.refresh)
         session.model.progress_changed.connect(self.refresh)
-        theme.changed.connect(self._on_theme_changed)
+        theme.dress(self.update)
         self.refresh()
 
     def refresh(self) -> None:
@@ -275,10 +274,6 @@ class RunTabs(QTabBar):
     def _on_tab_double_clicked(self, index: int) -> None:
         if (run := self._run_of(index)) is not None:
             self._runs.keep(run)
-
-    def _on_theme_changed(self) -> None:
-        self._shown = []
-        self.refresh()
 
 
 class RunStrip(QFrame):

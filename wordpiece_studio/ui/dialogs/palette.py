@@ -306,7 +306,7 @@ class Palette(QFrame):
         self.field.textChanged.connect(self.text_changed)
         self.field.installEventFilter(self)
         self.list.clicked.connect(self._choose)
-        theme.changed.connect(self.list.viewport().update)
+        theme.dress(self.list.viewport().update)
         window.installEventFilter(self)
         self.hide()
 

@@ -1,9 +1,9 @@
 """The look of the window: light, dark or high-contrast, as the system or the user chose; its fonts, icons and colours.
 
-Every pane is given a :class:`Theme`; it draws with its colours and redraws when that emits ``changed``. A theme holds
-no widget. The style sheet made from the colours, ``resources/window.qss``, sets colours, borders and spacing, and
-leaves text sizes to the system. Tokens and runs have colours of their own, each with a second sign: a border, or a kind
-of line.
+Every pane is given a :class:`Theme`, draws with its colours, and has it :meth:`~Theme.dress` what must change with
+them. The style sheet made from the colours, ``resources/window.qss``, sets colours, borders and spacing, and leaves
+text sizes to the system. Tokens and runs have colours of their own, each with a second sign: a border, or a kind of
+line.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from PySide6.QtGui import (
     QPixmapCache,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QWidget
 
 from wordpiece_studio.notebook import CHIP_COLORS, CHIP_INK
 from wordpiece_studio.resources import resource_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QApplication
 
 _SIZES = (16, 20, 24, 32, 48)
@@ -332,6 +333,15 @@ class Theme(QObject, Colors):
         QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
 
+    def dress(self, draw: Callable[[], object]) -> None:
+        """Call a method of a widget now, and again whenever colours or fonts have changed."""
+        draw()
+        self.changed.connect(draw)
+
+    def set_icon(self, target: QAbstractButton | QAction, name: str, color: str = "text", disabled: str = "") -> None:
+        """Give a button or command the icon called `name`, always in these colours of the theme."""
+        _ThemedIcon(target, name, self, color, disabled)
+
     # -- light, dark or high-contrast
 
     def set_choice(self, choice: ThemeChoice) -> None:
@@ -420,6 +430,20 @@ class Theme(QObject, Colors):
         if QGuiApplication.font().pointSizeF() > 0:
             font.setPointSizeF(QGuiApplication.font().pointSizeF())
         return _changed(font, points, bold)
+
+
+class _ThemedIcon(QObject):
+    """Draws the icon of what it belongs to, as long as that lives."""
+
+    def __init__(self, target: QAbstractButton | QAction, name: str, theme: Theme, color: str, disabled: str) -> None:
+        super().__init__(target)
+        self._target, self._name, self._theme = target, name, theme
+        self._color, self._disabled = color, disabled
+        theme.dress(self._draw)
+
+    def _draw(self) -> None:
+        disabled = getattr(self._theme, self._disabled) if self._disabled else None
+        self._target.setIcon(icon(self._name, getattr(self._theme, self._color), disabled))
 
 
 class PaneTheme(Theme):

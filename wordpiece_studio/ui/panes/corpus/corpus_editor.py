@@ -41,7 +41,6 @@ from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.fields import FileDrops, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, set_plain_text, tool_button, whole
-from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -528,7 +527,6 @@ class FindBar(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("Find in corpus"))
         self._field.setAccessibleName(self.tr("Find in corpus"))
@@ -546,8 +544,8 @@ class FindBar(QFrame):
         self.close_button = tool_button("", self.tr("Close (Esc)"), self)
         self.close_button.clicked.connect(self.close_bar)
         self._lay_out()
-        theme.changed.connect(self._draw_icons)
-        self._draw_icons()
+        for button, name in ((self._previous_button, "up"), (self._next_button, "down"), (self.close_button, "close")):
+            theme.set_icon(button, name)
         self.hide()
 
     def _lay_out(self) -> None:
@@ -602,7 +600,3 @@ class FindBar(QFrame):
                 self.close_bar()
                 return True
         return False
-
-    def _draw_icons(self) -> None:
-        for button, name in ((self._previous_button, "up"), (self._next_button, "down"), (self.close_button, "close")):
-            button.setIcon(icon(name, self._theme.text))

@@ -88,7 +88,8 @@ class CountingBar(QWidget):
         buttons = fill(QHBoxLayout(), *shown, 1, spacing=6)
         words = fill(QHBoxLayout(), (self._label, 1), (self.again_button, 0, Qt.AlignmentFlag.AlignTop), spacing=6)
         fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
-        theme.changed.connect(self._draw_icons)
+        theme.set_icon(self.stop_button, "stop", "text", "faint")
+        theme.changed.connect(self._draw_pause)
         counting.progress_changed.connect(self._on_counting_progress_changed)
         counting.state_changed.connect(self._on_counting_state_changed)
         counting.counts_changed.connect(self._show)
@@ -140,7 +141,7 @@ class CountingBar(QWidget):
         had_keyboard = any(button.hasFocus() for button in self._buttons)
         self._label.show_text(words)
         self.pause_button.setText(self.tr("Resume") if counting.is_paused else self.tr("Pause"))
-        self._draw_icons()
+        self._draw_pause()
         self.pause_button.setVisible(runs)
         self.pause_button.setEnabled(not counting.is_ending)
         self.stop_button.setVisible(runs)
@@ -156,10 +157,9 @@ class CountingBar(QWidget):
             if shown:
                 shown[0].setFocus()
 
-    def _draw_icons(self) -> None:
+    def _draw_pause(self) -> None:
         name = "play" if self._counting.is_paused else "pause"
         self.pause_button.setIcon(icon(name, self._theme.text, self._theme.faint))
-        self.stop_button.setIcon(icon("stop", self._theme.text, self._theme.faint))
 
     def _show_bar(self, runs: bool) -> None:
         done, total = 0, 0

@@ -37,7 +37,6 @@ from wordpiece_studio.ui.widgets.plain import (
     tool_button,
     tooltip_text,
 )
-from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -312,9 +311,6 @@ class CorpusPane(QWidget):
             self.figures.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
         self.figures.show_longest_word(self._counting.max_word_length)
 
-    def _draw_icon(self) -> None:
-        self._samples_button.setIcon(icon("down", self._theme.muted))
-
     def _show_note(self) -> None:
         notes = []
         if self._document.is_folded:
@@ -469,7 +465,7 @@ class CorpusPane(QWidget):
             self.figures,
         )
         self.setMinimumWidth(210)
-        self._draw_icon()
+        self._theme.set_icon(self._samples_button, "down", "muted")
 
     def _connect(self) -> None:
         self.faces.currentChanged.connect(self._show_face)
@@ -500,4 +496,3 @@ class CorpusPane(QWidget):
         self._counting.failed.connect(self._on_counting_failed)
         self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
         self._session.corpus_taken.connect(self._on_session_corpus_taken)
-        self._theme.changed.connect(self._draw_icon)

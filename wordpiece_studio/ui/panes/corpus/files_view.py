@@ -49,7 +49,6 @@ from wordpiece_studio.ui.widgets.plain import (
     whole,
 )
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
-from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -415,7 +414,8 @@ class FilesView(QWidget):
         self._upper = QWidget(self._body)
         self._lay_out()
         self._connect()
-        self._draw_icons()
+        self._theme.set_icon(self._up_button, "up", "text", "faint")
+        self._theme.set_icon(self._down_button, "down", "text", "faint")
         self.refresh()
 
     def refresh(self) -> None:
@@ -492,10 +492,6 @@ class FilesView(QWidget):
 
     # -- construction
 
-    def _draw_icons(self) -> None:
-        for button, name in ((self._up_button, "up"), (self._down_button, "down")):
-            button.setIcon(icon(name, self._theme.text, self._theme.faint))
-
     def _connect(self) -> None:
         table = self._files.table
         for changed in (table.modelReset, table.rowsInserted, self._files.changed):
@@ -507,7 +503,6 @@ class FilesView(QWidget):
         self._up_button.clicked.connect(lambda: self.list.move_selected(-1))
         self._down_button.clicked.connect(lambda: self.list.move_selected(1))
         self.form.chosen.connect(lambda chosen: self._files.read_as(self.list.selected, **chosen))
-        self._theme.changed.connect(self._draw_icons)
 
     def _make_empty_state(self) -> QWidget:
         empty = QWidget(self)

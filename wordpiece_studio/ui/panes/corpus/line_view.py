@@ -69,8 +69,7 @@ class LineView(QWidget):
             explain(entry, label, caption_label)
             grid.addWidget(caption_label, row, 0)
             grid.addWidget(label, row, 1)
-        theme.changed.connect(self._set_fonts)
-        self._set_fonts()
+        theme.dress(self._set_fonts)
 
     def show_line(
         self, number: int | None, line: str, column: int, pipeline: Pipeline, config: TrainingConfig | None = None

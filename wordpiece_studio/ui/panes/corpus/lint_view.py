@@ -78,9 +78,9 @@ class LintRow(QFrame):
         self.detail_label.setVisible(finding.kind in unfolded)
         self.fix_button.clicked.connect(self._on_fix_button_clicked)
         self.unfold_button.toggled.connect(self._on_unfold_button_toggled)
-        self.draw_icons()
+        theme.dress(self._draw_icons)
 
-    def draw_icons(self) -> None:
+    def _draw_icons(self) -> None:
         is_warning = self.finding.severity == "warning"
         sign = icon("warning" if is_warning else "info", self._theme.tie_text if is_warning else self._theme.muted)
         self._icon_label.setPixmap(sign.pixmap(_ICON))
@@ -144,7 +144,7 @@ class LintRow(QFrame):
     def _on_unfold_button_toggled(self, is_unfolded: bool) -> None:
         (self._unfolded.add if is_unfolded else self._unfolded.discard)(self.finding.kind)
         self.detail_label.setVisible(is_unfolded)
-        self.draw_icons()
+        self._draw_icons()
 
 
 class LintView(QWidget):
@@ -165,7 +165,6 @@ class LintView(QWidget):
         self._more_button.toggled.connect(self._show_rows)
         self._layout = fill(QVBoxLayout(self), self._more_button, margins=(10, 4, 10, 4), spacing=4)
         self.setAccessibleName(self.tr("Warnings about the corpus"))
-        theme.changed.connect(self._on_theme_changed)
         self.hide()
 
     def show_findings(self, findings: Sequence[Finding]) -> None:
@@ -228,10 +227,6 @@ class LintView(QWidget):
         self._more_button.setText(text)
         self._more_button.setVisible(number > 0)
         self.setVisible(bool(self.rows))
-
-    def _on_theme_changed(self) -> None:
-        for row in self.rows:
-            row.draw_icons()
 
 
 def title_words(finding: Finding) -> str:
