@@ -138,7 +138,7 @@ def _typing(window: WatchedWindow, text: str) -> list[float]:
     from tests.benchmarks.window_watch import PaintNotes, milliseconds_to, rest
 
     pane = window.tokenization_pane
-    edit = pane._edit
+    edit = pane.edit
     edit.set_text(text)
     rest(1.0)
     notes = PaintNotes(chips=pane.chips)

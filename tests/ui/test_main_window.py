@@ -349,7 +349,7 @@ def test_a_sample_leaves_the_users_merges_and_sentence(studio: Studio) -> None:
 
 
 def test_typing_amid_the_live_text_leaves_the_caret_and_the_undo_steps_alone(studio: Studio) -> None:
-    edit = studio.window.tokenization_pane._edit
+    edit = studio.window.tokenization_pane.edit
     studio.window.tokenization_pane.set_text("hugs bugs")
     cursor = edit.textCursor()
     cursor.setPosition(4)

@@ -364,7 +364,7 @@ def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: St
 
 def test_a_text_to_tokenize_is_typed_after_one_key(studio: Studio) -> None:
     studio.qtbot.keyClick(studio.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    edit = studio.window.tokenization_pane._edit
+    edit = studio.window.tokenization_pane.edit
     studio.wait(edit.hasFocus)
 
 

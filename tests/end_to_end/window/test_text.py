@@ -56,7 +56,7 @@ def test_a_click_on_the_changes_goes_to_the_step(driver: Driver) -> None:
 
 def test_typing_a_text_shows_its_chips_and_its_changes(driver: Driver) -> None:
     pane = driver.window.tokenization_pane
-    driver.focus(pane._edit)
+    driver.focus(pane.edit)
     driver.press("Ctrl+A")
     driver.type("chapter")
     assert pane.text == "chapter"

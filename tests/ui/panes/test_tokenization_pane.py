@@ -34,8 +34,8 @@ def pane(bench: Bench) -> TokenizationPane:
 
 
 def type_text(bench: Bench, pane: TokenizationPane, text: str) -> None:
-    pane._edit.selectAll()
-    bench.qtbot.keyClicks(pane._edit, text)
+    pane.edit.selectAll()
+    bench.qtbot.keyClicks(pane.edit, text)
     bench.settle()
 
 
@@ -115,7 +115,7 @@ def test_markup_is_text(bench: Bench, pane: TokenizationPane) -> None:
 def test_what_an_input_method_composes_is_not_text_yet(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "the ")
     event = QInputMethodEvent("안녀", [])
-    QApplication.sendEvent(pane._edit, event)
+    QApplication.sendEvent(pane.edit, event)
     bench.settle()
     assert pane.text == "the "
     assert pane.chips._composed == "안녀"
@@ -124,7 +124,7 @@ def test_what_an_input_method_composes_is_not_text_yet(bench: Bench, pane: Token
     assert pale.left() > last.right() - 4
     event = QInputMethodEvent()
     event.setCommitString("안녕")
-    QApplication.sendEvent(pane._edit, event)
+    QApplication.sendEvent(pane.edit, event)
     bench.settle()
     assert pane.text == "the 안녕"
     assert not pane.chips._composed
@@ -272,7 +272,7 @@ def test_a_pane_that_is_hidden_catches_up(bench: Bench, pane: TokenizationPane) 
 
 
 def test_every_control_has_a_name(pane: TokenizationPane) -> None:
-    controls = [pane._edit, pane.chips, pane._table, *pane.findChildren(QToolButton)]
+    controls = [pane.edit, pane.chips, pane._table, *pane.findChildren(QToolButton)]
     assert all(control.accessibleName() or control.text() for control in controls)
 
 
@@ -294,7 +294,7 @@ def test_the_text_is_known_at_once(pane: TokenizationPane) -> None:
 
 def test_before_a_training_the_field_is_no_higher_than_its_two_rows(empty_bench: Bench) -> None:
     pane = empty_bench.show_tokenization()
-    assert pane._field.height() == pane._edit.height() + pane.options.height() + 8 + 2
+    assert pane._field.height() == pane.edit.height() + pane.options.height() + 8 + 2
 
 
 def test_escape_and_a_click_beside_the_chips_end_the_question(bench: Bench, pane: TokenizationPane) -> None:
@@ -411,7 +411,7 @@ def test_the_ladder_begins_at_its_top_and_shows_six_rungs(bench: Bench, pane: To
 
 
 def test_the_field_shows_whole_lines(pane: TokenizationPane) -> None:
-    edit = pane._edit
+    edit = pane.edit
     assert 0 <= edit.viewport().height() - 2 * edit.fontMetrics().lineSpacing() <= 2
 
 
@@ -469,10 +469,10 @@ def test_composed_text_stands_at_the_caret(
     bench: Bench, pane: TokenizationPane, caret: int, before: int | None, after: int | None
 ) -> None:
     type_text(bench, pane, "This Face")
-    cursor = pane._edit.textCursor()
+    cursor = pane.edit.textCursor()
     cursor.setPosition(caret)
-    pane._edit.setTextCursor(cursor)
-    QApplication.sendEvent(pane._edit, QInputMethodEvent("안녀", []))
+    pane.edit.setTextCursor(cursor)
+    QApplication.sendEvent(pane.edit, QInputMethodEvent("안녀", []))
     bench.settle()
     pale = pane.chips.composed_rect()
     words = pane.live.lines[0].words
@@ -482,7 +482,7 @@ def test_composed_text_stands_at_the_caret(
     if after is not None:
         assert pale.right() < pane.chips.rect_of(ChipPlace(0, after, 0)).left()
     assert pane.tokens == bench.model.tokenizer_at(12).encode("This Face").tokens
-    QApplication.sendEvent(pane._edit, QInputMethodEvent("", []))
+    QApplication.sendEvent(pane.edit, QInputMethodEvent("", []))
 
 
 def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationPane) -> None:
@@ -601,20 +601,20 @@ def test_typing_in_a_long_text_tokenizes_what_is_visible(bench: Bench, pane: Tok
     bench.wait(lambda: pane._changes.is_known)
     pane.live._known.clear()
     pane.live._lines = None
-    cursor = pane._edit.textCursor()
+    cursor = pane.edit.textCursor()
     cursor.setPosition(70)
-    pane._edit.setTextCursor(cursor)
-    bench.qtbot.keyClick(pane._edit, "x")
+    pane.edit.setTextCursor(cursor)
+    bench.qtbot.keyClick(pane.edit, "x")
     bench.wait(lambda: "x" in pane.live.text)
     assert sum(map(len, pane.live._known.values())) < 5
     assert pane._changes.summary_at(25).words == 1400 * 11
 
 
 def test_the_field_grows_to_four_lines_without_a_horizontal_bar(bench: Bench, pane: TokenizationPane) -> None:
-    low = pane._edit.height()
+    low = pane.edit.height()
     pane.set_text("강의에 오신 여러분들 환영합니다! " * 12)
     bench.settle()
-    edit = pane._edit
+    edit = pane.edit
     lines = edit.document().firstBlock().layout()
     assert edit.height() > low
     assert edit.viewport().height() >= sum(lines.lineAt(line).height() for line in range(4))

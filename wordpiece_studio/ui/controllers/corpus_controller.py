@@ -110,7 +110,7 @@ class CorpusController(QObject):
         session.document.files.changed.connect(self._on_files_changed)
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.live_text_changed.connect(tokenization.set_text)
-        tokenization.text_changed.connect(session.set_live_text)
+        tokenization.edit.text_changed.connect(session.set_live_text)
         session.set_live_text(tokenization.text)
 
     # -- other texts and files

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -47,8 +47,8 @@ _TABS_MARGINS = 22  # the same for tabs in place of the title
 class Pane(QWidget):
     """A widget with a heading that is refreshed at most once per turn of the event loop, and only while visible.
 
-    Subclasses implement :meth:`refresh`, and :meth:`forget` if they remember anything about the run they show.
-    `usage` is counted while it is visible.
+    Subclasses say what they :meth:`follow`, and implement :meth:`refresh`, and :meth:`forget` if they remember anything
+    about the run they show. `usage` is counted while it is visible.
     """
 
     heading_changed = Signal()
@@ -63,9 +63,14 @@ class Pane(QWidget):
         self.hint = ""  # muted, at the right of the title
         self.title_room = 0  # pixels that tabs take in place of the title
         self.is_stale = True  # a refresh is due
-        self.refresh_timer = single_shot(self, self._on_refresh_timer_timeout)
+        self.refresh_timer = single_shot(self, self.refresh_now)
         self.refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
         model.run_reset.connect(self._on_model_run_reset)
+
+    def follow(self, *signals: SignalInstance) -> None:
+        """Refresh after any of these, see `refresh_soon`."""
+        for signal in signals:
+            signal.connect(self.refresh_soon)
 
     def close_jobs(self) -> None:
         """Cancel background jobs, if there are any, and wait for them to end."""
@@ -130,12 +135,9 @@ class Pane(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
+        self.refresh_timer.stop()
         if self._shown_usage is not None:
             self._shown_usage.set_wanted(self, False)
-
-    def _on_refresh_timer_timeout(self) -> None:
-        if self.isVisible():
-            self.refresh_now()
 
     def _on_model_run_reset(self) -> None:
         self.forget()
@@ -208,15 +210,15 @@ class EmptyState(QWidget):
         """Set `action` as the command that fills the pane."""
         self._action = action
         self._button.clicked.connect(action.trigger)
-        action.changed.connect(self._on_action_changed)
-        self._on_action_changed()
+        action.changed.connect(self._show_action)
+        self._show_action()
 
     def show_text(self, text: str, *, offers: bool = False) -> None:
         """Show `text`, with `offers` also the command below it."""
         set_plain_text(self._label, text)
         self._button.setVisible(offers and self._action is not None)
 
-    def _on_action_changed(self) -> None:
+    def _show_action(self) -> None:
         if self._action is not None:
             self._button.setText(self._action.iconText())  # without the mnemonic, which belongs to the menu
             self._button.setEnabled(self._action.isEnabled())

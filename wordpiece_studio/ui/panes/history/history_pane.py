@@ -30,7 +30,6 @@ from wordpiece_studio.ui.widgets.plain import (
     set_state,
     tool_button,
 )
-from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import merges_text, number_text
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_FRAME_MS = 100
 _AT_ONCE, _MOST_COPIED = 256, 100_000
 """Rows that are copied without a thread, which takes a few milliseconds; and rows that are copied at all."""
 _STEP = r"[\d\s.,'’_]{0,24}"
@@ -59,25 +57,25 @@ class HistoryControls(QWidget):
         self._theme = theme
         self._is_wide = False
         self._shown_filter = HistoryFilter()
-        self.filter = self._button(self.tr("Filter the merges"), self.tr("Show or hide the filter"))
+        self.filter = self._button("filter", self.tr("Filter the merges"), self.tr("Show or hide the filter"))
         self.filter.setCheckable(True)
         self.filter.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.step = self._button(self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"))
-        self.show_step = self._button(self.tr("Show the current step"), self.tr("Show the current step (Ctrl+J)"))
+        self.step = self._button("go_to", self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"))
+        self.show_step = self._button(
+            "target", self.tr("Show the current step"), self.tr("Show the current step (Ctrl+J)")
+        )
         explain("step", self.step, self.show_step)
-        self.columns = self._button(self.tr("Columns"), "")
+        self.columns = self._button("columns", self.tr("Columns"), "")
         self.columns.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.columns.setMenu(columns)
         self.export = self._button(
-            self.tr("Export the merge history"), self.tr("Save the merges as CSV, JSONL or Parquet (Ctrl+E)")
+            "export", self.tr("Export the merge history"), self.tr("Save the merges as CSV, JSONL or Parquet (Ctrl+E)")
         )
         buttons = self.filter, self.step, self.show_step, self.columns, self.export
         fill(QHBoxLayout(self), *buttons, spacing=2)
-        theme.changed.connect(self._draw_icons)
         self.show_filter(self._shown_filter)
         self.show_columns(0)
-        self._draw_icons()
 
     def show_filter(self, chosen: HistoryFilter, *, is_open: bool | None = None) -> None:
         """Show what the filter lets through, and whether the filter row is open."""
@@ -111,18 +109,11 @@ class HistoryControls(QWidget):
         set_plain_tooltip(self.columns, sentence.format(**number))
         self.columns.setAccessibleName(self.tr("Columns: {shown} of {all}").format(**number))
 
-    def _button(self, name: str, tip: str) -> QToolButton:
+    def _button(self, icon: str, name: str, tip: str) -> QToolButton:
         button = tool_button("", tip, self, name=name)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._theme.set_icon(button, icon, "muted", "border")
         return button
-
-    def _draw_icons(self) -> None:
-        buttons = {
-            "filter": self.filter, "go_to": self.step, "target": self.show_step,
-            "columns": self.columns, "export": self.export,
-        }  # fmt: skip
-        for name, button in buttons.items():
-            button.setIcon(icon(name, self._theme.muted, self._theme.border))
 
 
 class HistoryFilterRow(QWidget):
@@ -270,13 +261,11 @@ class HistoryPane(Pane):
         self.filter_row.step_entered.connect(self._on_filter_row_step_entered)
         self.filter_row.closed.connect(self._on_filter_row_closed)
         self.rows.filter_failed.connect(self.filter_row.show_error)
-        self.rows.busy_changed.connect(self._on_rows_changed)
-        self.rows.rows_found.connect(self._on_rows_changed)
+        self.follow(self.rows.busy_changed, self.rows.rows_found, self._model.merges_appended)
         self.rows.modelReset.connect(self._on_rows_model_reset)
         self._changes.changed.connect(self._on_changes_changed)
-        self._model.selection_changed.connect(self._on_model_selection_changed)
+        self._model.selection_changed.connect(self._mark_selection)
         self._model.step_changed.connect(self._on_model_step_changed)
-        self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
 
     # -- contents
@@ -471,9 +460,6 @@ class HistoryPane(Pane):
         self.open_filter(False)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_rows_changed(self, _how: object) -> None:
-        self.refresh_later()
-
     def _on_rows_model_reset(self) -> None:
         self.view.set_step(self._model.step)
         self._mark_selection()
@@ -485,9 +471,6 @@ class HistoryPane(Pane):
         self.rows.set_live_steps(self._changes.steps)
         self.refresh_later()
 
-    def _on_model_selection_changed(self, _selection: object) -> None:
-        self._mark_selection()
-
     def _on_model_step_changed(self, step: int) -> None:
         self.view.set_step(step)
         self.view.viewport().update()  # more may now be known of a run that was opened
@@ -495,9 +478,6 @@ class HistoryPane(Pane):
             return  # the view follows by itself if it is at the end, and otherwise stays put
         self.view.show_step(step, select=self.view.is_one_row_selected())
 
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_FRAME_MS)
-
-    def _on_model_state_changed(self, _state: object) -> None:
+    def _on_model_state_changed(self) -> None:
         self.view.show_step(self._model.step, select=self.view.is_one_row_selected())
         self.refresh_later()

@@ -25,7 +25,6 @@ from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
-from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
 if TYPE_CHECKING:
@@ -198,7 +197,6 @@ class CandidatesPart(QStackedWidget):
         self._note = QWidget(self)
         self.message = plain_label("", self._note, role="hint", wrap=True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._theme = theme
         self.pause_button = QPushButton(self.tr("Pause"), self._note)
         set_plain_tooltip(self.pause_button, self.tr("Pause training to see the candidates"))
         parts = 1, self.message, (self.pause_button, 0, Qt.AlignmentFlag.AlignHCenter), 1
@@ -206,8 +204,7 @@ class CandidatesPart(QStackedWidget):
         self.nothing = EmptyState(self)
         for page in (self.view, self._note, self.nothing):
             self.addWidget(page)
-        self._on_theme_changed()
-        theme.changed.connect(self._on_theme_changed)
+        theme.set_icon(self.pause_button, "pause")
 
     def show_candidates(
         self, candidates: Sequence[Candidate], config: TrainingConfig, symbols: int, limit: int, *, ties: int | None
@@ -239,9 +236,6 @@ class CandidatesPart(QStackedWidget):
         """Show that nothing has been trained, with the command that trains."""
         self.nothing.show_text(text, offers=True)
         self.setCurrentWidget(self.nothing)
-
-    def _on_theme_changed(self) -> None:
-        self.pause_button.setIcon(icon("pause", self._theme.text))
 
 
 class _Arrangement(NamedTuple):
@@ -320,7 +314,7 @@ class ScoreboardPane(Pane):
 
     def _connect(self, theme: Theme) -> None:
         self._model.step_changed.connect(self._on_model_step_changed)
-        self._model.state_changed.connect(self._on_model_state_changed)
+        self.follow(self._model.state_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
@@ -479,9 +473,6 @@ class ScoreboardPane(Pane):
         self._chosen = None  # it stays selected, but here the merge of the step comes first
         is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
         self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
-
-    def _on_model_state_changed(self) -> None:
-        self.refresh_later()
 
     def _on_model_merges_appended(self, first: int) -> None:
         if self._model.step < first:  # otherwise the step follows, with a signal of its own

@@ -117,7 +117,7 @@ class Legend(QWidget):
         self._theme = theme
         self._entries: tuple[tuple[MarkKind | None, str], ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
+        theme.dress(self.update)
 
     def set_entries(self, entries: Sequence[tuple[MarkKind | None, str]]) -> None:
         """Show these marks, each with its text; None stands for a text without a mark."""

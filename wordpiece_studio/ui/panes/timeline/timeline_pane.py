@@ -100,7 +100,7 @@ class PlayButton(CommandButton):
         self._theme = theme
         super().__init__("play", action, parent)
         self.setProperty("role", "primary")
-        theme.changed.connect(self._draw_icon)
+        theme.dress(self._draw_icon)
 
     def _on_action_changed(self) -> None:
         super()._on_action_changed()
@@ -187,7 +187,6 @@ def _row(groups: Sequence[Sequence[QWidget]]) -> QHBoxLayout:
     return row
 
 
-_FRAME_MS = 100
 _LOW_LINES = 6.6
 """A pane of fewer lines of text has no room for the legend."""
 _MOST_NAMED = 40
@@ -315,20 +314,16 @@ class TimelinePane(Pane):
 
     def _connect(self) -> None:
         model, marks = self._model, self._marks
-        self._judging.changed.connect(self._on_judging_changed)
+        self.follow(
+            model.merges_appended, model.state_changed, marks.watch.changed, marks.bookmarks.changed,
+            self._changes.changed, self._comparison.changed, self.partings.changed, self.stretch.toggled,
+        )  # fmt: skip
         model.step_changed.connect(self._on_model_step_changed)
-        model.merges_appended.connect(self._on_model_merges_appended)
-        model.state_changed.connect(self._on_something_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
-        marks.watch.changed.connect(self.refresh_soon)
-        marks.bookmarks.changed.connect(self.refresh_soon)
+        self._judging.changed.connect(self._on_judging_changed)
         marks.run.waiting_changed.connect(self._show_step)
-        self._changes.changed.connect(self.refresh_soon)
         self.plot.step_chosen.connect(self._on_plot_step_chosen)
-        self.stretch.toggled.connect(self._on_something_changed)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
-        self.partings.changed.connect(self.refresh_later)
-        self._comparison.changed.connect(self.refresh_later)
 
     # -- contents
 
@@ -583,19 +578,13 @@ class TimelinePane(Pane):
 
     # -- events
 
-    def _on_model_step_changed(self, _step: object) -> None:
+    def _on_model_step_changed(self) -> None:
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
-            self.refresh_later(_FRAME_MS)  # together with the other panes
+            self.refresh_soon()  # together with the other panes
         else:
             self._show_now(self._show_step)
 
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_FRAME_MS)
-
-    def _on_something_changed(self, _value: object) -> None:
-        self.refresh_later()
-
-    def _on_model_selection_changed(self, _selection: object) -> None:
+    def _on_model_selection_changed(self) -> None:
         self._show_now(self._show_marks)
 
     def _on_judging_changed(self) -> None:

@@ -310,11 +310,9 @@ class TokenDetailsPane(Pane):
             chips.chosen.connect(self._on_chips_chosen)
         self.body.birth.clicked.connect(self._on_birth_clicked)
         self.show_merge.clicked.connect(self._on_show_merge_clicked)
+        self.follow(usage.changed, self._model.step_changed, self._model.merges_appended)
         for task in self._state.tasks:
-            task.finished.connect(self.refresh_soon)
-            task.failed.connect(self.refresh_soon)
-        for signal in (usage.changed, self._model.step_changed, self._model.merges_appended):
-            signal.connect(self.refresh_soon)
+            self.follow(task.finished, task.failed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
 

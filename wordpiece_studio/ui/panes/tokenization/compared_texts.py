@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -21,7 +21,7 @@ from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_t
 from wordpiece_studio.ui.widgets.token_text import number_text, paint_run_disc, run_names, step_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from PySide6.QtGui import QPaintEvent
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
     LineKey: TypeAlias = tuple[Run, Bookmark | None, bool]
+    Ask: TypeAlias = Callable[[LineKey | None, tuple[ChipPlace, bool] | None], None]
 
 _tr = partial(QCoreApplication.translate, "compared_texts")
 MOST_ROWS = 3
@@ -51,7 +52,7 @@ class _Disc(QWidget):
         self._theme = theme
         self._run: Run | None = None
         self.setFixedSize(_DISC, _DISC + 4)
-        theme.changed.connect(self.update)
+        theme.dress(self.update)
 
     def show_run(self, run: Run) -> None:
         self._run = run
@@ -92,19 +93,16 @@ _BELOW_HEADING = 1
 class _Line(QWidget):
     """The heading and the chips of one run."""
 
-    height_changed = Signal()
-    asked = Signal(object, object)
-    """As for `ComparedTexts`."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, ask: Ask, make_room: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
+        self._make_room = make_room
         self.heading = RunHeading(theme, self)
         self.live = LiveText()
         self.step: ComparedStep | None = None
         self._content_height, self._rows = 0, MOST_ROWS
         self.chips = LiveChips(theme, lambda _line, _piece: (), self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
-        self.chips.chosen.connect(self._on_chips_chosen)
+        self.chips.chosen.connect(lambda chosen: ask(self.key, chosen))
         fill(QVBoxLayout(self), self.heading, self.chips, spacing=_BELOW_HEADING)
 
     @property
@@ -126,10 +124,7 @@ class _Line(QWidget):
         self._content_height = height
         if self.chips_height(self._rows) != self.chips.minimumHeight():
             self.set_rows(self._rows)
-            self.height_changed.emit()
-
-    def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
-        self.asked.emit(self.key, chosen)
+            self._make_room()
 
     def _describe(self, place: ChipPlace) -> str:
         word = self.live.lines.word_at(*place[:2])
@@ -139,6 +134,13 @@ class _Line(QWidget):
 class ComparedTexts(QWidget):
     """What the step shown is compared with, below its chips; `heading` stands above those.
 
+    Parameters
+    ----------
+    ask
+        Called with the `LineKey` of a line, and what its chips emitted as `chosen`.
+    make_room
+        Called when another height is needed.
+
     Attributes
     ----------
     differing
@@ -147,12 +149,11 @@ class ComparedTexts(QWidget):
         The steps at which the other runs change the text.
     """
 
-    height_changed = Signal()
-    asked = Signal(object, object)
-    """The `LineKey` of a line, and what its chips emitted as `chosen`."""
-
-    def __init__(self, comparison: Comparison, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self, comparison: Comparison, theme: Theme, ask: Ask, make_room: Callable[[], None], parent: QWidget
+    ) -> None:
         super().__init__(parent)
+        self._ask, self._make_room = ask, make_room
         explain("comparison", self)
         self._comparison = comparison
         self._theme = theme
@@ -192,7 +193,7 @@ class ComparedTexts(QWidget):
         aligned = {each.run: line.live for each, line in lines if each.bookmark is None and not each.is_longest_first}
         self.changes.set_texts(aligned)
         if was_seen != bool(others):
-            self.height_changed.emit()
+            self._make_room()
 
     def line(self, key: LineKey) -> LiveText | None:
         return next((line.live for line in self._lines if line.key == key and not self.isHidden()), None)
@@ -219,7 +220,7 @@ class ComparedTexts(QWidget):
             line.chips.set_framed(self.differing)
         if bool(self.differing) == self.legend.isHidden():
             self.legend.setVisible(bool(self.differing))
-            self.height_changed.emit()
+            self._make_room()
 
     def _show_lines(self, others: Sequence[ComparedStep], names: dict[Run, str], text: str) -> None:
         before = len(self._lines)
@@ -229,9 +230,7 @@ class ComparedTexts(QWidget):
             line.hide()
             line.deleteLater()
         while len(self._lines) < len(others):
-            line = _Line(self._theme, self)
-            line.height_changed.connect(self.height_changed)
-            line.asked.connect(self.asked)
+            line = _Line(self._theme, self._ask, self._make_room, self)
             self._layout.insertWidget(len(self._lines), line)
             self._lines.append(line)
             line.show()
@@ -245,7 +244,7 @@ class ComparedTexts(QWidget):
             line.heading.show_run(each.run, step_name(each, names), where, figures_text(line.live))
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.label))
         if len(self._lines) != before:
-            self.height_changed.emit()
+            self._make_room()
 
 
 def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QObject, Signal
+from PySide6.QtCore import QModelIndex, QObject
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
@@ -366,17 +366,29 @@ def _of_rows(steps: Sequence[int], rows: Sequence[TextChange]) -> NDArray[np.int
 
 
 class ChangesView(QWidget):
-    """The rows of `changes`, and of the runs compared with the one shown, under a title; a click goes to the step."""
+    """The rows of `changes`, and of the runs compared with the one shown, under a title.
 
-    step_chosen = Signal(object, object)
-    """The step (int) that belongs to the row that was clicked, and the token (str) that this row's step made."""
-    rows_changed = Signal()
-    """The number of rows has changed, and with it the height needed."""
+    Parameters
+    ----------
+    go
+        Called with the step that belongs to a row that is clicked, and the token that this row's step made.
+    make_room
+        Called when another height is needed.
+    """
 
     def __init__(
-        self, changes: LiveChanges, comparison: Comparison, compared: ComparedChanges, theme: Theme, parent: QWidget
+        self,
+        changes: LiveChanges,
+        comparison: Comparison,
+        compared: ComparedChanges,
+        theme: Theme,
+        parent: QWidget,
+        *,
+        go: Callable[[int, str], None],
+        make_room: Callable[[], None],
     ) -> None:
         super().__init__(parent)
+        self._go, self._make_room = go, make_room
         self._changes = changes
         self._comparison, self._compared = comparison, compared
         self._step = 0
@@ -387,9 +399,9 @@ class ChangesView(QWidget):
         fill(QVBoxLayout(self), self._title, (self._table, 1), margins=(14, 6, 6, 4), spacing=4)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
-        changes.changed.connect(self._on_changes_changed)
-        compared.changed.connect(self._on_changes_changed)
-        self._on_changes_changed()
+        changes.changed.connect(self._show_rows)
+        compared.changed.connect(self._show_rows)
+        self._show_rows()
 
     @property
     def rows(self) -> Sequence[TextChange]:
@@ -405,7 +417,7 @@ class ChangesView(QWidget):
         self._table.changes.set_now(self._steps(self.rows))
         self._mark_step()
 
-    def _on_changes_changed(self) -> None:
+    def _show_rows(self) -> None:
         before = len(self.rows)
         merged = self._merged()
         self._table.setColumnHidden(RUN, merged is None)
@@ -416,7 +428,7 @@ class ChangesView(QWidget):
         self._show_title()
         self._mark_step()
         if len(self.rows) != before:
-            self.rows_changed.emit()
+            self._make_room()
 
     def _merged(self) -> ChangesOfRuns | None:
         """Return the rows of all compared runs in the order of their tabs, if there are others."""
@@ -457,7 +469,7 @@ class ChangesView(QWidget):
     def _on_table_row_chosen(self, row: int) -> None:
         chosen, run = self.rows[row], self._table.changes.run_of(row)
         step = chosen.step if run is None else self._comparison.shown_step(run, chosen.step)
-        self.step_chosen.emit(step, chosen.token)
+        self._go(step, chosen.token)
 
 
 class _ChangeDelegate(ChipDelegate):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.breakpoints import made_by
@@ -139,9 +139,6 @@ def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tup
 class TokenizationPane(Pane):
     """Shows the typed text as chips at the current step."""
 
-    text_changed = Signal(object)
-    """The live text has changed, a str."""
-
     def __init__(
         self, model: TrainerModel, changes: LiveChanges, comparison: Comparison, theme: Theme,
         parent: QWidget | None = None,
@@ -154,8 +151,9 @@ class TokenizationPane(Pane):
         self._asked: tuple[ChipPlace, bool, LineKey | None] | None = None
         """A chip, whether its end is asked about, and the line of what is compared; None: of the run shown."""
         self._is_low = self._is_made = False
-        self._field = LiveField(theme, self._decoded, self)
-        self._edit, self.options = self._field.edit, self._field.options
+        self._share_timer = single_shot(self, self._share_room)
+        self._field = LiveField(theme, self._decoded, self._share_later, self)
+        self.edit, self.options = self._field.edit, self._field.options
         self._texts = PieceTexts(self.live, self.options, self)
         self.chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
         self.chips.setAccessibleName(self.tr("Tokens"))
@@ -167,16 +165,17 @@ class TokenizationPane(Pane):
         self._ask = plain_label(ask, self, role="hint", wrap=True)
         self._unknown_box = UnknownBox(self)
         self.unknown_label = self._unknown_box.label
-        self.why = WhyHere(theme, self)
+        self.why = WhyHere(theme, self._select_token, self)
         self._comparison = comparison
-        self._compared = ComparedTexts(comparison, theme, self)
-        self.changes_view = ChangesView(changes, comparison, self._compared.changes, theme, self)
+        self._compared = ComparedTexts(comparison, theme, self._ask_about, self._share_later, self)
+        self.changes_view = ChangesView(
+            changes, comparison, self._compared.changes, theme, self, go=self._go_to_change, make_room=self._share_later
+        )
         self._finder = ChangesFinder(model, changes, self._compared.changes, self)
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self.chips)
         self._shown.addWidget(self._table)
         self._is_shared_by_hand = self._can_ask = False
-        self._share_timer = single_shot(self, self._share_room)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._lay_out()
         self._connect()
@@ -189,11 +188,11 @@ class TokenizationPane(Pane):
 
     @property
     def text(self) -> str:
-        return self._edit.text
+        return self.edit.text
 
     def set_text(self, text: str) -> None:
-        if text != self._edit.text:  # else the caret and the undo steps of what is being typed would suffer
-            self._edit.set_text(text)
+        if text != self.edit.text:  # else the caret and the undo steps of what is being typed would suffer
+            self.edit.set_text(text)
 
     def offer_text(self, text: str) -> None:
         """Offer another live text, one click away; with an empty one, offer none any more."""
@@ -224,14 +223,13 @@ class TokenizationPane(Pane):
         fill(QVBoxLayout(self), self._splitter)
 
     def _connect(self) -> None:
-        self._edit.text_changed.connect(self._follow)
-        self._edit.text_changed.connect(self.text_changed)
-        self._edit.composed_changed.connect(self._on_edit_composed_changed)
-        self._field.height_changed.connect(self._share_later)
-        self._comparison.changed.connect(self.refresh_later)
+        model = self._model
+        self.follow(
+            self.edit.text_changed, self._comparison.changed, model.step_changed, model.merges_appended,
+            model.state_changed,
+        )  # fmt: skip
+        self.edit.composed_changed.connect(self._on_edit_composed_changed)
         self.options.longest_first.toggled.connect(self._comparison.set_longest_first)
-        self._compared.height_changed.connect(self._share_later)
-        self._compared.asked.connect(self._on_compared_asked)
         self.options.changed.connect(self._on_options_changed)
         self.options.decode.toggled.connect(self._on_decode_toggled)
         self.options.copy_tokens.triggered.connect(self.copy_tokens)
@@ -240,14 +238,9 @@ class TokenizationPane(Pane):
         self.chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self.chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
-        self.why.token_chosen.connect(self._select_token)
-        self.changes_view.rows_changed.connect(self._share_later)
         self._splitter.splitterMoved.connect(self._on_splitter_moved)
-        self.changes_view.step_chosen.connect(self._on_changes_step_chosen)
         self._changes.changed.connect(self._on_changes_changed)
-        for signal in (self._model.step_changed, self._model.merges_appended, self._model.state_changed):
-            signal.connect(self._follow)
-        self._model.selection_changed.connect(self._on_model_selection_changed)
+        model.selection_changed.connect(self._on_model_selection_changed)
 
     # -- contents
 
@@ -257,7 +250,7 @@ class TokenizationPane(Pane):
     def refresh(self) -> None:
         model = self._model
         self._texts.show_run(model.history, model.merge_count)
-        self.live.set_text(self._edit.text)
+        self.live.set_text(self.edit.text)
         self.live.set_tokenizer(model.tokenizer_at(model.step))
         self._finder.set_lines(self.live.line_texts)
         self._show_heading()
@@ -457,7 +450,7 @@ class TokenizationPane(Pane):
         return self._texts.spoken(self.live.lines[place.line], word, place.chip) if word is not None else ""
 
     def focus_text(self) -> None:
-        self._edit.setFocus()
+        self.edit.setFocus()
 
     # -- copying and decoding
 
@@ -473,12 +466,11 @@ class TokenizationPane(Pane):
 
     # -- events
 
-    def _follow(self) -> None:
-        """Refresh after a key, step or merge."""
-        if len(self._edit.text) > _LONG_TEXT:
+    def refresh_soon(self) -> None:
+        if len(self.edit.text) > _LONG_TEXT:
             self.refresh_later(_LONG_DELAY_MS)
         else:
-            self.refresh_soon()
+            super().refresh_soon()
 
     def _on_options_changed(self) -> None:
         options = self.options
@@ -497,7 +489,7 @@ class TokenizationPane(Pane):
         self._share_later()
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
-        self._on_compared_asked(None, chosen)
+        self._ask_about(None, chosen)
         word = self.live.lines.word_at(*chosen[0][:2]) if chosen is not None else None
         if chosen is not None and word is not None and word.unknown is None:
             self._select_token(word.pieces[chosen[0].chip].token)
@@ -507,7 +499,7 @@ class TokenizationPane(Pane):
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
 
-    def _on_compared_asked(self, line: LineKey | None, chosen: tuple[ChipPlace, bool] | None) -> None:
+    def _ask_about(self, line: LineKey | None, chosen: tuple[ChipPlace, bool] | None) -> None:
         self._asked = None if chosen is None else (*chosen, line)
         self._show_ladder()
         self._show_unknown()
@@ -517,7 +509,7 @@ class TokenizationPane(Pane):
         self.chips.set_current(place)
         self._on_chips_chosen((place, False))
 
-    def _on_changes_step_chosen(self, step: int, token: str) -> None:
+    def _go_to_change(self, step: int, token: str) -> None:
         self._model.seek(step)
         vocabulary = self._model.vocabulary_at(self._model.merge_count)
         if vocabulary is not None and token in vocabulary:  # another run may have made it

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
@@ -93,17 +93,15 @@ class LadderModel(RecordTableModel["Rung"]):
 class WhyHere(QWidget):
     """The ladder under a title."""
 
-    token_chosen = Signal(object)
-    """The token (str) of the rung that was clicked."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, choose: Callable[[str], None], parent: QWidget | None = None) -> None:
+        """`choose` is called with the token of a rung that is clicked."""
         super().__init__(parent)
         explain("longest-match", self)
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = _LadderTable(theme, self)
         self._table.setAccessibleName(self.tr("Pieces tried by longest match"))
         fill(QVBoxLayout(self), self._title, (self._table, 1), 0, margins=(14, 6, 6, 2), spacing=4)
-        self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._table.row_chosen.connect(lambda row: choose(self._table.ladder.records[row].candidate))
 
     @property
     def title(self) -> str:
@@ -200,9 +198,6 @@ class WhyHere(QWidget):
             when = self.tr("not created until step {step}").format(step=number_text(born)) if born else ""
             spoken = self.tr("{candidate} is not a token").format(candidate=candidate)
         return Rung(trial.candidate, trial.matched, when, spoken)
-
-    def _on_table_row_chosen(self, row: int) -> None:
-        self.token_chosen.emit(self._table.ladder.records[row].candidate)
 
 
 class _LadderTable(QuietTable):

@@ -423,7 +423,7 @@ class VocabularyPane(Pane):
         self._usage = usage
         self.table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
         if comparison is not None:
-            comparison.changed.connect(self.refresh_later)
+            self.follow(comparison.changed)
         self.view = VocabularyView(self.table, usage, theme, self)
         self.controls = VocabularyControls(self)
         self.empty = EmptyState(self)
@@ -446,8 +446,7 @@ class VocabularyPane(Pane):
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.filter_failed.connect(self._on_table_filter_failed)
         self._usage.changed.connect(self._on_usage_changed)
-        for signal in (self._model.step_changed, self._model.merges_appended, self._model.state_changed):
-            signal.connect(self.refresh_soon)
+        self.follow(self._model.step_changed, self._model.merges_appended, self._model.state_changed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
     def focus_search(self) -> None:
