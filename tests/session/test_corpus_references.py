@@ -68,11 +68,11 @@ def test_references_are_noted_checked_and_moved(qtbot: QtBot, tmp_path: Path) ->
     qtbot.waitUntil(lambda: not references.is_running)
     assert references.of(file) == CorpusReference(file, 3, path.stat().st_mtime_ns)
     path.rename(new)
-    with qtbot.waitSignal(references.checked) as told:
+    with qtbot.waitSignal(references.checking.finished) as told:
         references.check()
-    assert told.args == [[str(path)], []]
+    assert told.args == [([str(path)], [])]
     references.move({str(path): str(new)})
-    with qtbot.waitSignal(references.checked) as told:
+    with qtbot.waitSignal(references.checking.finished) as told:
         references.check()
-    assert told.args == [[], []]
+    assert told.args == [([], [])]
     references.close()

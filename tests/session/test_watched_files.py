@@ -22,8 +22,7 @@ class Watched:
         self.watch = FileWatch()
         self.said: list[tuple[str, str]] = []
         self.qtbot = qtbot
-        for name in ("changed", "gone", "back"):
-            getattr(self.watch, name).connect(getattr(self, f"_on_{name}"))
+        self.watch.noticed.connect(lambda path, news: self.said.append((news, path.name)))
 
     def begin(self, *paths: Path) -> None:
         """Watch and wait for the first check."""
@@ -37,15 +36,6 @@ class Watched:
 
     def wait(self, *said: tuple[str, str]) -> None:
         self.qtbot.waitUntil(lambda: self.said == list(said), timeout=3000)
-
-    def _on_changed(self, path: Path) -> None:
-        self.said.append(("changed", path.name))
-
-    def _on_gone(self, path: Path) -> None:
-        self.said.append(("gone", path.name))
-
-    def _on_back(self, path: Path) -> None:
-        self.said.append(("back", path.name))
 
 
 @pytest.fixture

@@ -97,10 +97,11 @@ class CorpusCounting(QObject):
         self._patience = single_shot(self, self._report_unknown, _PATIENCE_MS)
         document.text_changed.connect(self._on_document_text_changed)
         # Pure Python in a thread stalls the window, and a child can be killed at any time.
-        self.task = Task(count_corpus, "The words cannot be counted", self, in_child=is_much)
-        self.task.finished.connect(self._on_task_finished)
-        self.task.failed.connect(self._on_task_failed)
-        self.task.progressed.connect(self._on_task_progressed)
+        self.task = Task(
+            count_corpus, "The words cannot be counted", self, in_child=is_much,
+            on_answer=self._take_new, on_error=self._take_error,
+        )  # fmt: skip
+        self.task.progressed.connect(self._take_progress)
         self.task.changed.connect(self._report_state)
 
     @property
@@ -284,7 +285,7 @@ class CorpusCounting(QObject):
         self._timer.start(0 if self._is_live else _LONG_DELAY_MS if is_long else _DELAY_MS)
         self._report_unknown_soon()
 
-    def _on_task_finished(self, counts: WordCounts) -> None:
+    def _take_new(self, counts: WordCounts) -> None:
         free_words_slowly(counts)
         self._take(counts)
 
@@ -298,14 +299,14 @@ class CorpusCounting(QObject):
             self._set_partial(counts.statistics.is_partial)
             self.counts_changed.emit(counts)
 
-    def _on_task_failed(self, error: StudioError) -> None:
+    def _take_error(self, error: StudioError) -> None:
         self._document.files.table.take_error(error)
         if not self._timer.isActive():
             self._report_unknown()
             self.error = error
             self.failed.emit(error)
 
-    def _on_task_progressed(self, progress: CountingProgress) -> None:
+    def _take_progress(self, progress: CountingProgress) -> None:
         if self._document.is_files:
             self._document.files.table.take_progress(progress)
         self.progress_changed.emit(progress)

@@ -13,7 +13,7 @@ import os
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
 
@@ -31,31 +31,24 @@ _MOST_ENTRIES = 500_000
 class CorpusReferences(QObject):
     """Remembers the size and modification time of files by path.
 
-    Signals
-    -------
-    checked(list[str], list[str])
-        The answer to the latest `check`: the files that are gone, and those that have changed since they were read.
-    found(dict[str, str], list[str])
-        The answer to the latest `search`: new paths of files by old path, and the files that were not found.
+    Attributes
+    ----------
+    checking, searching
+        The tasks that answer the latest `check`: the files that are gone, and those that have changed since they were
+        read; and the latest `search`: new paths of files by old path, and the files that were not found.
     """
-
-    checked = Signal(object, object)
-    found = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._known: dict[str, CorpusReference] = {}
         failure = "The files cannot be checked for changes"
-        self._noting = Task(signatures, failure, self)
-        self._noting.finished.connect(self._on_noting_finished)
-        self._checking = Task(changed_files, failure, self)
-        self._checking.finished.connect(lambda found: self.checked.emit(*found))
-        self._searching = Task(moved_files, "The missing files cannot be searched for", self)
-        self._searching.finished.connect(lambda found: self.found.emit(*found))
+        self._noting = Task(signatures, failure, self, on_answer=self._take_read)
+        self.checking = Task(changed_files, failure, self)
+        self.searching = Task(moved_files, "The missing files cannot be searched for", self)
 
     @property
     def is_running(self) -> bool:
-        return self._noting.is_running or self._checking.is_running or self._searching.is_running
+        return self._noting.is_running or self.checking.is_running or self.searching.is_running
 
     def of(self, file: CorpusFile) -> CorpusReference:
         known = self._known.get(file.path)
@@ -72,13 +65,13 @@ class CorpusReferences(QObject):
         self.check()
 
     def check(self) -> None:
-        """Find out which files are gone or changed; `checked` has the answer."""
-        self._checking.run(tuple(self._known.values()))
+        """Find out which files are gone or changed; `checking` has the answer."""
+        self.checking.run(tuple(self._known.values()))
 
     def search(self, folder: str, gone: Iterable[str]) -> None:
-        """Search a folder and its subfolders for files of the same names; `found` has the answer."""
+        """Search a folder and its subfolders for files of the same names; `searching` has the answer."""
         sizes = {path: reference.size for path, reference in self._known.items()}
-        self._searching.run(folder, tuple(gone), sizes)
+        self.searching.run(folder, tuple(gone), sizes)
 
     def move(self, places: dict[str, str]) -> None:
         """Change the paths of files, given by old path: they are the same files."""
@@ -88,10 +81,10 @@ class CorpusReferences(QObject):
                 self._known[new] = replace(known, file=replace(known.file, path=new))
 
     def close(self) -> None:
-        for task in (self._noting, self._checking, self._searching):
+        for task in (self._noting, self.checking, self.searching):
             task.close()
 
-    def _on_noting_finished(self, found: dict[str, CorpusReference]) -> None:
+    def _take_read(self, found: dict[str, CorpusReference]) -> None:
         self._known = found
 
 
@@ -177,6 +170,9 @@ MOST_NOTICED = 500
 """The most files to request notifications for; the system limits them."""
 
 
+FileNews = Literal["changed", "gone", "back"]
+
+
 @dataclass(frozen=True, slots=True)
 class FileStamp:
     """What identifies the content of a file; the digest is None if it is too large or could not be read."""
@@ -191,17 +187,13 @@ class FileWatch(QObject):
 
     Signals
     -------
-    changed(Path)
-        The file's bytes differ from when it was passed to `watch` or `take`, or from when this was last emitted.
-    gone(Path)
-        The file no longer exists, or its folder cannot be reached.
-    back(Path)
-        A missing file has reappeared with the same bytes, or is taken as it is now.
+    noticed(Path, FileNews)
+        The file has "changed": its bytes differ from when it was passed to `watch` or `take`, or from when this was
+        last emitted. Or it is "gone": it no longer exists, or its folder cannot be reached. Or it is "back": it was
+        missing and has reappeared with the same bytes, or is taken as it is now.
     """
 
-    changed = Signal(object)
-    gone = Signal(object)
-    back = Signal(object)
+    noticed = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -211,8 +203,7 @@ class FileWatch(QObject):
         self._noticed: set[Path] = set()
         self.is_stale = False  # files were added during a check
         self._watcher: QFileSystemWatcher | None = None
-        self.task = Task(_look, "The files cannot be checked for changes", self)
-        self.task.finished.connect(self._on_task_finished)
+        self.task = Task(_look, "The files cannot be checked for changes", self, on_answer=self._take_looks)
         self._timer = single_shot(self, self.check)
 
     @property
@@ -248,10 +239,10 @@ class FileWatch(QObject):
             self._gone.discard(path)
             self.check()
             if was_gone:
-                self.back.emit(path)
+                self.noticed.emit(path, "back")
 
     def check(self) -> None:
-        """Check all files now, as when the window is activated; `changed` and `gone` follow a little later."""
+        """Check all files now, as when the window is activated; `noticed` follows a little later."""
         self._timer.stop()
         if not self.stamps:
             return
@@ -266,7 +257,7 @@ class FileWatch(QObject):
         self._forget_notices()
         self.task.close()
 
-    def _on_task_finished(self, seen: dict[Path, tuple[FileStamp | None, FileStamp | None]]) -> None:
+    def _take_looks(self, seen: dict[Path, tuple[FileStamp | None, FileStamp | None]]) -> None:
         for path, (before, now) in seen.items():
             if path in self.stamps and self.stamps[path] is before:
                 self._take_look(path, before, now)
@@ -278,7 +269,7 @@ class FileWatch(QObject):
         if now is None:
             if path in self._missed and path not in self._gone:
                 self._gone.add(path)
-                self.gone.emit(path)
+                self.noticed.emit(path, "gone")
             self._missed.add(path)
             return
         was_gone = path in self._gone
@@ -286,9 +277,9 @@ class FileWatch(QObject):
         self._gone.discard(path)
         self.stamps[path] = now
         if before is not None and _differs(before, now):
-            self.changed.emit(path)
+            self.noticed.emit(path, "changed")
         elif was_gone:
-            self.back.emit(path)
+            self.noticed.emit(path, "back")
 
     # The system's notifications.
 

@@ -473,13 +473,13 @@ class CorpusOpening(QObject):
         self.paths: tuple[str, ...] = ()
         self.reading = Reading()
         self.as_list = False
-        self._text = Task(small_text, "The files cannot be opened", self)
-        self._text.finished.connect(self._on_text_finished)
-        self.list = Task(described_files, "The files cannot be listed", self, in_child=True)
-        self.list.part_ready.connect(self._on_list_part_ready)
-        self.list.finished.connect(self._on_list_finished)
-        for task in (self._text, self.list):
-            task.failed.connect(self._on_failed)
+        self._text = Task(
+            small_text, "The files cannot be opened", self, on_answer=self._take_text, on_error=self._give_up
+        )
+        self.list = Task(
+            described_files, "The files cannot be listed", self, in_child=True,
+            on_part=self._take_files, on_answer=self._end_list, on_error=self._give_up,
+        )  # fmt: skip
 
     @property
     def is_running(self) -> bool:
@@ -505,7 +505,7 @@ class CorpusOpening(QObject):
         self._text.close()
         self.list.close()
 
-    def _on_text_finished(self, file: TextFile | None) -> None:
+    def _take_text(self, file: TextFile | None) -> None:
         self._text.forget()  # it may be large
         if file is None:
             self.list.run(self.paths)
@@ -513,15 +513,15 @@ class CorpusOpening(QObject):
             self.ended.emit()
             self.text_read.emit(Path(self.paths[0]), file)
 
-    def _on_list_part_ready(self, part: tuple[int, list[object]]) -> None:
+    def _take_files(self, part: tuple[int, list[object]]) -> None:
         number, found = part
         self.files_found.emit([described_row(each) for each in found], number)  # type: ignore[arg-type]
 
-    def _on_list_finished(self) -> None:
+    def _end_list(self) -> None:
         self.ended.emit()
         self.files_listed.emit()
 
-    def _on_failed(self, error: object) -> None:
+    def _give_up(self, error: object) -> None:
         self.ended.emit()
         self.failed.emit(error)
 

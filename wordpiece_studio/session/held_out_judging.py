@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
@@ -79,13 +80,13 @@ class HeldOutJudging(QObject):
         self._counting = counting
         self._request: Request | None = None
         self._known: list[tuple[Request, Figures]] = []
-        self.task = Task(judged, "Held-out text cannot be measured", self, debounce_ms=_REST_MS)
+        self.task = Task(
+            judged, "Held-out text cannot be measured", self, debounce_ms=_REST_MS, on_answer=self._take_figures,
+            on_error=partial(_log.info, "No metrics for held-out text: %s"),
+        )  # fmt: skip
         self.task.changed.connect(self.changed)
-        self.task.finished.connect(self._on_task_finished)
-        self.task.failed.connect(lambda error: _log.info("No metrics for held-out text: %s", error))
-        model.state_changed.connect(self._on_run_changed)
-        model.run_reset.connect(self._on_run_changed)
-        runs.changed.connect(self._on_run_changed)
+        for signal in (model.state_changed, model.run_reset, runs.changed):
+            signal.connect(self._judge)
 
     @property
     def figures(self) -> Figures | None:
@@ -106,7 +107,7 @@ class HeldOutJudging(QObject):
     def close(self) -> None:
         self.task.close()
 
-    def _on_run_changed(self) -> None:
+    def _judge(self) -> None:
         shown = {id(run.counts) for run in self._runs.all}
         self._known = [each for each in self._known if id(each[0][0]) in shown]
         request = self._request_for(self._model.run) if self._model.state is TrainerState.FINISHED else None
@@ -130,7 +131,7 @@ class HeldOutJudging(QObject):
             config = dataclasses.replace(config, objective="likelihood")
         return run.counts, config, corpus.text or "", corpus.files
 
-    def _on_task_finished(self, figures: Figures) -> None:
+    def _take_figures(self, figures: Figures) -> None:
         if self._request is not None:
             self._known.append((self._request, figures))
 

@@ -51,26 +51,20 @@ class KernelWarmup(QObject):
 
     Signals
     -------
-    ready(float)
-        The kernels are loaded; the seconds it took.
-    failed(StudioError)
-        The kernels are unavailable; large corpora cannot be trained.
     status_changed(str)
-        The new status.
+        The new status; if it is "failed", large corpora cannot be trained, and the error of `task` says why.
     """
 
-    ready = Signal(object)
-    failed = Signal(object)
     status_changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.status = "idle"
         self.pace = 1.0
-        self.task = Task(_warmed_up, "The fast engine cannot be loaded", self)
-        self.task.part_ready.connect(self._set_status)
-        self.task.finished.connect(self._on_task_finished)
-        self.task.failed.connect(self._on_task_failed)
+        self.task = Task(
+            _warmed_up, "The fast engine cannot be loaded", self,
+            on_part=self._set_status, on_answer=self._take_pace, on_error=self._give_up,
+        )  # fmt: skip
 
     def start(self) -> None:
         """Start; call it after the first paint."""
@@ -81,26 +75,23 @@ class KernelWarmup(QObject):
         """Stop, and wait for what cannot be interrupted."""
         self.task.close()
 
-    def _on_task_finished(self, seconds_and_pace: tuple[float, float]) -> None:
-        seconds, self.pace = seconds_and_pace
+    def _take_pace(self, pace: float) -> None:
+        self.pace = pace
         self._set_status("ready")
-        self.ready.emit(seconds)
 
-    def _on_task_failed(self, error: StudioError) -> None:
+    def _give_up(self) -> None:
         self._set_status("failed")
-        self.failed.emit(error)
 
     def _set_status(self, status: str) -> None:
         self.status = status
         self.status_changed.emit(status)
 
 
-def _warmed_up(*, should_stop: Callable[[], bool]) -> Generator[str, None, tuple[float, float]]:
-    """Compile the kernels if need be, then load them; yield the stage, and return the seconds it took and the pace."""
+def _warmed_up(*, should_stop: Callable[[], bool]) -> Generator[str, None, float]:
+    """Compile the kernels if need be, then load them; yield the stage, and return the pace."""
     from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
 
     try:
-        began = time.perf_counter()
         if not kernels_are_cached():
             yield "compiling"
             compile_kernels(should_stop)
@@ -111,7 +102,7 @@ def _warmed_up(*, should_stop: Callable[[], bool]) -> Generator[str, None, tuple
             if should_stop():
                 raise Stopped
             load_kernels(package)
-        return time.perf_counter() - began, measured_pace()
+        return measured_pace()
     except (StudioError, Stopped):
         raise
     except Exception as error:

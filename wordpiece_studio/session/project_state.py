@@ -150,10 +150,11 @@ class ProjectState(QObject):
         self._unknown: UnknownContents | None = None
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
-        self._reading = Task(read_rest, "The project cannot be read", self, debounce_ms=_DELAY_MS)
-        self._reading.part_ready.connect(self._on_reading_part_ready)
-        self._reading.finished.connect(self._on_reading_finished)
-        self._reading.failed.connect(self._on_reading_failed)
+        self._reading = Task(
+            read_rest, "The project cannot be read", self, debounce_ms=_DELAY_MS,
+            on_part=self._take_run, on_answer=self._take_rest,
+            on_error=lambda error: self._take_rest((None, error)),  # such as running out of memory
+        )  # fmt: skip
         self._connect()
 
     @property
@@ -317,14 +318,14 @@ class ProjectState(QObject):
             library_run=run.library_run, **msgspec.structs.asdict(tab),
         )  # fmt: skip
 
-    def _on_reading_part_ready(self, read: tuple[MergeHistory, LibraryTokenizer | None]) -> None:
+    def _take_run(self, read: tuple[MergeHistory, LibraryTokenizer | None]) -> None:
         history, library = read
         for run in self._runs.all:
             if run.history is history and library is not None:
                 run.set_library(library)
         self._runs.drop_places()
 
-    def _on_reading_finished(self, rest: tuple[WordCounts | None, StudioError | None]) -> None:
+    def _take_rest(self, rest: tuple[WordCounts | None, StudioError | None]) -> None:
         counts, error = rest
         self._reading.forget()
         self._expected = None
@@ -332,9 +333,6 @@ class ProjectState(QObject):
         self._model.look_again()
         if error is not None:
             self.failed.emit(error)
-
-    def _on_reading_failed(self, error: StudioError) -> None:
-        self._on_reading_finished((None, error))  # such as running out of memory
 
     # Changes.
 

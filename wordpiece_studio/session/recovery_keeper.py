@@ -71,14 +71,15 @@ class RecoveryKeeper(QObject):
         self._kept_run = (0, 0)  # number and merges of the file that is kept
         self.run_due = self._run_began = 0.0
         self._project_stamp = ProjectStamp()
-        self._timer = single_shot(self, self._on_timer_timeout)
+        self._timer = single_shot(self, self.keep)
         self.run_timer = single_shot(self, self._schedule)
-        self.job = Task(store.write, "Unsaved work cannot be kept", self)
-        self.job.finished.connect(self._on_job_finished)
-        self.job.failed.connect(self._on_job_failed)
-        self.run_job = Task(store.write_run, "The unsaved run cannot be kept", self)
-        self.run_job.finished.connect(self._on_run_job_finished)
-        self.run_job.failed.connect(self._on_run_job_failed)
+        self.job = Task(
+            store.write, "Unsaved work cannot be kept", self, on_answer=self._note_kept, on_error=self._retry
+        )
+        self.run_job = Task(
+            store.write_run, "The unsaved run cannot be kept", self,
+            on_answer=self._note_run_kept, on_error=self._retry_run,
+        )  # fmt: skip
         document.edited.connect(self._on_document_edited)
         state.saved.connect(self._on_state_saved)
         state.changed.connect(self._schedule)
@@ -103,7 +104,7 @@ class RecoveryKeeper(QObject):
         self._written_runs, self._latest, self._kept_run, self.run_due = _written(()), None, (0, 0), 0.0
         if self._is_begun:
             self._wanted_ms = CHANGE_DELAY_MS
-            self._on_timer_timeout()
+            self.keep()
 
     def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
         """Continue in the folder that was left, now that its content is restored."""
@@ -155,7 +156,8 @@ class RecoveryKeeper(QObject):
 
     # Writing.
 
-    def _on_timer_timeout(self) -> None:
+    def keep(self) -> None:
+        """Begin to keep what has changed."""
         if self.job.is_running:
             return  # the next one starts when it ends
         project = self._state.capture()
@@ -207,26 +209,26 @@ class RecoveryKeeper(QObject):
 
     # Outcomes.
 
-    def _on_job_finished(self) -> None:
+    def _note_kept(self) -> None:
         self.job.forget()
         self._failures = 0
         self.is_kept = self._is_begun
         if self._wanted_ms is not None:
             self._schedule(self._wanted_ms)
 
-    def _on_job_failed(self, error: StudioError) -> None:
+    def _retry(self, error: StudioError) -> None:
         self._failures += 1
         self._report_failure(error)
         self._schedule()
 
-    def _on_run_job_finished(self) -> None:
+    def _note_run_kept(self) -> None:
         self.run_job.forget()
         now = time.monotonic()
         self._kept_run = self._run_number, sum(self._written_runs.values())
         self.run_due = now + max(RUN_SECONDS[0], min(10 * (now - self._run_began), RUN_SECONDS[1]))
         self._schedule()  # the journal must record that this run is the valid one
 
-    def _on_run_job_failed(self, error: StudioError) -> None:
+    def _retry_run(self, error: StudioError) -> None:
         self._written_runs = _written(())
         self.run_due = time.monotonic() + RUN_SECONDS[1]
         self._report_failure(error)

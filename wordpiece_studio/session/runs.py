@@ -65,8 +65,8 @@ class Runs(QObject):
         self.undo_stack = undo_stack
         self.all: tuple[Run, ...] = ()  # in the order of their tabs
         self._shown: list[Run] = []  # those shown last are last
-        self.places = Task(_with_places, "The words that each merge changed cannot be found", self)
-        self.places.finished.connect(self._on_places_finished)
+        failure = "The words that each merge changed cannot be found"
+        self.places = Task(_with_places, failure, self, on_answer=self._look_at_places)
         model.run_reset.connect(self._on_model_run_reset)
 
     @property
@@ -194,7 +194,7 @@ class Runs(QObject):
         if run.history.is_read and not run.history.is_whole:
             self.places.run(run.history)
 
-    def _on_places_finished(self, history: MergeHistory) -> None:
+    def _look_at_places(self, history: MergeHistory) -> None:
         self.places.forget()
         if history is self._model.history:
             self._model.look_again()

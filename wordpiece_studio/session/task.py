@@ -14,13 +14,16 @@ from collections.abc import Generator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, SignalInstance
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child import CannotSend, Child, Control, Stopped, takes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
+
+    Slot: TypeAlias = Callable[..., object] | SignalInstance
 
 
 def single_shot(owner: QObject, slot: Callable[[], object], interval_ms: int = 0) -> QTimer:
@@ -138,6 +141,8 @@ class Task(QObject):
         How long a request rests after `ask`.
     thread
         The one used, if several tasks share one.
+    on_part, on_answer, on_error
+        What is connected to `part_ready`, `finished` and `failed`.
 
     Attributes
     ----------
@@ -174,15 +179,21 @@ class Task(QObject):
         keeps_child: bool = False,
         debounce_ms: int = 0,
         thread: TaskThread | None = None,
+        on_part: Slot | None = None,
+        on_answer: Slot | None = None,
+        on_error: Slot | None = None,
     ) -> None:
         super().__init__(parent)
+        for signal, slot in ((self.part_ready, on_part), (self.finished, on_answer), (self.failed, on_error)):
+            if slot is not None:
+                signal.connect(slot)
         self._work, self._failure = work, failure
         self._in_child, self._keeps_child = in_child, keeps_child
         self.child: Child | None = None  # used only in the thread
         self._worker = thread or TaskThread(getattr(work, "__qualname__", type(work).__qualname__))
         self._control = Control()
         self._mailbox = _Mailbox()
-        self._mailbox.rung.connect(self._on_mailbox_rung)
+        self._mailbox.rung.connect(self._take_mails)
         self._report_timer = single_shot(self, self._deliver, _REPORT_MS)
         self._debounce_ms = debounce_ms
         self._debounce_timer = single_shot(self, self._begin)
@@ -302,7 +313,7 @@ class Task(QObject):
         if child is not None:
             child.end()
 
-    def _on_mailbox_rung(self) -> None:
+    def _take_mails(self) -> None:
         if not self._report_timer.isActive():
             self._deliver()
         else:

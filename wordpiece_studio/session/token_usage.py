@@ -172,9 +172,10 @@ class TokenUsage(QObject):
         self.kept: OrderedDict[int, _Figures] = OrderedDict()
         self.in_use = _NO_NUMBERS
         self._wanting: set[QObject] = set()
-        self.task = Task(_RunUsage.at, "The tokens in the corpus cannot be counted", self, debounce_ms=_DEBOUNCE_MS)
-        self.task.finished.connect(self._on_task_finished)
-        self.task.failed.connect(self._on_task_failed)
+        self.task = Task(
+            _RunUsage.at, "The tokens in the corpus cannot be counted", self, debounce_ms=_DEBOUNCE_MS,
+            on_answer=self._take_figures, on_error=self._drop_figures,
+        )  # fmt: skip
         model.step_changed.connect(self._find)
         model.run_reset.connect(self._on_model_run_reset)
 
@@ -240,13 +241,13 @@ class TokenUsage(QObject):
         self.frequencies, self.word_counts = figures.usage.frequencies, figures.usage.word_counts
         self.unknown_words = figures.usage.unknown_words, figures.usage.unknown_occurrences
 
-    def _on_task_finished(self, figures: _Figures) -> None:
+    def _take_figures(self, figures: _Figures) -> None:
         assert self.task.answered is not None
         run, step, *_others = self.task.answered
         self.in_use = run.in_use
         self._show(step, figures)
 
-    def _on_task_failed(self) -> None:
+    def _drop_figures(self) -> None:
         self._set_figures(_NO_FIGURES)  # the log has the error; the window continues without the figures
         self.changed.emit()
 
@@ -255,6 +256,5 @@ class TokenUsage(QObject):
         self.task.answer = self.task.answered = None
         self.kept.clear()
         self._run, self.in_use = None, _NO_NUMBERS
-        self._set_figures(_NO_FIGURES)
-        self.changed.emit()
+        self._drop_figures()
         self._find()

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.figures import TokenizerFigures
     from wordpiece_studio.evaluation.measured_texts import Report
     from wordpiece_studio.session.corpus_counting import CorpusCounting
+    from wordpiece_studio.session.corpus_references import FileNews
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -180,9 +181,7 @@ class FiguresMeasuring(QObject):
         self._request: FiguresRequest | None = None
         self._edition = 0
         self._files = FileWatch(self)
-        self._files.changed.connect(self._on_files_changed)
-        self._files.back.connect(self._on_files_changed)
-        self._files.gone.connect(self._on_files_gone)
+        self._files.noticed.connect(self._on_files_noticed)
         self._timer = single_shot(self, self.refresh, _LOOK_MS)
         self.task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_REST_MS)
         self.task.changed.connect(self.changed)
@@ -333,13 +332,10 @@ class FiguresMeasuring(QObject):
             found += [Measured(run, each.step) for each in marked if each.run is run]
         return (*dict.fromkeys(found), *(Measured(path=path) for path in self._opened))
 
-    def _on_files_changed(self) -> None:
-        self._edition += 1
-        self.refresh()
-
-    def _on_files_gone(self, path: Path) -> None:
-        if self._files.has_seen(path):  # the others were not there when they were to be read
-            self._on_files_changed()
+    def _on_files_noticed(self, path: Path, news: FileNews) -> None:
+        if news != "gone" or self._files.has_seen(path):  # the others were not there when they were to be read
+            self._edition += 1
+            self.refresh()
 
 
 def measured(request: FiguresRequest, *, progress: Report, should_stop: Callable[[], bool]) -> FiguresFound:

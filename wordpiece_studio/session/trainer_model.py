@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, Signal
 
@@ -166,32 +166,31 @@ class TrainerModel(QObject):
         self._intent: Literal["train", "pause", "stop"] = "train"
         self._missed: int | None = None  # the chosen step, if no replacement has gone beyond it since
         self._candidates_step = 0
-        self._publish_timer = single_shot(self, self._on_publish_timer_timeout, PUBLISH_INTERVAL_MS)
+        self._publish_timer = single_shot(self, self._publish_in_turn, PUBLISH_INTERVAL_MS)
 
         self._trainers = trainers = Trainers(trainer_factory)
         thread = TaskThread("training")
-        self._starting = Task(trainers.start, _FAILURE, self, thread=thread)
-        self._continuing = Task(trainers.carry_on, _FAILURE, self, thread=thread)
+
+        def task(work: Callable[..., object], **outcomes: Any) -> Task:
+            return Task(work, _FAILURE, self, thread=thread, **outcomes)
+
+        trains = {"on_part": self._take_part, "on_answer": self._take_halt, "on_error": self._fail}
+        self._starting = task(trainers.start, **trains)
+        self._continuing = task(trainers.carry_on, **trains)
         self._training = self._starting  # the one of these two that was asked last
-        self._stepping = Task(trainers.step, _FAILURE, self, thread=thread)
-        self._finding = Task(trainers.candidates, _FAILURE, self, thread=thread)
-        self._replacing = Task(trainers.replace, _FAILURE, self, thread=thread)
-        self._discarding = Task(trainers.discard, _FAILURE, self, thread=thread)
-        self._finding_beside = Task(candidates_finder, "The merge candidates cannot be found", self)
+        self._stepping = task(trainers.step, on_answer=self._take_halt, on_error=self._fail)
+        self._finding = task(
+            trainers.candidates, on_answer=self.candidates_changed, on_error=self._fail_to_find_candidates
+        )
+        self._replacing = task(trainers.replace, on_answer=self._take_replacement, on_error=self.failed)
+        self._discarding = task(trainers.discard)
+        self._finding_beside = Task(
+            candidates_finder, "The merge candidates cannot be found", self,
+            on_answer=self.candidates_changed, on_error=self._report_no_candidates,
+        )  # fmt: skip
         self._tasks_of_run = (
             self._starting, self._continuing, self._stepping, self._replacing, self._finding, self._finding_beside
         )  # fmt: skip
-        for task in (self._starting, self._continuing):
-            task.part_ready.connect(self._on_training_part_ready)
-            task.finished.connect(self._on_training_finished)
-        self._stepping.finished.connect(self._on_training_finished)
-        for task in (self._starting, self._continuing, self._stepping, self._finding):
-            task.failed.connect(self._on_task_failed)
-        self._replacing.finished.connect(self._on_replacing_finished)
-        self._replacing.failed.connect(self.failed)
-        for task in (self._finding, self._finding_beside):
-            task.finished.connect(self.candidates_changed)
-            task.failed.connect(self._report_no_candidates)
 
     # The run shown.
 
@@ -432,7 +431,7 @@ class TrainerModel(QObject):
 
     # What comes from the worker.
 
-    def _on_training_part_ready(self, part: Run | tuple[int, float]) -> None:
+    def _take_part(self, part: Run | tuple[int, float]) -> None:
         if isinstance(part, Run):
             self._has_begun = True
             self._gate.release()  # for the run itself
@@ -451,7 +450,7 @@ class TrainerModel(QObject):
         if not self._publish_timer.isActive():
             self._publish_timer.start()
 
-    def _on_publish_timer_timeout(self) -> None:
+    def _publish_in_turn(self) -> None:
         gate = self._gate
         self._publish()
         if self._pace.take_turn():
@@ -460,7 +459,7 @@ class TrainerModel(QObject):
             gate.release(self._unreleased)
             self._unreleased = 0
 
-    def _on_training_finished(self, halt: Halt) -> None:
+    def _take_halt(self, halt: Halt) -> None:
         self._learned = halt.merges
         if self.run is not None:
             self.run.config = halt.config
@@ -483,7 +482,7 @@ class TrainerModel(QObject):
         self._set_state(TrainerState.FINISHED if reason is not None else TrainerState.PAUSED)
         self.progress_changed.emit(self.progress)
 
-    def _on_replacing_finished(self, found: tuple[Run, float] | None) -> None:
+    def _take_replacement(self, found: tuple[Run, float] | None) -> None:
         if found is None:
             self.progress_changed.emit(self.progress)
             return
@@ -495,10 +494,14 @@ class TrainerModel(QObject):
         self._missed = int(wanted) if last <= wanted < math.inf else None
         self._show_whole(run, TrainerState.FINISHED, int(min(wanted, last)), seconds=seconds)
 
-    def _on_task_failed(self, error: StudioError) -> None:
+    def _fail(self, error: StudioError) -> None:
         self._publish_rest()
         self._set_state(TrainerState.FAILED)
         self.failed.emit(error)
+
+    def _fail_to_find_candidates(self, error: StudioError) -> None:
+        self._fail(error)
+        self._report_no_candidates()
 
     def _report_no_candidates(self) -> None:
         self.candidates_changed.emit(Candidates(self._candidates_step, (), available=False))

@@ -125,9 +125,9 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
             do(document, state, kind, *values)
             store.fails = kind == "fail"
             if kind in ("look", "fail"):
-                keeper._on_timer_timeout()
+                keeper.keep()
             store.fails = False
-        keeper._on_timer_timeout()
+        keeper.keep()
         keeper._timer.stop()
         project = state.capture()
         assert keeper.is_kept == keeper._should_keep(project)

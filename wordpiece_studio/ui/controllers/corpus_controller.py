@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from wordpiece_studio.session.corpus_files import FileRow
+    from wordpiece_studio.session.corpus_references import FileNews
     from wordpiece_studio.session.document import TextFile
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
@@ -402,17 +403,15 @@ class CorpusOnDisk(QObject):
         self._changed: tuple[str, ...] = ()
         self._action.setEnabled(False)
         self._action.triggered.connect(self._ask_where_they_are)
-        references.checked.connect(self._take_state)
-        references.found.connect(self._on_references_found)
+        references.checking.finished.connect(lambda found: self._take_state(*found))
+        references.searching.finished.connect(lambda found: self._take_found(*found))
         document.reset.connect(self._begin_anew)
         document.path_changed.connect(self._note_path)
         counting.state_changed.connect(self._on_counting_state_changed)
         counting.failed.connect(lambda: self._offer_to_read())  # it may have been dismissed
         document.files.changed.connect(self._watch_files)
         counting.counts_changed.connect(self._on_counting_counts_changed)
-        watch.changed.connect(lambda path: self._take_state(self.gone, _with(self._changed, str(path))))
-        watch.gone.connect(lambda path: self._take_state(_with(self.gone, str(path)), self._changed))
-        watch.back.connect(lambda path: self._take_state(_without(self.gone, str(path)), self._changed))
+        watch.noticed.connect(self._on_watch_noticed)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.applicationStateChanged.connect(watch.check)  # as when one comes back to the window
@@ -440,6 +439,12 @@ class CorpusOnDisk(QObject):
     def _offer_to_read(self) -> None:
         if not self._elsewhere.offer() and self._banner.act == self._elsewhere.ask:
             self._forget()
+
+    def _on_watch_noticed(self, path: Path, news: FileNews) -> None:
+        if news == "changed":
+            self._take_state(self.gone, _with(self._changed, str(path)))
+        else:
+            self._take_state((_with if news == "gone" else _without)(self.gone, str(path)), self._changed)
 
     def _begin_anew(self) -> None:
         self._forget()
@@ -574,7 +579,7 @@ class CorpusOnDisk(QObject):
     def _search_in(self, folder: str) -> None:
         self._references.search(os.path.abspath(folder), self.gone)
 
-    def _on_references_found(self, found: dict[str, str], missing: list[str]) -> None:
+    def _take_found(self, found: dict[str, str], missing: list[str]) -> None:
         places = {old: new for old, new in found.items() if old in self.gone}
         if places:
             self._take_places(places)

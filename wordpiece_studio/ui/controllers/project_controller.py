@@ -36,6 +36,7 @@ from wordpiece_studio.ui.messages import add_button, ask, plain_box, sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wordpiece_studio.session.corpus_references import FileNews
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -327,22 +328,20 @@ class ProjectController(QObject):
         self._window.remember_files(path)
         self._session.runs.note_saved(project.runs)
 
-    def _on_file_changed(self, path: Path) -> None:
-        """Look at a file that is another than before, or is there again."""
+    def _on_file_noticed(self, path: Path, news: FileNews) -> None:
         if self.is_saving:
             return
-        if is_replaced(path, self._stamp):
+        if news == "gone":
+            if self._file.has_seen(path):
+                words = self.tr("The project file {path} is missing. The project is still open; save it to keep it.")
+                self._note_another(words, path)
+        elif is_replaced(path, self._stamp):
             words = self.tr("Another program changed the project file {path}. Your own project is shown; saving asks "
                             "before it replaces the file.")  # fmt: skip
             self._note_another(words, path)
         elif self._state.is_file_another:
             self._state.note_file(is_another=False)
             self._banner.clear()
-
-    def _on_file_gone(self, path: Path) -> None:
-        if self._file.has_seen(path) and not self.is_saving:
-            words = self.tr("The project file {path} is missing. The project is still open; save it to keep it.")
-            self._note_another(words, path)
 
     def _note_another(self, words: str, path: Path) -> None:
         self._state.note_file(is_another=True)
@@ -371,7 +370,7 @@ class ProjectController(QObject):
     def _show_modified(self) -> None:
         self._window.setWindowModified(unsaved_work(self._session, self._state, Loss.ALL).is_any)
 
-    def _on_state_changed(self, _path: object = None) -> None:
+    def _on_state_changed(self) -> None:
         if not self._title_timer.isActive():
             self._title_timer.start()
 
@@ -390,11 +389,8 @@ class ProjectController(QObject):
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)
         self._state.failed.connect(self._messages.show_error)
-        self._session.watch.gone.connect(self._on_state_changed)
-        self._session.watch.back.connect(self._on_state_changed)
-        self._file.changed.connect(self._on_file_changed)
-        self._file.gone.connect(self._on_file_gone)
-        self._file.back.connect(self._on_file_changed)
+        self._session.watch.noticed.connect(self._on_state_changed)
+        self._file.noticed.connect(self._on_file_noticed)
         self.saving.progressed.connect(self._on_saving_progressed)
         self.saving.finished.connect(self._on_saving_finished)
         self.saving.failed.connect(self._on_saving_failed)

@@ -85,9 +85,7 @@ class TrainingController(QObject):
     def _connect_session(self) -> None:
         session, model, counting = self._session, self._model, self._counting
         session.corpus_taken.connect(self._on_session_corpus_taken)
-        session.warm_up.status_changed.connect(self.engine.take_status)
-        session.warm_up.ready.connect(lambda: self.needs.set_pace(session.warm_up.pace))
-        session.warm_up.failed.connect(lambda error: self._banner.show_message(str(error), "warning"))
+        session.warm_up.status_changed.connect(self._on_warm_up_status_changed)
         self._settings.changed.connect(self._on_settings_changed)
         self._settings.replaced.connect(self._show_objective)
         self.engine.changed.connect(self._on_engine_changed)
@@ -98,6 +96,14 @@ class TrainingController(QObject):
         model.state_changed.connect(self._on_model_state_changed)
         model.progress_changed.connect(self._on_model_progress_changed)
         model.failed.connect(self._on_model_failed)
+
+    def _on_warm_up_status_changed(self, status: str) -> None:
+        warm_up = self._session.warm_up
+        self.engine.take_status(status)
+        if status == "ready":
+            self.needs.set_pace(warm_up.pace)
+        elif warm_up.task.error is not None:
+            self._banner.show_message(str(warm_up.task.error), "warning")
 
     def _on_session_corpus_taken(self) -> None:
         if not self._session.is_sample:

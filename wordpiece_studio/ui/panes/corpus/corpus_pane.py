@@ -479,8 +479,7 @@ class CorpusPane(QWidget):
         self.editor.loaded.connect(self._forget_places)
         self.files_view.preview.line_changed.connect(self._line_timer.start)
         self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
-        for noticed in (self._session.watch.changed, self._session.watch.gone, self._session.watch.back):
-            noticed.connect(self.files_view.preview.read_again)
+        self._session.watch.noticed.connect(self.files_view.preview.read_again)
         self._document.files.changed.connect(self._fit)
         self._document.files.changed.connect(self.heading_changed)
         self._counting.partial_changed.connect(self.heading_changed)

@@ -227,7 +227,7 @@ class HistoryPane(Pane):
         self.filter_row = HistoryFilterRow(self)
         self.filter_row.hide()
         self.export_bar = ExportBar(self)
-        self._copying = Task(history_tsv, "The rows cannot be copied", self)
+        self._copying = Task(history_tsv, "The rows cannot be copied", self, on_answer=self._take_copy)
         self.empty = EmptyState(self)
         self.selection_step = SelectionStep()
         self._is_my_selection = False  # the selection was made here, so it is in view
@@ -250,7 +250,6 @@ class HistoryPane(Pane):
         self.view.clicked.connect(self._on_view_clicked)
         self.view.item_walked_to.connect(self._on_view_item_walked_to)
         self.view.copy_requested.connect(self.copy_rows)
-        self._copying.finished.connect(self._take_copy)
         self.view.columns.changed.connect(self._show_columns)
         self.view.columns.chosen.connect(self._on_columns_chosen)
         self._controls.filter.toggled.connect(self.open_filter)
