@@ -72,7 +72,7 @@ def test_an_export_is_given_up_and_leaves_nothing(
     export(studio, path)
     assert "merges.csv" in bar.text
     assert not studio.window.actions_.export_history.isEnabled()
-    studio.qtbot.mouseClick(bar._stop, Qt.MouseButton.LeftButton)
+    studio.qtbot.mouseClick(bar.stop_button, Qt.MouseButton.LeftButton)
     assert not bar.text
     assert studio.window.actions_.export_history.isEnabled()
     studio.window.export_controller.history.close()

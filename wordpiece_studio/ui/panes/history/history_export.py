@@ -69,8 +69,6 @@ def history_tsv(
 class ExportBar(QWidget):
     """Visible while merges are being written; work can continue meanwhile."""
 
-    stop_requested = Signal()  # the user canceled the export
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._name = ""
@@ -80,9 +78,8 @@ class ExportBar(QWidget):
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Export progress"))
         tip = self.tr("Cancel without writing; an existing file stays unchanged")
-        self._stop = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
-        self._stop.clicked.connect(self.stop_requested)
-        fill(QHBoxLayout(self), (self._label, 3), (self._bar, 1), self._stop, margins=(12, 2, 10, 2), spacing=-1)
+        self.stop_button = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
+        fill(QHBoxLayout(self), (self._label, 3), (self._bar, 1), self.stop_button, margins=(12, 2, 10, 2), spacing=-1)
         self.hide()
 
     @property

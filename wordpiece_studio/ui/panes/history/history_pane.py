@@ -33,7 +33,7 @@ from wordpiece_studio.ui.widgets.plain import (
 from wordpiece_studio.ui.widgets.token_text import merges_text, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtGui import QResizeEvent
 
@@ -117,14 +117,27 @@ class HistoryControls(QWidget):
 
 
 class HistoryFilterRow(QWidget):
-    """Text or regular expression, ties only, live-text changes only; below them, errors in the expression."""
+    """Text or regular expression, ties only, live-text changes only; below them, errors in the expression.
 
-    filter_changed = Signal()  # :attr:`filter` has changed
-    step_entered = Signal(object)  # the user wants to go to this step (int), which may not exist
-    closed = Signal()  # the user pressed Escape to close the row
+    Parameters
+    ----------
+    look
+        Called when `filter` has changed.
+    go
+        Called with a step that the user wants to go to, which may not exist.
+    leave
+        Called when the user pressed Escape.
+    """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        look: Callable[[], None],
+        go: Callable[[int], None],
+        leave: Callable[[], None],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._go, self._leave = go, leave
         self._text = line_field(self)
         self._text.setPlaceholderText(self.tr("Left, right or new token"))
         self._text.setAccessibleName(self.tr("Show only merges whose left, right or new token contains this"))
@@ -153,10 +166,10 @@ class HistoryFilterRow(QWidget):
         controls = self.is_pattern, self.only_ties, self.only_live, self._step
         line = fill(QHBoxLayout(), (self._text, 1), *controls, spacing=4)
         fill(QVBoxLayout(self), line, self._error, margins=(10, 2, 10, 2), spacing=2)
-        self._text.textChanged.connect(self.filter_changed)
         for toggle in (self.is_pattern, self.only_ties, self.only_live):
-            toggle.toggled.connect(self.filter_changed)
-        self._step.returnPressed.connect(self._on_step_return_pressed)
+            toggle.toggled.connect(look)
+        self._text.textChanged.connect(look)
+        self._step.returnPressed.connect(self._take_step)
 
     @property
     def filter(self) -> HistoryFilter:
@@ -195,7 +208,7 @@ class HistoryFilterRow(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.closed.emit()
+            self._leave()
             return
         super().keyPressEvent(event)
 
@@ -205,15 +218,14 @@ class HistoryFilterRow(QWidget):
         toggle.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return toggle
 
-    def _on_step_return_pressed(self) -> None:
+    def _take_step(self) -> None:
         digits = "".join(filter(str.isdecimal, self._step.text()))
         if digits:
-            self.step_entered.emit(int(digits))
+            self._go(int(digits))
         self._step.clear()
 
 
 class HistoryPane(Pane):
-    export_requested = Signal()  # the user wants to save the table
     columns_chosen = Signal(object)  # the user has chosen other columns: their names, as in `HistoryColumns.names`
 
     def __init__(
@@ -224,7 +236,7 @@ class HistoryPane(Pane):
         self.rows = HistoryTableModel(model, self)
         self.view = HistoryView(self.rows, theme, self)
         self._controls = HistoryControls(theme, HistoryMenu(self.view, self), self)
-        self.filter_row = HistoryFilterRow(self)
+        self.filter_row = HistoryFilterRow(self._filter_rows, self._go_to_typed, self._close_filter, self)
         self.filter_row.hide()
         self.export_bar = ExportBar(self)
         self._copying = Task(history_tsv, "The rows cannot be copied", self, on_answer=self._take_copy)
@@ -248,17 +260,13 @@ class HistoryPane(Pane):
 
     def _connect(self) -> None:
         self.view.clicked.connect(self._on_view_clicked)
-        self.view.item_walked_to.connect(self._on_view_item_walked_to)
+        self.view.item_walked_to.connect(lambda index: self._go_to(index + 1))
         self.view.copy_requested.connect(self.copy_rows)
         self.view.columns.changed.connect(self._show_columns)
         self.view.columns.chosen.connect(self._on_columns_chosen)
         self._controls.filter.toggled.connect(self.open_filter)
         self._controls.step.clicked.connect(self.ask_for_step)
         self._controls.show_step.clicked.connect(self.show_step)
-        self._controls.export.clicked.connect(self.export_requested)
-        self.filter_row.filter_changed.connect(self._on_filter_row_filter_changed)
-        self.filter_row.step_entered.connect(self._on_filter_row_step_entered)
-        self.filter_row.closed.connect(self._on_filter_row_closed)
         self.rows.filter_failed.connect(self.filter_row.show_error)
         self.follow(self.rows.busy_changed, self.rows.rows_found, self._model.merges_appended)
         self.rows.modelReset.connect(self._on_rows_model_reset)
@@ -362,6 +370,10 @@ class HistoryPane(Pane):
     def take_columns(self, names: Sequence[str]) -> None:
         self.view.columns.take_names(names)
 
+    @property
+    def export_button(self) -> QToolButton:
+        return self._controls.export
+
     def set_export_enabled(self, is_enabled: bool) -> None:
         self._controls.export.setEnabled(is_enabled)
 
@@ -432,9 +444,6 @@ class HistoryPane(Pane):
         self._show_columns()
         self.columns_chosen.emit(self.view.columns.names())
 
-    def _on_view_item_walked_to(self, index: int) -> None:
-        self._go_to(index + 1)
-
     def _on_view_clicked(self, index: QModelIndex) -> None:
         if not self.view.is_one_row_selected():
             return
@@ -443,19 +452,19 @@ class HistoryPane(Pane):
         else:
             self._go_to(self.rows.step_of_row(index.row()))
 
-    def _on_filter_row_filter_changed(self) -> None:
+    def _filter_rows(self) -> None:
         self.filter_row.show_error(None)
         self.rows.set_filter(self.filter_row.filter)
         self._show_filter()
         self.refresh_later()
 
-    def _on_filter_row_step_entered(self, step: int) -> None:
+    def _go_to_typed(self, step: int) -> None:
         self._model.seek(step)
         if self._is_open_for_step and not self.filter_row.filter:
             self.open_filter(False)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_filter_row_closed(self) -> None:
+    def _close_filter(self) -> None:
         self.open_filter(False)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 

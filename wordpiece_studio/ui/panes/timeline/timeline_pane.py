@@ -75,8 +75,8 @@ class CommandButton(QToolButton):
         self.setStyleSheet("padding: 0px;")  # the style sheet's padding is meant for text buttons
         self.setAutoRepeat(repeats)
         self.setDefaultAction(action)
-        action.changed.connect(self._on_action_changed)  # after the button's own update
-        self._on_action_changed()
+        action.changed.connect(self._show_action)  # after the button's own update
+        self._show_action()
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -89,7 +89,7 @@ class CommandButton(QToolButton):
         self.setIconSize(QSize(round(_ICON * line), round(_ICON * line)))
         self.setFixedSize(round(_WIDTH * line), round(_HEIGHT * line))
 
-    def _on_action_changed(self) -> None:
+    def _show_action(self) -> None:
         self.setAccessibleName(self.defaultAction().text().replace("&", "").rstrip("…"))
 
 
@@ -102,8 +102,8 @@ class PlayButton(CommandButton):
         self.setProperty("role", "primary")
         theme.dress(self._draw_icon)
 
-    def _on_action_changed(self) -> None:
-        super()._on_action_changed()
+    def _show_action(self) -> None:
+        super()._show_action()
         self._draw_icon()
 
     def _draw_icon(self) -> None:
@@ -163,11 +163,8 @@ class TimelineButtons(QWidget):
             rate = plural(math.ceil(speed), "{number} merge/s", "{number} merges/s")
             box.addItem(rate.format(number=number), speed)
         box.setCurrentIndex(max(box.findData(self._player.speed), 0))
-        box.activated.connect(self._on_speed_activated)
+        box.activated.connect(lambda: self._player.set_speed(box.currentData()))
         return box
-
-    def _on_speed_activated(self, index: int) -> None:
-        self._player.set_speed(self._speed.itemData(index))
 
     def _on_player_speed_changed(self, speed: float) -> None:
         index = self._speed.findData(speed)

@@ -50,6 +50,8 @@ from wordpiece_studio.ui.widgets.token_text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -70,15 +72,19 @@ _PAUSE_MS = 120
 
 
 class VocabularyControls(QWidget):
-    """Sets what to search for, and which kind of tokens to show."""
+    """Sets what to search for, and which kind of tokens to show.
 
-    filter_changed = Signal()
-    """:attr:`filter` has changed."""
-    table_wanted = Signal()
-    """The user moves from the search field into the table."""
+    Parameters
+    ----------
+    look
+        Called when `filter` has changed.
+    leave
+        Called when the user moves from the search field into the table.
+    """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Callable[[], None], leave: Callable[[], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._look, self._leave = look, leave
         self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("Search"))
         self._field.setAccessibleName(self.tr("Search tokens in the vocabulary"))
@@ -158,7 +164,7 @@ class VocabularyControls(QWidget):
             if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
                 if self._timer.isActive():
                     self._report_filter()
-                self.table_wanted.emit()
+                self._leave()
                 return True
         return super().eventFilter(watched, event)
 
@@ -168,7 +174,7 @@ class VocabularyControls(QWidget):
 
     def _report_filter(self) -> None:
         self._timer.stop()
-        self.filter_changed.emit()
+        self._look()
 
     def _on_field_text_changed(self, text: str) -> None:
         if text:
@@ -425,7 +431,7 @@ class VocabularyPane(Pane):
         if comparison is not None:
             self.follow(comparison.changed)
         self.view = VocabularyView(self.table, usage, theme, self)
-        self.controls = VocabularyControls(self)
+        self.controls = VocabularyControls(self._filter_tokens, self.view.focus_rows, self)
         self.empty = EmptyState(self)
         error = fill(QHBoxLayout(), self.controls.error, margins=(12, 0, 12, 0))
         parts = self.controls, error, (self.empty, 1), (self.view, 100)
@@ -441,8 +447,6 @@ class VocabularyPane(Pane):
         self.view.item_walked_to.connect(self._select)
         self.view.birth_requested.connect(self._go_to_birth)
         self.view.copy_requested.connect(self.copy_rows)
-        self.controls.filter_changed.connect(self._on_controls_filter_changed)
-        self.controls.table_wanted.connect(self.view.focus_rows)
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.filter_failed.connect(self._on_table_filter_failed)
         self._usage.changed.connect(self._on_usage_changed)
@@ -551,7 +555,7 @@ class VocabularyPane(Pane):
         super().resizeEvent(event)
         self._show_heading()
 
-    def _on_controls_filter_changed(self) -> None:
+    def _filter_tokens(self) -> None:
         self.controls.show_error("")
         self.table.set_filter(self.controls.filter)
         self.refresh_later()
