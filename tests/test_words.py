@@ -59,6 +59,8 @@ RULES = {
 EXCEPTIONS = {
     "Cu&t": "the clipboard's",
     "Cut the selected text": "the clipboard's",
+    "cut copy paste select_all": "names of commands",
+    "keep_run compare_run rename_run bring_text_back close_run figures": "names of commands",
     "Break ties by first (in the corpus) or ids (the lowest).": "ids is what to type",
     "{constant} is not a number that this program writes": "only in the log",
 }

@@ -81,9 +81,8 @@ def measure(path: Path, size: int, drags: bool = False, by: str = "") -> tuple[f
                 next_drag = time.monotonic() + _DRAG_MS / 1000
                 window.model.seek(int(time.monotonic() * 7919) % window.model.merge_count)
 
-        train = next(
-            (each for each in window.actions_.library_trainers.actions() if each.data() == by), window.actions_.train
-        )
+        actions = window.actions_
+        train = actions.choice("train_with_library", by) if by else actions.train
         libraries, is_done = window.session.library_job, lambda: window.model.state is TrainerState.FINISHED
         probe.restart()
         started = time.perf_counter()

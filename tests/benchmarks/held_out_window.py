@@ -83,7 +83,7 @@ def _shown(window: WatchedWindow, pair: Pair, text: str) -> Figures | None:
         wait_for(is_trained)
     else:
         session.library_job.failed.connect(failed.append)
-        next(each for each in window.actions_.library_trainers.actions() if each.data() == pair.trainer).trigger()
+        window.actions_.choice("train_with_library", pair.trainer).trigger()
         wait_for(
             lambda: (
                 bool(failed) or (not session.library_job.is_running and session.runs.current.library_run is not None)

@@ -79,7 +79,7 @@ def studio(layout: str = "", *paths: str) -> Iterator[tuple[WatchedWindow, GapPr
         window.session.warm_up.start()
         wait_for(lambda: window.session.warm_up.status == "ready")
         if layout:
-            getattr(window.actions_, f"layout_{layout}").trigger()
+            window.actions_.choice("choose_layout", layout).trigger()
         rest(_SETTLED_SECONDS)
         yield window, probe
         window.leave_at_once()

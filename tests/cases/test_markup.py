@@ -117,7 +117,7 @@ def test_a_file_name_is_shown_as_it_is(hostile: Studio) -> None:
     window = hostile.window
     assert window.corpus_pane.hint.startswith(NAME)
     window.actions_.refresh_menus()
-    entries = window.actions_.recent_menu.actions()
+    entries = window.actions_.choices("open_recent")
     assert NAME.replace("&", "&&") in [entry.text() for entry in entries]
     for entry in entries:
         assert tooltip_is_safe(entry.toolTip())

@@ -106,7 +106,7 @@ def take_for_the_readme() -> None:
     with studio() as (window, theme):
         theme.set_choice("dark")
         open_sample(window, "korean.txt")
-        window.actions_.layout_engineer.trigger()
+        window.actions_.choice("choose_layout", "engineer").trigger()
         window.model.seek(20)
         look_at_the_merge(window)
         take(window, README_FOLDER / "window-dark.png")
@@ -209,14 +209,14 @@ def dark(window: MainWindow) -> None:
 def contrast(window: MainWindow) -> None:
     """Show the layout Engineer with high contrast."""
     window.theme.set_choice("contrast")
-    window.actions_.layout_engineer.trigger()
+    window.actions_.choice("choose_layout", "engineer").trigger()
     look_at_the_merge(window)
 
 
 def demo(window: MainWindow) -> None:
     """Compare two runs on the projector."""
     hug(window)
-    window.actions_.layout_demo.trigger()
+    window.actions_.choice("choose_layout", "demo").trigger()
 
 
 def document_in_the_dark(window: MainWindow) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.corpus_counting import CorpusCounting, CountsRequest
 from wordpiece_studio.session.corpus_files import FileRow
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.corpus.counts import WordCounts
 
 
 @pytest.fixture
@@ -116,3 +119,47 @@ def test_a_file_that_cannot_be_read_is_reported(
     assert "none.txt" in str(caught.args[0])
     assert counting.error is caught.args[0]
     assert counting.counts is None
+
+
+class Waiting:
+    """What a request hands over."""
+
+    def __init__(self, counting: CorpusCounting) -> None:
+        self.counts: list[WordCounts] = []
+        self.ends: list[StudioError | None] = []
+        self.request = CountsRequest(counting, self.counts.append, self.ends.append, counting)
+
+
+def test_counts_are_handed_over_once_for_each_time_that_they_are_asked_for(
+    qtbot: QtBot, document: Document, counting: CorpusCounting
+) -> None:
+    waiting = Waiting(counting)
+    document.set_text("hug pug")
+    qtbot.waitUntil(lambda: counting.counts is not None)
+    assert not waiting.counts
+    waiting.request.ask()
+    assert waiting.counts == [counting.counts]
+    document.set_text("hug pug pun")
+    waiting.request.ask()
+    assert waiting.request.is_waiting
+    qtbot.waitUntil(lambda: len(waiting.counts) == 2)
+    assert not waiting.request.is_waiting
+    document.set_text("hug")
+    waiting.request.ask()
+    waiting.request.cancel()
+    qtbot.waitUntil(lambda: counting.counts is not None)
+    assert (len(waiting.counts), waiting.ends) == (2, [])
+
+
+def test_who_waits_for_counts_is_told_that_none_will_come(document: Document, counting: CorpusCounting) -> None:
+    waiting = Waiting(counting)
+    document.set_text("hug pug")
+    waiting.request.ask()
+    counting.stop()
+    assert waiting.ends == [None]
+    error = StudioError("The file is missing")
+    counting.failed.emit(error)  # no one waits any more
+    waiting.request.ask()
+    counting.failed.emit(error)
+    assert waiting.ends == [None, error]
+    assert not waiting.counts

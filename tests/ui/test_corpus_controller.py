@@ -148,7 +148,7 @@ def test_a_recent_file_that_vanished_is_reported(studio: Studio, tmp_path: Path)
     studio.open(path)
     path.unlink()
     studio.window.actions_.refresh_menus()
-    studio.window.actions_.recent_menu.actions()[0].trigger()
+    studio.window.actions_.choices("open_recent")[0].trigger()
     studio.wait_opened()
     assert "gone.txt" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
@@ -172,7 +172,7 @@ def test_a_line_of_5_mb_opens_at_once_and_is_reported(studio: Studio, tmp_path: 
 
 @pytest.mark.slow
 def test_the_samples_open(studio: Studio) -> None:
-    for action in studio.window.actions_.samples_menu.actions():
+    for action in studio.window.actions_.choices("open_sample"):
         action.trigger()
         studio.wait(lambda: studio.window.session.counting.counts is not None)
         assert studio.window.session.document.text

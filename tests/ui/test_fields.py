@@ -43,7 +43,7 @@ def test_a_line_that_is_longer_already_stays_whole(qtbot: QtBot) -> None:
 def test_a_note_that_is_edited_takes_a_line(studio: Studio) -> None:
     studio.window.session.marks.bookmarks.keep("a tie", 3)
     studio.window.actions_.bookmarks.trigger()
-    dialog = studio.window.step_controller.bookmarks
+    dialog = studio.window.step_controller.bookmarks_window
     dialog.select_row(0)
     dialog._table.edit_current()
     (line,) = dialog._table.findChildren(QLineEdit)

@@ -97,7 +97,7 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
     studio.window.actions_.new_corpus.trigger()
     assert studio.window.corpus_pane.editor.isVisible()
     studio.window.actions_.refresh_menus()
-    studio.window.actions_.recent_menu.actions()[0].trigger()
+    studio.window.actions_.choices("open_recent")[0].trigger()
     wait_counted(studio)
     assert len(names(studio)) == 3
 
@@ -110,7 +110,7 @@ def test_files_that_were_opened_together_are_opened_together_again(studio: Studi
     assert window.settings.values.recent_files[0] == tuple(map(str, paths))
     window.actions_.new_corpus.trigger()
     window.actions_.refresh_menus()
-    entry = window.actions_.recent_menu.actions()[0]
+    entry = window.actions_.choices("open_recent")[0]
     assert entry.text() == "1.txt and 1 more"
     entry.trigger()
     wait_counted(studio)

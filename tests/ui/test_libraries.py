@@ -28,7 +28,7 @@ HUG = "hug pug pun bun hugs\n" * 5
 
 
 def choose(studio: Studio, trainer: str) -> None:
-    next(each for each in studio.window.actions_.library_trainers.actions() if each.data() == trainer).trigger()
+    studio.window.actions_.choice("train_with_library", trainer).trigger()
 
 
 def trained(studio: Studio, trainer: str) -> Run:

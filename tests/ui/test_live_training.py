@@ -244,12 +244,12 @@ def test_a_paused_training_stays(studio: Studio) -> None:
 
 
 def test_the_choice_is_kept_for_the_next_start(studio: Studio) -> None:
-    studio.window.actions_.train_as_you_type.setChecked(False)
+    studio.window.actions_.train_as_you_type.trigger()
     store = SettingsStore(studio.window.settings.path.parent)
     assert not store.values.train_as_you_type
     again = MainWindow(store, Theme("light"))
     assert not again.actions_.train_as_you_type.isChecked()
-    again.actions_.train_as_you_type.setChecked(True)
+    again.actions_.train_as_you_type.trigger()
     assert SettingsStore(store.path.parent).values.train_as_you_type
     again.leave_at_once()
     again.take_down()
@@ -262,7 +262,7 @@ def test_a_choice_that_cannot_be_kept_is_reported_and_holds_until_the_end(
         raise StudioError("The disk is full")
 
     monkeypatch.setattr(studio.window.settings, "change", refuse)
-    studio.window.actions_.train_as_you_type.setChecked(False)
+    studio.window.actions_.train_as_you_type.trigger()
     assert "disk is full" in studio.window.notices.training.text
     before = studio.window.model.history
     studio.window.session.document.edit(0, 0, "zebra ")

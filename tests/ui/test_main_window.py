@@ -258,7 +258,7 @@ def test_pause_and_resume(studio: Studio) -> None:
 
 def test_training_as_you_type_follows_the_text_without_asking(studio: Studio) -> None:
     train_anew(studio)
-    studio.window.actions_.train_as_you_type.setChecked(True)
+    assert studio.window.actions_.train_as_you_type.isChecked()
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
         studio.window.session.document.edit(0, 0, "hug ")
     studio.wait_finished()
@@ -278,7 +278,7 @@ def test_all_commands_have_a_tooltip_and_those_with_a_key_name_it(studio: Studio
     for action in studio.window.actions_.all():
         assert action.toolTip()
         if action.shortcuts():
-            assert action.shortcut().toString() in studio.window.actions_.usual_tip(action)
+            assert action.shortcut().toString() in action.toolTip()
 
 
 def test_all_controls_have_names(studio: Studio) -> None:
@@ -502,7 +502,7 @@ def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_
 
 
 def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
-    studio.window.actions_.train_as_you_type.setChecked(False)
+    studio.window.actions_.train_as_you_type.trigger()
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert studio.window.bar.progress_text == "Settings changed since this run"
@@ -517,7 +517,7 @@ def open_further(studio: Studio) -> FurtherDialog:
 
 
 def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
-    studio.window.actions_.train_as_you_type.setChecked(False)
+    studio.window.actions_.train_as_you_type.trigger()
     dialog = open_further(studio)
     assert not dialog.note
     dialog.reject()
@@ -564,8 +564,9 @@ def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     )
     editor.setFocus()
     controller._set_target(editor)
+    actions.refresh_menus()
     actions.select_all.trigger()
-    studio.window.actions_.edit_menu.aboutToShow.emit()
+    studio.window.actions_.refresh_menus()
     assert actions.cut.isEnabled()
     actions.cut.trigger()
     assert studio.window.session.document.text == ""
@@ -573,6 +574,6 @@ def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     actions.paste.trigger()
     assert studio.window.session.document.text.startswith("This is the Hugging Face Course")
     controller._set_target(studio.window.bar)
-    studio.window.actions_.edit_menu.aboutToShow.emit()
+    studio.window.actions_.refresh_menus()
     assert not actions.paste.isEnabled()
     studio.window.session.document.note_saved()

@@ -131,21 +131,21 @@ def test_a_notice_lies_above_the_timeline_and_moves_nothing(studio: Studio) -> N
 def test_a_notice_goes_when_it_could_be_read_and_can_be_called_back(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    banner, again = studio.window.notices.training, studio.window.actions_.last_messages
+    banner, actions = studio.window.notices.training, studio.window.actions_
     assert reading_time("x" * 200) > reading_time("x") > 1000
-    assert not again.isEnabled()
+    assert not actions.last_messages.isEnabled()
     monkeypatch.setattr(messages, "reading_time", lambda _text: 1)
     banner.show_message("Exported")
     assert banner.text == "Exported"
     studio.wait(lambda: not banner.text)
     monkeypatch.undo()
-    again.trigger()
+    actions.last_messages.trigger()
     assert banner.text == "Exported"
-    assert not again.isEnabled()
+    assert not actions.last_messages.isEnabled()
     banner.close_button.click()
-    assert again.isEnabled()
+    assert actions.last_messages.isEnabled()
     banner.clear()  # now it is out of date
-    assert not again.isEnabled()
+    assert not actions.last_messages.isEnabled()
 
 
 def test_a_notice_with_a_button_waits_for_the_answer(studio: Studio) -> None:
@@ -181,7 +181,7 @@ def test_the_window_rests_while_there_is_a_notice(studio: Studio) -> None:
 
 def test_no_notice_is_shown_to_an_audience(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     window = studio.window
-    window.actions_.layout_demo.trigger()
+    window.actions_.choice("choose_layout", "demo").trigger()
     monkeypatch.setattr(messages, "reading_time", lambda _text: 1)
     with studio.qtbot.waitSignal(window.notices.training.timer.timeout):
         window.notices.training.show_message("Saved")
@@ -189,7 +189,7 @@ def test_no_notice_is_shown_to_an_audience(studio: Studio, monkeypatch: pytest.M
     assert window.notices.training.text == "Saved"  # no one has seen it yet
     monkeypatch.undo()
     window.notices.training.come_back()
-    window.actions_.layout_teach.trigger()
+    window.actions_.choice("choose_layout", "teach").trigger()
     assert window.notices.training.isVisible()
 
 

@@ -62,7 +62,7 @@ def engineer(studio: Studio) -> Studio:
     """A window with all panes, at the last step, with something chosen in each of them."""
     window = studio.window
     window.resize(1920, 1080)
-    window.actions_.layout_engineer.trigger()
+    window.actions_.choice("choose_layout", "engineer").trigger()
     window.model.last()
     window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 3, 1), False))
     window.model.set_selection(Selection("token", text=window.model.history[24].token))

@@ -352,7 +352,7 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
 
 
 def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: Studio) -> None:
-    objectives = studio.window.actions_.objectives.actions()
+    objectives = studio.window.actions_.choices("choose_objective")
     assert [action.data() for action in objectives if action.isChecked()] == [studio.window.session.settings.objective]
     assert any("bjective" in menus for menus, action in studio.window.actions_.placed() if action in objectives)
     count = next(action for action in objectives if action.data() == "count")
@@ -370,7 +370,7 @@ def test_a_text_to_tokenize_is_typed_after_one_key(studio: Studio) -> None:
 
 def test_an_audience_sees_which_of_several_runs_is_shown(studio: Studio) -> None:
     window = studio.window
-    window.actions_.layout_demo.trigger()
+    window.actions_.choice("choose_layout", "demo").trigger()
     assert not window.run_strip.isVisible()
     train(studio, objective="count")
     assert window.run_strip.isVisible()

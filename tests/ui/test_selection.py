@@ -66,13 +66,13 @@ def test_find_a_token_shows_the_vocabulary_wherever_it_is(studio: Studio) -> Non
 
 
 def test_to_the_birth(studio: Studio) -> None:
-    window, action = studio.window, studio.window.actions_.go_to_birth
-    assert not action.isEnabled()
+    window = studio.window
+    assert not window.actions_.go_to_birth.isEnabled()
     for selection, step in ((FULLY, 8), (Selection("pair", left="Hug", right="##g"), 18)):
         window.model.set_selection(selection)
-        assert action.isEnabled()
-        action.trigger()
+        assert window.actions_.go_to_birth.isEnabled()
+        window.actions_.go_to_birth.trigger()
         assert window.model.step == step
     for selection in (Selection("token", text="##h"), Selection("token", text="[UNK]"), Selection("word", text="is")):
         window.model.set_selection(selection)
-        assert not action.isEnabled()
+        assert not window.actions_.go_to_birth.isEnabled()

@@ -117,7 +117,7 @@ def test_progress_is_reported_in_true_counts(studio: Studio) -> None:
 
 
 def test_size_and_look_are_remembered(studio: Studio) -> None:
-    studio.window.actions_.themes.actions()[2].trigger()
+    studio.window.actions_.choice("choose_theme", "dark").trigger()
     studio.window.actions_.larger_text.trigger()
     studio.window.docks.close_panel("timeline")
     studio.window.close()

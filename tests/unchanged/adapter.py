@@ -89,7 +89,10 @@ def start_over(window: Any) -> None:
 
 def choose_layout(window: Any, name: str) -> None:
     """Choose one of `LAYOUTS`."""
-    command(window, f"layout_{name}").trigger()
+    if hasattr(window.actions_, "choice"):
+        window.actions_.choice("choose_layout", name).trigger()
+    else:
+        command(window, f"layout_{name}").trigger()
 
 
 def chart_names(window: Any) -> list[str]:

@@ -21,6 +21,8 @@ from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.session.document import Document
 
@@ -318,3 +320,53 @@ class CorpusCounting(QObject):
         if state != self._reported_state:
             self._reported_state = state
             self.state_changed.emit()
+
+
+class CountsRequest(QObject):
+    """Waits for the counts of the corpus, which are begun if need be.
+
+    `take` gets them, once for each time that they are asked for; or `give_up` is told that none will come, with the
+    error, or with None if the user stopped the counting.
+    """
+
+    def __init__(
+        self,
+        counting: CorpusCounting,
+        take: Callable[[WordCounts], None],
+        give_up: Callable[[StudioError | None], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._counting = counting
+        self._take, self._give_up = take, give_up
+        self.is_waiting = False
+        counting.counts_changed.connect(self._on_counts_changed)
+        counting.failed.connect(self._end)
+        counting.state_changed.connect(self._on_state_changed)
+
+    def ask(self) -> None:
+        counting = self._counting
+        self.is_waiting = True
+        if counting.counts is not None:
+            self._on_counts_changed(counting.counts)
+        elif counting.is_paused:
+            counting.resume()
+        elif not (counting.is_running or counting.is_expecting):  # else they arrive without being asked for
+            counting.count_now()
+
+    def cancel(self) -> None:
+        self.is_waiting = False
+
+    def _on_counts_changed(self, counts: WordCounts | None) -> None:
+        if self.is_waiting and counts is not None:
+            self.is_waiting = False
+            self._take(counts)
+
+    def _on_state_changed(self) -> None:
+        if self._counting.was_stopped:
+            self._end(None)
+
+    def _end(self, error: StudioError | None) -> None:
+        if self.is_waiting:
+            self.is_waiting = False
+            self._give_up(error)

@@ -330,6 +330,11 @@ class Comparison(QObject):
         return tuple(run for run in self.runs.compared if run is not self.runs.current)
 
     @property
+    def has_any(self) -> bool:
+        """Whether there is anything beside the run that is shown."""
+        return bool(self.others or self.bookmarked())
+
+    @property
     def size(self) -> int:
         history = self._model.history
         return 0 if history is None else history.vocabulary_size(self._model.step)

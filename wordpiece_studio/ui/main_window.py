@@ -6,19 +6,26 @@ import logging
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtGui import QAction
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import START_SAMPLE
 from wordpiece_studio.session.task import later
-from wordpiece_studio.ui.controllers.corpus_controller import CorpusController
-from wordpiece_studio.ui.controllers.export_controller import ExportController
+from wordpiece_studio.ui.actions import Menu, command, tr
+from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, CorpusOnDisk
+from wordpiece_studio.ui.controllers.export_controller import (
+    ChartExport,
+    ExportController,
+    HistoryExport,
+    VocabularyExport,
+)
 from wordpiece_studio.ui.controllers.help_controller import HelpController
 from wordpiece_studio.ui.controllers.library_controller import LibraryController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
-from wordpiece_studio.ui.controllers.view_controller import ViewController
+from wordpiece_studio.ui.controllers.view_controller import PaneZoom, ViewController
 from wordpiece_studio.ui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,6 +40,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first paint
+_COMMANDS_OF = (
+    TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
+    VocabularyExport, HistoryExport, ChartExport, StepController, ViewController, PaneZoom, HelpController,
+)  # fmt: skip
 _START_STEP = 12
 """The step shown at first: a merge with a tie, with some merges before it and some still to come."""
 
@@ -44,7 +55,7 @@ class MainWindow(Workspace):
     """The window is closed for good, and nothing in it is running; it may never have been shown."""
 
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
-        super().__init__(settings, theme)
+        super().__init__(settings, theme, (MainWindow, *_COMMANDS_OF))
         self._is_leaving = False
         self._first_paths: Sequence[str | Path] = ()
         self._was_shown = False
@@ -58,11 +69,69 @@ class MainWindow(Workspace):
         self.step_controller = StepController(self, training)
         self.view_controller = ViewController(self)
         self.help_controller = HelpController(self)
-        self.actions_.quit.triggered.connect(self.close)
+        self.actions_.bind(self)
+        self.actions_.place(self, *self._menus())
+        self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
         self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
         project.agreed.connect(self._on_project_agreed)
         self.player.set_speed(settings.values.play_speed)
         self.view_controller.restore()
+
+    def _menus(self) -> tuple[Menu, ...]:
+        tr = self.tr
+        return (
+            Menu(
+                tr("&File"),
+                ["new_corpus open_file open_folder", Menu(tr("Open &recent"), "open_recent", shows_tips=True),
+                 Menu(tr("Sam&ple corpora"), "open_sample")],
+                "save_project save_project_as",
+                "add_files add_folder locate_files save_corpus",
+                "save_vocabulary export_history save_chart",
+                "quit",
+            ),
+            Menu(
+                tr("&Edit"),
+                "undo redo",
+                "cut copy paste select_all",
+                "find find_next find_previous find_token",
+                "type_live_text",
+            ),
+            Menu(
+                tr("&Training"),
+                ["train train_further pause stop",
+                 Menu(tr("Train with &another library"), "train_with_library", "library_twice stop_library")],
+                [Menu(
+                    tr("&Runs"),
+                    "next_run previous_run",
+                    "keep_run compare_run rename_run bring_text_back close_run figures",
+                    "word_differences vocabulary_overlap",
+                    "show_run",
+                )],
+                [Menu(tr("Ob&jective"), "choose_objective"), "special_tokens longest_word train_as_you_type"],
+            ),
+            Menu(
+                tr("&Step"),
+                "next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
+                "next_change previous_change go_to_parting run_to_breakpoint run_back breakpoints",
+                "keep_step compare_step bookmarks",
+                "go_to_birth show_step_row clear_selection",
+            ),
+            Menu(
+                tr("&View"),
+                "choose_layout reset_layout",
+                [Menu(tr("&Panes"), [panel.toggle_action for panel in self.docks.panels]),
+                 Menu(tr("Text &size"), "larger_text smaller_text normal_text", "larger_pane smaller_pane normal_pane"),
+                 Menu(tr("T&heme"), "choose_theme")],
+                "fill_pane full_screen",
+            ),
+            Menu(
+                tr("&Help"),
+                "command_palette explain shortcuts last_messages",
+                "show_page",
+                "copy_diagnostics open_log_folder",
+                "about",
+            ),
+        )  # fmt: skip
 
     # -- the start
 
@@ -100,6 +169,10 @@ class MainWindow(Workspace):
             later(self, _WARM_UP_DELAY_MS, self.session.warm_up.start)
 
     # -- the end
+
+    @command(tr("&Quit"), tr("Exit WordPiece Studio"), "Ctrl+Q", role=QAction.MenuRole.QuitRole)
+    def quit(self) -> None:
+        self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._is_leaving:

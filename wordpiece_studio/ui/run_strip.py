@@ -284,10 +284,11 @@ class RunStrip(QFrame):
         self.setObjectName("run_strip")
         explain("run", self)
         self._session = session
-        self._action = actions.bring_text_back
+        self._actions = actions
+        self.restores_text, self.restoring_words = False, ""  # what the command to do so is now
         self.tabs = RunTabs(session, theme, self)
         self._button = QToolButton(self)
-        self._button.setDefaultAction(self._action)
+        self._button.setDefaultAction(actions.bring_text_back)
         self._button.setProperty("role", "button")
         self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         title = plain_label(self.tr("Runs"), self, role="heading")
@@ -305,14 +306,15 @@ class RunStrip(QFrame):
         run = self._session.runs.current
         is_other = run is not None and (changes.is_other_corpus or changes.corpus)
         later(self, 0, lambda: self._button.setVisible(is_other))  # it lays out panes that may not know the run yet
-        self._action.setEnabled(is_other and run is not None and run.origin.corpus is not None)
+        self.restores_text = is_other and run is not None and run.origin.corpus is not None
         words = self.tr("Re&store this run’s corpus")
         if run is not None and is_other:
             name = shown(run.origin.corpus_name, _LONGEST_CORPUS)
             other = self.tr("Restore corpus “{name}”").format(name=menu_text(name))
             here = self.tr("Restore the earlier corpus") if changes.is_edited else self.tr("Restore this run’s corpus")
             words = other if changes.is_other_corpus else here
-        self._action.setText(words)
+        self.restoring_words = words
+        self._actions.refresh_soon()
 
     def _on_counts_changed(self, counts: object) -> None:
         if counts is not None:

@@ -35,7 +35,7 @@ from wordpiece_studio.ui.widgets.screen_room import RoomArea
 from wordpiece_studio.ui.widgets.theme import PaneTheme, TokenStyles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from wordpiece_studio.session.run import Run
@@ -60,14 +60,14 @@ class Workspace(QMainWindow):
     session, project, model, player
         What the window works on, and parts of it that are often needed.
     actions_
-        The commands and their menus.
+        The commands and their menus; those that the classes `commands_of` declare.
     bar, run_strip, docks, corpus_pane, tokenization_pane, …
         The training bar, the tabs of the runs, the area of the panels, and the panes in them.
     notices
         Messages that do not interrupt.
     """
 
-    def __init__(self, settings: SettingsStore, theme: Theme) -> None:
+    def __init__(self, settings: SettingsStore, theme: Theme, commands_of: Iterable[type]) -> None:
         QLocale.setDefault(NUMBERS)  # before there is any widget, which would take the system's
         super().__init__()
         self.settings = settings
@@ -76,8 +76,7 @@ class Workspace(QMainWindow):
         self.project = ProjectState(session)
         self.model, self.player = session.model, session.player
         self.messages = Messages(self)
-        self.actions_ = Actions(theme, self)
-        self.addActions(self.actions_.all())
+        self.actions_ = Actions(theme, commands_of, self)
         self.bar = TrainingBar(session.settings, self.actions_, self)
         self.run_strip = RunStrip(session, self.actions_, theme, self)
         self._content = QWidget(self)
@@ -89,8 +88,6 @@ class Workspace(QMainWindow):
         self.docks = DockArea(self)
         self.drops = FileDrops(self)
         self._put_together()
-        self.actions_.panes_menu.addActions([panel.toggle_action for panel in self.docks.panels])
-        self.setMenuBar(self.actions_.bar)
         self.session.runs.shown.connect(self._on_runs_shown)
 
     def panes(self) -> tuple[Pane | CorpusPane, ...]:

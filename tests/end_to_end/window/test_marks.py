@@ -73,7 +73,7 @@ def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
     driver.press("Return")
     driver.press("Alt+End")
     driver.press("Ctrl+Shift+D")
-    bookmarks = driver.window.step_controller.bookmarks
+    bookmarks = driver.window.step_controller.bookmarks_window
     driver.click_row(bookmarks._table, 0, 1)
     assert driver.model.step == 12
     assert_all_panes_agree(driver)

@@ -33,7 +33,7 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     driver = start()
     assert driver.window.windowTitle().startswith("Untitled")
     driver.window.actions_.refresh_menus()
-    recent = driver.window.actions_.recent_menu.actions()[0]
+    recent = driver.window.actions_.choices("open_recent")[0]
     assert recent.text() == "course.wpstudio"
     recent.trigger()
     driver.wait(lambda: driver.window.project.path is not None and not driver.window.project.is_reading)

@@ -279,7 +279,7 @@ def walk(driver: Driver, combinations: Iterable[tuple[str, tuple[int, int], int]
     """Return what is cut in each of these layouts, sizes and percents of text, with every pane in front once."""
     window, found = driver.window, {}
     for name, size, percent in combinations:
-        getattr(window.actions_, f"layout_{name}").trigger()
+        window.actions_.choice("choose_layout", name).trigger()
         window.setWindowState(Qt.WindowState.WindowNoState)
         window.theme.set_scale(percent / 100)
         window.resize(*size)

@@ -41,7 +41,7 @@ def pane_of(window: MainWindow, widget: QWidget) -> str:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio, name: str) -> None:
     window = studio.window
-    getattr(window.actions_, f"layout_{name}").trigger()
+    window.actions_.choice("choose_layout", name).trigger()
     studio.wait(lambda: name != "engineer" or bool(window.charts_pane.findChildren(QAbstractButton)))
     studio.qtbot.wait(30)
     found = list(stops(window))

@@ -44,7 +44,7 @@ def in_front(window: MainWindow) -> set[str]:
 
 
 def choose(window: MainWindow, name: str) -> None:
-    getattr(window.actions_, f"layout_{name}").trigger()
+    window.actions_.choice("choose_layout", name).trigger()
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_layouts_show_what_they_are_for(window: MainWindow) -> None:
     for name in ("teach", "engineer", "demo", "teach"):
         choose(window, name)
         assert in_front(window) == IN_FRONT[name]
-        assert getattr(window.actions_, f"layout_{name}").isChecked()
+        assert window.actions_.choice("choose_layout", name).isChecked()
     assert not window.isFullScreen()
 
 

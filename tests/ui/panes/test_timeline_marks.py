@@ -123,7 +123,7 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
     assert timeline.pane.plot.marks.notes.tolist() == [12]
     assert "“the first tie”" in timeline.pane._describe_step(12)
     click(bench, timeline.pane, "bookmarks")
-    table = timeline.controller.bookmarks._table
+    table = timeline.controller.bookmarks_window._table
     bench.qtbot.keyClick(table, Qt.Key.Key_Down)
     bench.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert bench.model.step == 12
@@ -164,7 +164,7 @@ def bookmarks(bench: Bench, timeline: Timeline) -> BookmarksDialog:
     timeline.marks.bookmarks.keep("the first tie", 12)
     timeline.marks.bookmarks.keep("the end", 25)
     click(bench, timeline.pane, "bookmarks")
-    return timeline.controller.bookmarks
+    return timeline.controller.bookmarks_window
 
 
 def test_a_note_being_edited_is_not_edited_again(bench: Bench, bookmarks: BookmarksDialog) -> None:

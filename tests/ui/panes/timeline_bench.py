@@ -14,7 +14,9 @@ from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.ui.actions import Actions
+from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
+from wordpiece_studio.ui.controllers.training_controller import TrainingController
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Timeline:
         self.changes = LiveChanges(self.window)
         self.judging = Judging(self.window)
         self.training = Mock()
-        self.actions = Actions(bench.theme, self.window)
+        self.actions = Actions(bench.theme, (StepController, RunsController, TrainingController), self.window)
         self.pane = bench.show(self.make, 1100, 180)
         self.window.take(self, bench)
         self.controller = StepController(self.window, self.training)
@@ -70,4 +72,7 @@ def at(pane: TimelinePane, step: int) -> QPoint:
 
 
 def click(bench: Bench, pane: TimelinePane, name: str) -> None:
-    bench.qtbot.mouseClick(pane.findChild(QToolButton, f"timeline_{name}"), Qt.MouseButton.LeftButton)
+    """Click a button as soon as it can be clicked."""
+    button = pane.findChild(QToolButton, f"timeline_{name}")
+    bench.wait(button.isEnabled)
+    bench.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

@@ -34,14 +34,16 @@ from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
+from wordpiece_studio.ui.widgets.plain import menu_text, plain_title
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.corpus_references import FileNews
@@ -76,29 +78,18 @@ class CorpusController(QObject):
         self._suggested_text = window.tokenization_pane.text
         self._awaits_preview = False
         self.disk = CorpusOnDisk(window)
-        self._connect_commands()
+        self._connect_panes()
         self._connect_session()
+        window.actions_.bind(self, self._document.reset)
 
-    def _connect_commands(self) -> None:
-        window, actions, pane = self._window, self._window.actions_, self._window.corpus_pane
-        actions.new_corpus.triggered.connect(lambda: self._project.when_safe(self._begin_empty, Loss.ALL))
-        actions.open_file.triggered.connect(self._ask_for_files)
-        actions.open_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Open folder"), self.open_paths))
-        actions.add_files.triggered.connect(self._ask_for_more_files)
-        actions.add_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Add folder"), self.add_paths))
-        actions.save_corpus.triggered.connect(self._ask_where_to_save)
-        actions.set_samples(samples())
-        pane.set_samples_menu(actions.samples_menu)
-        actions.samples_menu.triggered.connect(lambda action: self.open_sample(action.data()))
-        actions.recent_menu.triggered.connect(lambda action: self.open_paths(action.data()))
-        actions.recent_menu.aboutToShow.connect(self._show_recent_files)
+    def _connect_panes(self) -> None:
+        window, pane = self._window, self._window.corpus_pane
         pane.editor.drops.files_dropped.connect(self.open_paths)
         window.drops.files_dropped.connect(self.open_paths)
         pane.files_view.list.drops.files_dropped.connect(self.add_paths)
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
         pane.figures.name_refused.connect(self._messages.show_error)
         pane.words_face.count_refused.connect(self._messages.show_error)
-        self._show_recent_files()
 
     def _connect_session(self) -> None:
         session, tokenization = self._session, self._window.tokenization_pane
@@ -115,6 +106,41 @@ class CorpusController(QObject):
         session.set_live_text(tokenization.text)
 
     # -- other texts and files
+
+    @command(tr("&New"), tr("Start over with an empty corpus"), QKeySequence.StandardKey.New, "new")
+    def new_corpus(self) -> None:
+        self._project.when_safe(self._begin_empty, Loss.ALL)
+
+    @command(tr("&Open…"), tr("Open a project, or text files as the corpus"), QKeySequence.StandardKey.Open, "open")
+    def open_file(self) -> None:
+        texts, projects = self.tr("Text files ({suffixes})"), f"*{SUFFIX}"
+        filters = [
+            self.tr("Projects and text files ({suffixes})").format(suffixes=f"{projects} {_TEXTS}"),
+            texts.format(suffixes=_TEXTS),
+            self.tr("WordPiece Studio projects ({suffixes})").format(suffixes=projects),
+        ]
+        self._ask_for_places(self.tr("Open project or corpus files"), self.open_paths, filters)
+
+    @command(tr("Open &folder…"), tr("Open all text files in a folder as the corpus"), "Ctrl+Shift+O")
+    def open_folder(self) -> None:
+        self._ask_for_places(self.tr("Open folder"), self.open_paths)
+
+    @command(tr("A&dd files…"), tr("Add text files to the corpus"), icon="new")
+    def add_files(self) -> None:
+        filters = [self.tr("Text files ({suffixes})").format(suffixes=_TEXTS)]
+        self._ask_for_places(self.tr("Add files"), self.add_paths, filters)
+
+    @command(tr("Add fo&lder…"), tr("Add all text files in a folder to the corpus"))
+    def add_folder(self) -> None:
+        self._ask_for_places(self.tr("Add folder"), self.add_paths)
+
+    def _recent_files(self) -> Iterator[MenuChoice]:
+        for paths in self._window.settings.values.recent_files:
+            yield MenuChoice(paths, menu_text(_name_of(paths)), "\n".join(paths))
+
+    @command(choices=_recent_files)
+    def open_recent(self, paths: Sequence[str]) -> None:
+        self.open_paths(paths)
 
     def open_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         """Open files, folders and patterns as the corpus once the present one is safe: as a small text, or as a list.
@@ -157,6 +183,10 @@ class CorpusController(QObject):
         self._session.opening.stop()
         self._project.open(path)
 
+    def _samples(self) -> Iterator[MenuChoice]:
+        return (MenuChoice(each.name, menu_text(each.title)) for each in samples())
+
+    @command(choices=_samples)
     def open_sample(self, name: str) -> None:
         """Take a sample as the corpus, when the text of the user's is safe; or a document, when all of it is."""
         if name in document_titles():
@@ -206,9 +236,6 @@ class CorpusController(QObject):
         self._document.clear()
         self._session.take_corpus(self.tr("Untitled"))
         self._window.project.clear()
-
-    def _show_recent_files(self) -> None:
-        self._window.actions_.set_recent_files(self._window.settings.values.recent_files)
 
     # -- what was opened
 
@@ -319,19 +346,6 @@ class CorpusController(QObject):
 
     # -- asking for places
 
-    def _ask_for_files(self) -> None:
-        texts, projects = self.tr("Text files ({suffixes})"), f"*{SUFFIX}"
-        filters = [
-            self.tr("Projects and text files ({suffixes})").format(suffixes=f"{projects} {_TEXTS}"),
-            texts.format(suffixes=_TEXTS),
-            self.tr("WordPiece Studio projects ({suffixes})").format(suffixes=projects),
-        ]
-        self._ask_for_places(self.tr("Open project or corpus files"), self.open_paths, filters)
-
-    def _ask_for_more_files(self) -> None:
-        filters = [self.tr("Text files ({suffixes})").format(suffixes=_TEXTS)]
-        self._ask_for_places(self.tr("Add files"), self.add_paths, filters)
-
     def _ask_for_places(self, title: str, take: Callable[[list[str]], None], filters: Sequence[str] = ()) -> None:
         """Ask for files, or for a folder where there are no filters."""
         dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._folder())
@@ -352,7 +366,11 @@ class CorpusController(QObject):
 
     # -- saving the text
 
-    def _ask_where_to_save(self) -> None:
+    @command(
+        tr("Save &corpus text as…"), tr("Save the text of the corpus to a text file"),
+        when=lambda self: not self._document.is_files,
+    )  # fmt: skip
+    def save_corpus(self) -> None:
         path = self._document.path
         name = "corpus.txt" if path is None else str(path)
         if path is not None and self._document.file.is_lossy:
@@ -395,14 +413,12 @@ class CorpusOnDisk(QObject):
         self._counting = counting = session.counting
         self._references = references = session.references
         self._watch = watch = session.watch
-        self._action = window.actions_.locate_files
+        self._actions = window.actions_
         self._banner = window.notices.files
         self._elsewhere = FilesElsewhere(window, self)
         self._elsewhere.agreed.connect(self._begin_anew)
         self.gone: tuple[str, ...] = ()  # the paths of the missing files
         self._changed: tuple[str, ...] = ()
-        self._action.setEnabled(False)
-        self._action.triggered.connect(self._ask_where_they_are)
         references.checking.finished.connect(lambda found: self._take_state(*found))
         references.searching.finished.connect(lambda found: self._take_found(*found))
         document.reset.connect(self._begin_anew)
@@ -415,6 +431,7 @@ class CorpusOnDisk(QObject):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.applicationStateChanged.connect(watch.check)  # as when one comes back to the window
+        self._actions.bind(self)
 
     # -- the state of the files
 
@@ -463,7 +480,7 @@ class CorpusOnDisk(QObject):
 
     def _forget(self) -> None:
         self.gone, self._changed = (), ()
-        self._action.setEnabled(False)
+        self._actions.refresh_soon()
         self._banner.clear()
 
     def _take_state(self, gone: Sequence[str], changed: Sequence[str]) -> None:
@@ -471,7 +488,7 @@ class CorpusOnDisk(QObject):
         before = (self.gone, self._changed)
         self.gone = gone = tuple(path for path in gone if path in present)
         self._changed = changed = tuple(path for path in changed if path in present)
-        self._action.setEnabled(bool(gone))
+        self._actions.refresh_soon()
         if before == (gone, changed):
             return  # a dismissed message stays dismissed
         if self._document.is_files:
@@ -524,7 +541,7 @@ class CorpusOnDisk(QObject):
         return words.format(number=number_text(len(gone)), path=path)
 
     def _offer_to_locate(self, words: str) -> None:
-        self._banner.show_message(words, "warning", self._action.text().replace("&", ""), self._ask_where_they_are)
+        self._banner.show_message(words, "warning", plain_title(self._actions.locate_files.text()), self.locate_files)
 
     def _count_again(self) -> None:
         self._banner.clear()
@@ -549,7 +566,11 @@ class CorpusOnDisk(QObject):
 
     # -- files that were moved
 
-    def _ask_where_they_are(self) -> None:
+    @command(
+        tr("Locate &missing files…"), tr("Choose where the missing corpus files are now"),
+        when=lambda self: bool(self.gone),
+    )  # fmt: skip
+    def locate_files(self) -> None:
         if not self.gone:
             return
         names = "\n".join(display_name(path) for path in self.gone[:_MOST_NAMED])
@@ -606,6 +627,14 @@ def _is_same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:  # one of them does not exist
         return one == other
+
+
+def _name_of(paths: Sequence[str]) -> str:
+    """Return the name in the menu of what was opened together."""
+    name, others = Path(paths[0]).name, len(paths) - 1
+    if not others:
+        return name
+    return plural(others, "{name} and 1 more", "{name} and {count} more").format(name=name, count=number_text(others))
 
 
 def _names(paths: Sequence[str]) -> str:

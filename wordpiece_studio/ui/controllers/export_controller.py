@@ -22,6 +22,7 @@ from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
 from wordpiece_studio.ui.dialogs.export_work import inspect, usage_lines
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
@@ -71,7 +72,7 @@ class VocabularyExport(QObject):
         super().__init__(window)
         self._window = window
         self._model = window.session.model
-        self._action = window.actions_.save_vocabulary
+        self._actions = window.actions_
         self._banner = window.notices.export
         self._folder: Path | None = None
         self._asked: Project | None = None  # the training that the dialog is about
@@ -84,22 +85,24 @@ class VocabularyExport(QObject):
         self.exporting = Task(export, "The files cannot be exported", self)
         self.exporting.finished.connect(self._on_exporting_finished)
         self.exporting.failed.connect(self._on_exporting_failed)
-        self.exporting.changed.connect(self._enable)
         self._exporting_library = Task(export_library, "The library's own file cannot be exported", self)
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
         self._exporting_library.failed.connect(self._exporting_library.forget)
-        self._action.triggered.connect(self.ask)
-        self._model.run_reset.connect(self._enable)
-        self._model.state_changed.connect(self._enable)
-        self._enable()
+        self._actions.bind(self, self.exporting.changed, self._model.run_reset, self._model.state_changed)
 
     @property
     def is_running(self) -> bool:
         """Whether files are being written."""
         return self.exporting.is_running
 
-    def ask(self) -> None:
+    @command(
+        tr("Export &vocabulary…"),
+        tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
+        "Ctrl+Shift+E",
+        when=lambda self: self._model.history is not None and not self.exporting.is_running,
+    )
+    def save_vocabulary(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
         project = self._window.project.capture()
         if project.run is None:
@@ -243,7 +246,7 @@ class VocabularyExport(QObject):
     def _cancel(self) -> None:
         self._forget()
         self._banner.clear()
-        self._enable()
+        self._actions.refresh_soon()
 
     def _ask_to_replace(self, found: tuple[str, ...], place: Path) -> None:
         names = ", ".join(found[:_MOST_NAMES]) + (", …" if len(found) > _MOST_NAMES else "")
@@ -257,9 +260,6 @@ class VocabularyExport(QObject):
         box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))  # Enter twice replaces nothing
         ask(box, {QMessageBox.StandardButton.Yes: partial(self._begin, may_replace=True)}, otherwise=self._ask_again)
 
-    def _enable(self) -> None:
-        self._action.setEnabled(self._model.history is not None and not self.exporting.is_running)
-
 
 class HistoryExport(QObject):
     """Writes the merges, or those that the history shows, as a table, in the background."""
@@ -269,24 +269,24 @@ class HistoryExport(QObject):
         self._window = window
         self._model = model = window.session.model
         self._pane = pane = window.history_pane
-        self._action = window.actions_.export_history
         self._choice = HistoryExportChoice(True, "csv")
         self.job = Task(_write_table, "The merge history cannot be exported", self)
-        self._action.triggered.connect(self.ask)
-        pane.export_button.clicked.connect(self.ask)
         pane.export_bar.stop_button.clicked.connect(self._on_bar_stop_requested)
         self.job.progressed.connect(self._on_job_progressed)
         self.job.finished.connect(self._on_job_finished)
         self.job.failed.connect(self._on_job_failed)
-        self.job.changed.connect(self._enable)
-        model.run_reset.connect(self._enable)
-        model.merges_appended.connect(self._enable)
-        self._enable()
+        window.actions_.bind(self, self.job.changed, model.run_reset, model.merges_appended)
+        action = window.actions_.export_history
+        pane.export_button.clicked.connect(action.trigger)
+        action.enabledChanged.connect(pane.export_button.setEnabled)
+        pane.export_button.setEnabled(action.isEnabled())
 
-    def ask(self) -> None:
+    @command(
+        tr("&Export merge history…"), tr("Save the merges as CSV, JSONL or Parquet"), "Ctrl+E",
+        when=lambda self: self._model.merge_count > 0 and not self.job.is_running,
+    )  # fmt: skip
+    def export_history(self) -> None:
         """Ask which merges to export and where, and write them."""
-        if not self._action.isEnabled():
-            return
         rows = self._pane.rows
         shown = None if rows.is_plain else rows.rowCount()
         dialog = HistoryExportDialog(self._model.merge_count, shown, self._window)
@@ -341,11 +341,6 @@ class HistoryExport(QObject):
         self._pane.export_bar.hide()
         self._window.messages.show_error(error)
 
-    def _enable(self) -> None:
-        is_possible = self._model.merge_count > 0 and not self.job.is_running
-        self._action.setEnabled(is_possible)
-        self._pane.set_export_enabled(is_possible)
-
 
 def _write_table(
     path: Path,
@@ -381,17 +376,15 @@ class ChartExport(QObject):
         self._window = window
         self._model = window.session.model
         self._pane = window.charts_pane
-        self._action = window.actions_.save_chart
-        self._action.triggered.connect(self.ask)
-        self._pane.save_requested.connect(self.ask)
-        self._model.merges_appended.connect(self._enable)
-        self._model.run_reset.connect(self._enable)
-        self._enable()
+        window.actions_.bind(self, self._model.merges_appended, self._model.run_reset)
+        self._pane.save_requested.connect(window.actions_.save_chart.trigger)
 
-    def ask(self) -> None:
+    @command(
+        tr("Save c&hart…"), tr("Save the current chart as a PNG or SVG image"),
+        when=lambda self: self._model.merge_count > 0,
+    )  # fmt: skip
+    def save_chart(self) -> None:
         """Open the dialog that asks where to save."""
-        if not self._model.merge_count:
-            return
         dialog = place_dialog(self._window, self.tr("Save chart"), QFileDialog.AcceptMode.AcceptSave, None)
         dialog.setNameFilters([self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")])
         dialog.setDefaultSuffix(_CHART_KINDS[0])
@@ -413,6 +406,3 @@ class ChartExport(QObject):
 
     def _on_dialog_filter_selected(self, dialog: QFileDialog, name_filter: str) -> None:
         dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in name_filter))
-
-    def _enable(self) -> None:
-        self._action.setEnabled(bool(self._model.merge_count))

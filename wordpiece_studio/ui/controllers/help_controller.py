@@ -6,15 +6,23 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
-from PySide6.QtGui import QCursor, QDesktopServices
+from PySide6.QtGui import QAction, QCursor, QDesktopServices
 from PySide6.QtWidgets import QApplication, QDialog
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, diagnostics, log_path
-from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow, KeysWindow, command_lines, pane_lines
+from wordpiece_studio.ui.dialogs.help_window import (
+    GLOSSARY,
+    HelpWindow,
+    KeysWindow,
+    command_lines,
+    help_pages,
+    pane_lines,
+)
 from wordpiece_studio.ui.dialogs.palette import (
     Entry,
     Palette,
@@ -25,9 +33,10 @@ from wordpiece_studio.ui.dialogs.palette import (
     token_entries,
 )
 from wordpiece_studio.ui.widgets.explained import entry_at
-from wordpiece_studio.ui.widgets.plain import copy_text
+from wordpiece_studio.ui.widgets.plain import copy_text, menu_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from PySide6.QtWidgets import QWidget
@@ -48,22 +57,16 @@ class HelpController(QObject):
         self._commands: list[Entry] = []
         self._vocabulary: Vocabulary | None = None
         self._tokens: list[str] = []
-        actions = window.actions_
-        actions.command_palette.triggered.connect(self._open_palette)
-        actions.explain.triggered.connect(self._explain)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
-        actions.shortcuts.triggered.connect(self._show_keys)
-        actions.about.triggered.connect(lambda: about_box(window).open())
-        actions.copy_diagnostics.triggered.connect(self._copy_and_say)
-        actions.open_log_folder.triggered.connect(self._open_log_folder)
-        actions.pages.triggered.connect(lambda action: self._show_page(action.data()))
         window.messages.diagnostics_requested.connect(self._copy_diagnostics)
+        window.actions_.bind(self)
 
     # -- shortcuts, pages, version, diagnostics
 
-    def _show_keys(self) -> None:
+    @command(tr("&Keyboard shortcuts"), tr("Show all keyboard shortcuts"), "Shift+F1")
+    def shortcuts(self) -> None:
         if self.keys is None:
             lines = [*command_lines(self._window.actions_.placed()), *pane_lines()]
             self.keys = KeysWindow(lines, self._window.theme, self._window)
@@ -82,15 +85,20 @@ class HelpController(QObject):
             above = above.parentWidget()
         return above is not None
 
-    def _explain(self) -> None:
+    @command(tr("&Explain this"), tr("Show help for the item under the pointer or with the focus"), "F1")
+    def explain(self) -> None:
         active = QApplication.activeWindow() or self._window
         pointed = QApplication.widgetAt(QCursor.pos())
         if pointed is None or pointed.window() is not active:
             pointed = None
         found = (entry_at(each, QCursor.pos()) for each in (pointed, active.focusWidget()) if each is not None)
-        self._show_page(resource_path(GLOSSARY), next(filter(None, found), ""))
+        self.show_page(resource_path(GLOSSARY), next(filter(None, found), ""))
 
-    def _show_page(self, page: Path, entry: str = "") -> None:
+    def _pages(self) -> Iterator[MenuChoice]:
+        return (MenuChoice(page.path, menu_text(page.title)) for page in help_pages())
+
+    @command(choices=_pages)
+    def show_page(self, page: Path, entry: str = "") -> None:
         """Show a page in a window of its own, which belongs to the dialog that blocks the others, if there is one."""
         owner = QApplication.activeModalWidget() or self._window
         pages = owner.findChild(HelpWindow, options=Qt.FindChildOption.FindDirectChildrenOnly)
@@ -98,7 +106,12 @@ class HelpController(QObject):
             pages = HelpWindow(self._window.theme, owner)
         pages.begin(page, entry)
 
-    def _copy_and_say(self) -> None:
+    @command(tr("&About WordPiece Studio"), tr("Show the version and the license"), role=QAction.MenuRole.AboutRole)
+    def about(self) -> None:
+        about_box(self._window).open()
+
+    @command(tr("&Copy diagnostics"), tr("Copy versions, settings and the end of the log to the clipboard"))
+    def copy_diagnostics(self) -> None:
         self._copy_diagnostics()
         self._window.messages.show_information(
             self.tr("The diagnostics are on the clipboard."),
@@ -119,7 +132,8 @@ class HelpController(QObject):
         }
         copy_text(diagnostics(described))
 
-    def _open_log_folder(self) -> None:
+    @command(tr("Open &log folder"), tr("Show the folder of the log file"))
+    def open_log_folder(self) -> None:
         folder = log_path().parent
         if not folder.is_dir() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
             error = StudioError("The log folder cannot be shown", "It is {path}.", path=folder)
@@ -136,7 +150,10 @@ class HelpController(QObject):
         commands = matching_entries(self._commands, text)
         return [*([step] if step is not None else []), *commands, *tokens]
 
-    def _open_palette(self) -> None:
+    @command(
+        tr("Comman&d palette…"), tr("Find any command, step, token, sample or file by name"), "Ctrl+K Ctrl+Shift+P"
+    )
+    def command_palette(self) -> None:
         palette = self.palette or self._new_palette()
         if palette.isVisible():
             palette.leave()

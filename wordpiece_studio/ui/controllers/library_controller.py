@@ -8,14 +8,14 @@ from PySide6.QtCore import QObject
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
+from wordpiece_studio.session.corpus_counting import CountsRequest
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
 from wordpiece_studio.ui.widgets.token_text import library_trainer_name, number_text, repetition_text, run_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from PySide6.QtGui import QAction
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryTrainer
@@ -31,33 +31,53 @@ class LibraryController(QObject):
         self._session = session = window.session
         self._training = session.library_job
         self._banner = window.notices.library
-        self._actions = actions = window.actions_
+        self._actions = window.actions_
         self._trainer: LibraryTrainer | None = None  # being trained, or waiting for counts
-        self._is_waiting = False
-        actions.library_trainers.triggered.connect(self._on_library_trainers_triggered)
-        actions.stop_library.triggered.connect(self._stop)
-        session.runs.replaced.connect(self._stop)  # what it learns is no run of another project
-        session.counting.counts_changed.connect(self._on_counting_counts_changed)
-        session.counting.failed.connect(self._on_counting_failed)
-        session.counting.state_changed.connect(self._on_counting_state_changed)
+        self._trains_twice = False
+        self._request = CountsRequest(session.counting, self._begin, self._give_up, self)
+        session.runs.replaced.connect(self.stop_library)  # what it learns is no run of another project
         self._training.progressed.connect(self._on_training_progressed)
         self._training.finished.connect(self._on_training_finished)
         self._training.failed.connect(self._on_training_failed)
-        self._show(None)
+        self._actions.bind(self)
 
-    def _on_library_trainers_triggered(self, action: QAction) -> None:
+    def _trainers(self) -> Iterator[MenuChoice]:
+        tip = self.tr("Train on the corpus words with this library’s own trainer, as a new run")
+        for trainer, text in (
+            ("tokenizers-wordpiece", self.tr("&WordPiece (tokenizers)")),
+            ("tokenizers-bpe", self.tr("&BPE (tokenizers)")),
+            ("tokenizers-unigram", self.tr("&Unigram (tokenizers)")),
+            ("sentencepiece-bpe", self.tr("B&PE (SentencePiece)")),
+            ("sentencepiece-unigram", self.tr("U&nigram (SentencePiece)")),
+        ):
+            yield MenuChoice(trainer, text, tip)
+
+    @command(choices=_trainers)
+    def train_with_library(self, trainer: LibraryTrainer) -> None:
         self._training.stop()
-        self._show(action.data())
-        counting = self._session.counting
-        if counting.counts is not None:
-            self._begin(counting.counts)
-            return
-        self._is_waiting = True
-        self._banner.show_message(self.tr("Counting the words…"), action=self.tr("Stop"), act=self._stop)
-        if counting.is_paused:
-            counting.resume()
-        elif not (counting.is_running or counting.is_expecting):
-            counting.count_now()
+        self._show(trainer)
+        if self._session.counting.counts is None:
+            self._banner.show_message(self.tr("Counting the words…"), action=self.tr("Stop"), act=self.stop_library)
+        self._request.ask()
+
+    @command(
+        tr("Train &twice and compare"),
+        tr("Some libraries learn a different vocabulary each time, even from the same words"),
+        checked=lambda self: self._trains_twice,
+    )
+    def library_twice(self) -> None:
+        self._trains_twice = not self._trains_twice
+
+    @command(
+        tr("&Stop library training"),
+        tr("Stop training with another library and discard the result"),
+        when=lambda self: self._trainer is not None,
+    )
+    def stop_library(self) -> None:
+        if self._trainer is not None:
+            self._training.stop()
+            self._show(None)
+            self._banner.show_message(self.tr("Training with another library was stopped; the result was discarded."))
 
     def _begin(self, counts: WordCounts) -> None:
         trainer = self._trainer
@@ -74,31 +94,19 @@ class LibraryController(QObject):
             self._banner.show_message(why_no_words(counts), "warning")
             return
         origin = self._session.origin(is_wanted=True)
-        self._training.run(trainer, counts, config, origin, self._actions.library_twice.isChecked())
-
-    def _stop(self) -> None:
-        if self._trainer is not None:
-            self._training.stop()
-            self._show(None)
-            self._banner.show_message(self.tr("Training with another library was stopped; the result was discarded."))
+        self._training.run(trainer, counts, config, origin, self._trains_twice)
 
     def _show(self, trainer: LibraryTrainer | None) -> None:
         """Note what is being trained; None if nothing is."""
-        self._trainer, self._is_waiting = trainer, False
-        self._actions.stop_library.setEnabled(trainer is not None)
+        self._trainer = trainer
+        self._request.cancel()
+        self._actions.refresh_soon()
         self._banner.clear()
 
-    def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
-        if counts is not None and self._is_waiting:
-            self._is_waiting = False
-            self._begin(counts)
-
-    def _on_counting_state_changed(self) -> None:
-        if self._is_waiting and self._session.counting.was_stopped:  # no counts will come
+    def _give_up(self, error: StudioError | None) -> None:
+        if error is None:  # the counting was stopped in the corpus pane
             self._show(None)
-
-    def _on_counting_failed(self, error: StudioError) -> None:
-        if self._is_waiting:
+        else:
             self._on_training_failed(error)
 
     def _on_training_progressed(self, progress: LibraryProgress) -> None:
@@ -115,7 +123,7 @@ class LibraryController(QObject):
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
         if text != self._banner.text:
-            self._banner.show_message(text, action=self.tr("Stop"), act=self._stop)
+            self._banner.show_message(text, action=self.tr("Stop"), act=self.stop_library)
 
     def _on_training_finished(self, run: Run) -> None:
         self._show(None)

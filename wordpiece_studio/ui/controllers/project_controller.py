@@ -22,6 +22,7 @@ from wordpiece_studio.session.task import Task, later, single_shot
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.system.printable import display_name, file_error
+from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.dialogs.file_questions import (
     RecoveryDialog,
     changed_box,
@@ -197,6 +198,14 @@ class ProjectController(QObject):
         self._window.close()
 
     # -- saving
+
+    @command(tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save")
+    def save_project(self) -> None:
+        self.save()
+
+    @command(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
+    def save_project_as(self) -> None:
+        self.save_as()
 
     def save(self, then: Callable[[], None] | None = None) -> None:
         """Save the project, asking for a name if it has none; call `then` when it is saved."""
@@ -374,18 +383,8 @@ class ProjectController(QObject):
         if not self._title_timer.isActive():
             self._title_timer.start()
 
-    # -- the rest
-
-    def _on_save_triggered(self) -> None:
-        self.save()
-
-    def _on_save_as_triggered(self) -> None:
-        self.save_as()
-
     def _connect(self) -> None:
-        actions = self._window.actions_
-        actions.save_project.triggered.connect(self._on_save_triggered)
-        actions.save_project_as.triggered.connect(self._on_save_as_triggered)
+        self._window.actions_.bind(self)
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)
         self._state.failed.connect(self._messages.show_error)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresText
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
@@ -19,82 +20,104 @@ from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtGui import QAction
+    from collections.abc import Iterator
 
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.workspace import Workspace
 
 
-class RunsController(QObject):
-    """Connects the commands to the runs."""
+_KEYS = 8
+"""Alt and a digit show a run."""
 
+
+class RunsController(QObject):
     def __init__(self, window: Workspace, project: ProjectController) -> None:
         super().__init__(window)
         self._window = window
         self._project = project
         self._session = window.session
         self._runs = window.session.runs
-        self._actions = actions = window.actions_
-        runs, charts = self._runs, window.charts_pane
-        actions.next_run.triggered.connect(lambda: runs.show_next())
-        actions.previous_run.triggered.connect(lambda: runs.show_next(-1))
-        actions.show_run.triggered.connect(self._show)
-        for action, act in (
-            (actions.keep_run, runs.keep),
-            (actions.compare_run, lambda run: runs.set_compared(run, actions.compare_run.isChecked())),
-            (actions.rename_run, self._ask_for_name),
-            (actions.close_run, runs.close),
-            (actions.bring_text_back, self._bring_text_back),
-        ):
-            action.triggered.connect(partial(self._act, act))
-        actions.word_differences.triggered.connect(self._show_word_differences)
-        actions.go_to_parting.triggered.connect(self._go_to_parting)
-        actions.vocabulary_overlap.triggered.connect(self._show_overlap)
-        actions.figures.triggered.connect(self._show_figures)
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
-        charts.files_requested.connect(self._ask_for_texts)
-        charts.tokenizers_requested.connect(self._ask_for_tokenizers)
+        window.charts_pane.files_requested.connect(self._ask_for_texts)
+        window.charts_pane.tokenizers_requested.connect(self._ask_for_tokenizers)
         self._runs.chosen.connect(self._on_runs_chosen)
         self.overlap: OverlapWindow | None = None
         """The window about the vocabularies, if it was ever opened."""
         self._comparison = window.session.comparison
-        self._comparison.changed.connect(self._enable)
-        self._enable()
+        window.actions_.bind(self, self._comparison.changed)
 
-    def _show(self, action: QAction) -> None:
-        place = action.data()
-        if place < len(self._runs.all):
-            self._runs.show(self._runs.all[place])
+    # -- showing another run
 
-    def _act(self, act: Callable[[Run], None], _is_checked: bool = False) -> None:
-        """Do something to the run that is shown."""
-        if self._runs.current is not None:
-            act(self._runs.current)
+    def _has_others(self) -> bool:
+        return len(self._runs.all) > 1
+
+    @command(tr("&Next run"), tr("Show the run in the next tab"), "Ctrl+Tab", when=_has_others)
+    def next_run(self) -> None:
+        self._runs.show_next()
+
+    @command(tr("&Previous run"), tr("Show the run in the previous tab"), "Ctrl+Shift+Tab", when=_has_others)
+    def previous_run(self) -> None:
+        self._runs.show_next(-1)
+
+    def _places(self) -> Iterator[MenuChoice]:
+        for place in range(_KEYS):
+            text = self.tr("Run {place}").format(place=place + 1)
+            yield MenuChoice(place, text, self.tr("Show the run in this tab"), f"Alt+{place + 1}")
+
+    def _look_of_place(self, place: int) -> tuple[str, str]:
+        runs = self._runs.all
+        return (menu_text(f"{runs[place].letter}  {run_names(runs)[place]}") if place < len(runs) else "", "")
+
+    @command(choices=_places, look=_look_of_place)
+    def show_run(self, place: int) -> None:
+        self._runs.show(self._runs.all[place])
+
+    # -- the run that is shown
+
+    def _has_run(self) -> bool:
+        return self._runs.current is not None
+
+    @command(
+        tr("&Keep this run"), tr("Keep this preview as a run; the next change opens a new preview"),
+        when=lambda self: self._has_run() and not self._runs.current.is_kept,
+    )  # fmt: skip
+    def keep_run(self) -> None:
+        self._runs.keep(self._shown)
+
+    @command(
+        tr("Co&mpare this run"), tr("Show how this run tokenizes the live text, next to other runs"),
+        when=_has_run, checked=lambda self: self._has_run() and self._runs.current.is_compared,
+    )  # fmt: skip
+    def compare_run(self) -> None:
+        self._runs.set_compared(self._shown, not self._shown.is_compared)
+
+    @command(tr("&Rename this run…"), tr("Rename the current run"), when=_has_run)
+    def rename_run(self) -> None:
+        self._ask_for_name(self._shown)
+
+    @command(tr("&Close this run"), tr("Close the current run; Undo brings it back"), "Ctrl+W", when=_has_run)
+    def close_run(self) -> None:
+        self._runs.close(self._shown)
+
+    @property
+    def _shown(self) -> Run:
+        assert self._runs.current is not None
+        return self._runs.current
 
     def _ask_for_name(self, run: Run) -> None:
         dialog = RenameDialog(run.letter, run.name, self._window)
         dialog.text_chosen.connect(partial(self._runs.rename, run))
         dialog.open()
 
-    def _show_word_differences(self) -> None:
-        self._window.docks.bring("corpus")
-        self._window.corpus_pane.show_face(Face.WORDS)
-        self._window.corpus_pane.words_face.choose_next()
-
-    def _go_to_parting(self) -> None:
-        self._window.docks.bring("timeline")
-        self._window.timeline_pane.go_to_parting()
-
-    def _show_overlap(self) -> None:
-        if self.overlap is None:
-            self.overlap = OverlapWindow(self._session, self._window)
-        self.overlap.begin()
-
-    def _bring_text_back(self, run: Run) -> None:
+    @command(
+        tr("Re&store this run’s corpus"), tr("Reopen the corpus that this run was trained on"),
+        when=lambda self: self._window.run_strip.restores_text,
+        look=lambda self: (self._window.run_strip.restoring_words, ""),
+    )  # fmt: skip
+    def bring_text_back(self) -> None:
         """Show the text of the run; where it is an earlier state of the present one, as an edit that can be undone."""
+        run = self._shown
         corpus = run.origin.corpus
         if corpus is None:
             return
@@ -114,9 +137,41 @@ class RunsController(QObject):
         self._window.project.detach()
         self._session.bring_back(run)
 
-    # The figures.
+    # -- comparing
 
-    def _show_figures(self) -> None:
+    @command(
+        tr("&Words split differently"),
+        tr("List the words that a compared run splits differently; repeat for the next run, then for all words"),
+        "Ctrl+Shift+W",
+        when=lambda self: self._comparison.has_any,
+    )
+    def word_differences(self) -> None:
+        self._window.docks.bring("corpus")
+        self._window.corpus_pane.show_face(Face.WORDS)
+        self._window.corpus_pane.words_face.choose_next()
+
+    @command(
+        tr("Vocabulary &overlap"),
+        tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on"),
+        when=lambda self: self._comparison.has_any,
+    )
+    def vocabulary_overlap(self) -> None:
+        if self.overlap is None:
+            self.overlap = OverlapWindow(self._session, self._window)
+        self.overlap.begin()
+
+    @command(
+        tr("Go to where r&uns diverge"),
+        tr("Go to the first step at which a compared run merges a different pair; repeat for the next run"),
+        "Ctrl+Shift+G",
+        when=lambda self: bool(self._comparison.others),
+    )
+    def go_to_parting(self) -> None:
+        self._window.docks.bring("timeline")
+        self._window.timeline_pane.go_to_parting()
+
+    @command(tr("Run metr&ics"), tr("Evaluate runs and other tokenizers on a text, such as held-out text"))
+    def figures(self) -> None:
         self._window.docks.bring("charts")
         self._window.charts_pane.show_figures()
 
@@ -142,20 +197,3 @@ class RunsController(QObject):
         if left is not None and left.stop_reason is None and self._session.model.state is TrainerState.TRAINING:
             words = self.tr("Training of run {letter} is paused. Switch back to the run to resume it.")
             self._window.notices.training.show_message(words.format(letter=left.letter))
-
-    def _enable(self) -> None:
-        runs, current = self._runs.all, self._runs.current
-        for action in (self._actions.next_run, self._actions.previous_run):
-            action.setEnabled(len(runs) > 1)
-        for action in (self._actions.compare_run, self._actions.rename_run, self._actions.close_run):
-            action.setEnabled(current is not None)
-        self._actions.go_to_parting.setEnabled(bool(self._comparison.others))
-        for action in (self._actions.word_differences, self._actions.vocabulary_overlap):
-            action.setEnabled(bool(self._comparison.beside()))
-        self._actions.compare_run.setChecked(current is not None and current.is_compared)
-        self._actions.keep_run.setEnabled(current is not None and not current.is_kept)
-        names = run_names(runs)
-        for place, action in enumerate(self._actions.show_run.actions()):
-            action.setVisible(place < len(runs))
-            if place < len(runs):
-                action.setText(menu_text(f"{runs[place].letter}  {names[place]}"))

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject
 from wordpiece_studio.session.breakpoints import id_of_token
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import one_line
+from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
 
@@ -28,8 +29,6 @@ _MANY = 10
 
 
 class StepController(QObject):
-    """Connects the commands to the model, the player and the marks, and says when there is nothing to move to."""
-
     def __init__(self, window: Workspace, training: TrainingController) -> None:
         super().__init__(window)
         self._window = window
@@ -38,63 +37,80 @@ class StepController(QObject):
         self._player = window.session.player
         self._marks = window.session.marks
         self._changes = window.session.changes
-        self._actions = window.actions_
         self._pane = window.timeline_pane
         self.editor: BreakpointEditor | None = None  # once it was opened
-        self.bookmarks: BookmarksDialog | None = None
-        self._connect_moves()
-        self._connect_marks()
-        self._connect_session()
-        self._enable()
-        self._enable_selection()
-
-    def _connect_moves(self) -> None:
-        actions, model, changes = self._actions, self._model, self._changes
-        actions.next_merge.triggered.connect(self._go_on)
-        actions.previous_merge.triggered.connect(lambda: self._move(model.previous_merge))
-        actions.first_merge.triggered.connect(lambda: self._move(model.first))
-        actions.last_merge.triggered.connect(lambda: self._move(model.last))
-        actions.ten_on.triggered.connect(lambda: self._seek(model.step + _MANY))
-        actions.ten_back.triggered.connect(lambda: self._seek(model.step - _MANY))
-        actions.next_change.triggered.connect(lambda: self._seek(changes.next_after(model.step)))
-        actions.previous_change.triggered.connect(lambda: self._seek(changes.previous_before(model.step)))
-        actions.play.triggered.connect(self._play)
-        actions.go_to_birth.triggered.connect(self._go_to_birth)
-        actions.clear_selection.triggered.connect(lambda: model.set_selection(None))
-
-    def _connect_marks(self) -> None:
-        actions, run = self._actions, self._marks.run
-        actions.breakpoints.triggered.connect(self._edit_breakpoints)
-        actions.run_to_breakpoint.triggered.connect(lambda: self._move(run.run))
-        actions.run_back.triggered.connect(lambda: self._move(run.run_back))
-        actions.keep_step.triggered.connect(self._keep_step)
-        actions.compare_step.triggered.connect(self._compare_step)
-        actions.bookmarks.triggered.connect(self._show_bookmarks)
-
-    def _connect_session(self) -> None:
+        self.bookmarks_window: BookmarksDialog | None = None
         model, player, marks = self._model, self._player, self._marks
-        for changed in (
-            model.step_changed, model.state_changed, model.run_reset, marks.run.waiting_changed, marks.watch.changed,
-        ):  # fmt: skip
-            changed.connect(self._enable)
-        for changed in (model.merges_appended, self._changes.changed):
-            changed.connect(self._enable_moves)
-        player.playing_changed.connect(self._actions.play.setChecked)
         player.halted.connect(self._on_halted)
         marks.run.halted.connect(self._on_halted)
         marks.run.ended.connect(lambda: self._pane.say_here(self.tr("no more breakpoints are hit")))
         marks.watch.faulted.connect(self._on_watch_faulted)
-        model.selection_changed.connect(self._enable_selection)
-        model.merges_appended.connect(self._on_model_merges_appended)
-        model.run_reset.connect(self._enable_selection)
+        window.actions_.bind(
+            self, model.step_changed, model.state_changed, model.run_reset, model.merges_appended,
+            model.selection_changed, self._changes.changed, player.playing_changed, marks.run.waiting_changed,
+            marks.watch.changed,
+        )  # fmt: skip
 
-    # -- moving
+    # -- why there is nothing to do
+
+    def _at_start(self) -> str:
+        return "" if self._model.step > 0 else self.tr("The current step is before the first merge")
+
+    def _at_end(self) -> str:
+        return self.tr("The current step is the last merge") if self._model.is_at_head else ""
+
+    def _no_next(self) -> str:
+        model = self._model
+        if model.history is not None and not model.history.has_steps:
+            return self._at_end()
+        follows = model.is_at_head and model.state is TrainerState.TRAINING
+        return self.tr("The step follows training while it runs") if follows else ""
+
+    def _no_change(self, step: int | None, at_edge: str) -> str:
+        if step is not None and step <= self._model.merge_count:
+            return ""
+        if at_edge:
+            return at_edge
+        if not self._changes.is_known:
+            return self.tr("Still finding the steps that change the live text")
+        return self.tr("No step in this direction changes the live text")
+
+    def _no_next_change(self) -> str:
+        return self._no_change(self._changes.next_after(self._model.step), self._at_end())
+
+    def _no_previous_change(self) -> str:
+        return self._no_change(self._changes.previous_before(self._model.step), self._at_start())
+
+    def _no_merges(self) -> str:
+        return "" if self._model.merge_count else self.tr("Nothing has been trained yet")
+
+    def _no_run(self) -> str:
+        return "" if self._model.history is not None else self.tr("Nothing has been trained yet")
+
+    def _no_breakpoint(self) -> str:
+        return self._no_run() or ("" if self._marks.watch.is_set else self.tr("No breakpoint is set"))
+
+    def _no_next_breakpoint(self) -> str:
+        waits = self._marks.run.is_waiting
+        return self._no_breakpoint() or (self.tr("Already running: pause the training to stop") if waits else "")
+
+    def _no_previous_breakpoint(self) -> str:
+        if reason := self._no_breakpoint():
+            return reason
+        has_any = self._marks.watch.previous_hit(self._model.step) is not None
+        return "" if has_any else self.tr("No breakpoint is hit before this step")
+
+    # -- moving; Left and Right belong to the text in a text field, the other keys work everywhere
 
     def _move(self, move: Callable[[], None]) -> None:
         self._player.stop()
         move()
 
-    def _go_on(self) -> None:
+    @command(
+        tr("&Next merge"), tr("Go one merge forward; at the last one, learn one more"), "Alt+Right Right F10", "next",
+        unless=_no_next,
+    )  # fmt: skip
+    def next_merge(self) -> None:
         self._player.stop()
         model = self._model
         if model.history is None:
@@ -105,18 +121,73 @@ class StepController(QObject):
         else:
             model.next_merge()
 
+    @command(tr("Pre&vious merge"), tr("Go one merge back"), "Alt+Left Left Shift+F10", "previous", unless=_at_start)
+    def previous_merge(self) -> None:
+        self._move(self._model.previous_merge)
+
     def _seek(self, step: int | None) -> None:
         self._player.stop()
         if step is not None:
             self._model.seek(step)
 
-    def _play(self) -> None:
+    @command(tr("Ten merges &forward"), tr("Go ten merges forward"), "Alt+PgDown Shift+Right", "ten_on", unless=_at_end)
+    def ten_on(self) -> None:
+        self._seek(self._model.step + _MANY)
+
+    @command(tr("&Ten merges back"), tr("Go ten merges back"), "Alt+PgUp Shift+Left", "ten_back", unless=_at_start)
+    def ten_back(self) -> None:
+        self._seek(self._model.step - _MANY)
+
+    @command(
+        tr("Go to the b&eginning"), tr("Step 0, before the first merge"), "Alt+Home Home", "first", unless=_at_start
+    )
+    def first_merge(self) -> None:
+        self._move(self._model.first)
+
+    @command(tr("Go to the &last merge"), tr("The step after the last merge"), "Alt+End End", "last", unless=_at_end)
+    def last_merge(self) -> None:
+        self._move(self._model.last)
+
+    @command(
+        tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play",
+        checked=lambda self: self._player.is_playing, unless=_no_merges,
+    )  # fmt: skip
+    def play(self) -> None:
         self._player.toggle()
-        self._actions.play.setChecked(self._player.is_playing)
+
+    @command(
+        tr("Next &change to the text"), tr("Go to the next step that changes how the live text is tokenized"),
+        "F9 Ctrl+Right", "next_change", unless=_no_next_change,
+    )  # fmt: skip
+    def next_change(self) -> None:
+        self._seek(self._changes.next_after(self._model.step))
+
+    @command(
+        tr("Previous change to the te&xt"), tr("Go to the previous step that changed how the live text is tokenized"),
+        "Shift+F9 Ctrl+Left", "previous_change", unless=_no_previous_change,
+    )  # fmt: skip
+    def previous_change(self) -> None:
+        self._seek(self._changes.previous_before(self._model.step))
 
     # -- breakpoints
 
-    def _edit_breakpoints(self) -> None:
+    @command(
+        tr("&Run to the next breakpoint"),
+        tr("Go to the next step that hits a breakpoint; continues training if needed"),
+        "Ctrl+F8", "run", unless=_no_next_breakpoint,
+    )  # fmt: skip
+    def run_to_breakpoint(self) -> None:
+        self._move(self._marks.run.run)
+
+    @command(
+        tr("Run bac&k to the previous breakpoint"), tr("Go back to the previous step that hits a breakpoint"),
+        "Ctrl+Shift+F8", "run_back", unless=_no_previous_breakpoint,
+    )  # fmt: skip
+    def run_back(self) -> None:
+        self._move(self._marks.run.run_back)
+
+    @command(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
+    def breakpoints(self) -> None:
         if self.editor is None:
             self.editor = BreakpointEditor(self._marks, self._window)
         self.editor.begin()
@@ -131,7 +202,8 @@ class StepController(QObject):
 
     # -- bookmarks
 
-    def _keep_step(self) -> None:
+    @command(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", "keep", unless=_no_run)
+    def keep_step(self) -> None:
         self._player.stop()
         step = self._model.step  # a running training may go on meanwhile
         dialog = KeepDialog(step, merge_words(step, self._model.history), self._window)
@@ -141,10 +213,15 @@ class StepController(QObject):
     def _keep(self, step: int, text: str) -> None:
         step = min(step, self._model.merge_count)
         row = self._marks.bookmarks.keep(one_line(text) or merge_words(step, self._model.history), step)
-        if self.bookmarks is not None:
-            self.bookmarks.select_row(row)
+        if self.bookmarks_window is not None:
+            self.bookmarks_window.select_row(row)
 
-    def _compare_step(self) -> None:
+    @command(
+        tr("Co&mpare with this step"),
+        tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop"),
+        "Ctrl+Shift+M", "compare", unless=_no_run,
+    )  # fmt: skip
+    def compare_step(self) -> None:
         """Compare with this step, which is bookmarked if it is not yet, or do so no longer."""
         bookmarks, step, history = self._marks.bookmarks, self._model.step, self._model.history
         here = [row for row, note in enumerate(bookmarks.notes) if note.step == step and bookmarks.is_of_run(note)]
@@ -154,11 +231,13 @@ class StepController(QObject):
         if not compared:
             bookmarks.set_compared(here[0] if here else bookmarks.keep(merge_words(step, history), step), True)
 
-    def _show_bookmarks(self) -> None:
-        if self.bookmarks is None:
-            self.bookmarks = BookmarksDialog(self._marks.bookmarks, self._actions, self._window.theme, self._window)
-            self.bookmarks.note_chosen.connect(lambda note: self._seek(note.step))
-        self.bookmarks.begin()
+    @command(tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", "bookmarks")
+    def bookmarks(self) -> None:
+        window = self._window
+        if self.bookmarks_window is None:
+            self.bookmarks_window = BookmarksDialog(self._marks.bookmarks, window.actions_, window.theme, window)
+            self.bookmarks_window.note_chosen.connect(lambda note: self._seek(note.step))
+        self.bookmarks_window.begin()
 
     # -- the selection
 
@@ -170,60 +249,17 @@ class StepController(QObject):
         token_id = id_of_token(selection, history.vocabulary(self._model.merge_count))
         return (history.birth_step(token_id) or None) if token_id is not None else None
 
-    def _go_to_birth(self) -> None:
-        step = self._birth_step()
-        if step is not None:
+    @command(
+        tr("Go to the step t&hat created the token"), tr("Go to the step that created the selected token"),
+        "Ctrl+Shift+B", when=lambda self: self._birth_step() is not None,
+    )  # fmt: skip
+    def go_to_birth(self) -> None:
+        if (step := self._birth_step()) is not None:
             self._model.seek(step)
 
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        if self._model.selection is not None:
-            self._enable_selection()
-
-    # -- what can be done now
-
-    def _enable_selection(self) -> None:
-        self._actions.clear_selection.setEnabled(self._model.selection is not None)
-        self._actions.go_to_birth.setEnabled(self._birth_step() is not None)
-
-    def _enable(self) -> None:
-        self._enable_moves()
-        self._enable_marks()
-
-    def _enable_moves(self) -> None:
-        model, actions, set_reason = self._model, self._actions, self._actions.set_reason
-        at_start = "" if model.step > 0 else self.tr("The current step is before the first merge")
-        at_end = "" if not model.is_at_head else self.tr("The current step is the last merge")
-        for action in (actions.previous_merge, actions.first_merge, actions.ten_back):
-            set_reason(action, at_start)
-        for action in (actions.last_merge, actions.ten_on):
-            set_reason(action, at_end)
-        follows = model.is_at_head and model.state is TrainerState.TRAINING
-        no_steps = model.history is not None and not model.history.has_steps
-        set_reason(
-            actions.next_merge,
-            at_end if no_steps else self.tr("The step follows training while it runs") if follows else "",
-        )
-        set_reason(actions.play, "" if model.merge_count else self.tr("Nothing has been trained yet"))
-        set_reason(actions.next_change, self._why_no_change(self._changes.next_after(model.step), at_end))
-        set_reason(actions.previous_change, self._why_no_change(self._changes.previous_before(model.step), at_start))
-
-    def _why_no_change(self, step: int | None, at_edge: str) -> str:
-        if step is not None and step <= self._model.merge_count:
-            return ""
-        if at_edge:
-            return at_edge
-        if not self._changes.is_known:
-            return self.tr("Still finding the steps that change the live text")
-        return self.tr("No step in this direction changes the live text")
-
-    def _enable_marks(self) -> None:
-        model, marks, actions, set_reason = self._model, self._marks, self._actions, self._actions.set_reason
-        no_run = "" if model.history is not None else self.tr("Nothing has been trained yet")
-        no_breakpoint = "" if marks.watch.is_set else self.tr("No breakpoint is set")
-        runs = self.tr("Already running: pause the training to stop") if marks.run.is_waiting else ""
-        set_reason(actions.run_to_breakpoint, no_run or no_breakpoint or runs)
-        has_before = marks.watch.is_set and marks.watch.previous_hit(model.step) is not None
-        none_before = "" if has_before else self.tr("No breakpoint is hit before this step")
-        set_reason(actions.run_back, no_run or no_breakpoint or none_before)
-        for action in (actions.keep_step, actions.compare_step):
-            set_reason(action, no_run)
+    @command(
+        tr("Clear the select&ion"), tr("Clear the selection in all panes"), "Esc",
+        when=lambda self: self._model.selection is not None,
+    )  # fmt: skip
+    def clear_selection(self) -> None:
+        self._model.set_selection(None)

@@ -11,10 +11,12 @@ from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.corpus_counting import CountsRequest
 from wordpiece_studio.session.run import Progress, TrainerState
 from wordpiece_studio.session.session import LiveTraining
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.panes.training_bar.training_words import (
     EngineNotice,
@@ -28,10 +30,9 @@ from wordpiece_studio.ui.panes.training_bar.training_words import (
     why_not_further,
     why_nothing_was_learned,
 )
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
@@ -42,7 +43,7 @@ _MUCH = 0.8  # of the free memory
 
 
 class TrainingController(QObject):
-    """Connects the bar and the commands to the model.
+    """Trains by command, and shows in the bar how far it is.
 
     Every training is a run of its own; when the Studio trains by itself, as one types, `LiveTraining` says.
     """
@@ -58,7 +59,6 @@ class TrainingController(QObject):
         self._bar = window.bar
         self._banner = window.notices.training
         self._actions = window.actions_
-        self._is_waiting = False  # for counts, in order to train
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
         self._step_wanted: int | None = None  # where to go when the run has ended
@@ -66,32 +66,18 @@ class TrainingController(QObject):
         self._refusal = ""  # the last message about a training that could not begin
         self.engine = EngineNotice(self)
         self.needs = TrainingNeeds(window)
-        self._connect_commands()
         self._connect_session()
-        self._show_objective()
+        self._request = CountsRequest(self._counting, self._begin, self._give_up, self)
+        self._actions.bind(self, self._settings.changed, self._settings.replaced)
         self._show_state()
-
-    def _connect_commands(self) -> None:
-        actions = self._actions
-        actions.train_as_you_type.setChecked(self.live.is_on)
-        actions.train.triggered.connect(self._train)
-        actions.train_further.triggered.connect(self._ask_how_far)
-        actions.pause.triggered.connect(self._pause_or_resume)
-        actions.stop.triggered.connect(self._stop)
-        actions.objectives.triggered.connect(lambda action: self._settings.choose(objective=action.data()))
-        actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
-        actions.train_as_you_type.toggled.connect(self._train_as_you_type)
 
     def _connect_session(self) -> None:
         session, model, counting = self._session, self._model, self._counting
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.warm_up.status_changed.connect(self._on_warm_up_status_changed)
         self._settings.changed.connect(self._on_settings_changed)
-        self._settings.replaced.connect(self._show_objective)
         self.engine.changed.connect(self._on_engine_changed)
         counting.counts_changed.connect(self._on_counting_counts_changed)
-        counting.failed.connect(self._on_counting_failed)
-        counting.state_changed.connect(self._on_counting_state_changed)
         model.run_reset.connect(self._on_model_run_reset)
         model.state_changed.connect(self._on_model_state_changed)
         model.progress_changed.connect(self._on_model_progress_changed)
@@ -109,7 +95,8 @@ class TrainingController(QObject):
         if not self._session.is_sample:
             self._banner.clear()  # it is about the previous corpus
             if not self._model.origin.is_wanted:  # its run is dropped
-                self._is_waiting = self._wants_one_merge = False
+                self._request.cancel()
+                self._wants_one_merge = False
                 self._step_wanted = None
         self._show_state()
 
@@ -135,25 +122,87 @@ class TrainingController(QObject):
 
     # -- commands
 
-    def _train(self) -> None:
-        if self._model.state is not TrainerState.TRAINING and not self._is_waiting:
-            self._next_is_automatic = False
-            self._step_wanted = None
-            self._wait_for_counts()
+    @property
+    def _has_begun(self) -> bool:
+        return self._model.state in (TrainerState.TRAINING, TrainerState.PAUSED)
 
-    def _pause_or_resume(self) -> None:
+    def _can_train(self) -> bool:
+        return self._model.state is not TrainerState.TRAINING and not self._request.is_waiting
+
+    @command(
+        tr("&Train"), tr("Train a vocabulary on the corpus, as a new run"), "F5 Ctrl+Return Ctrl+Enter", "play",
+        when=_can_train, is_primary=True,
+    )  # fmt: skip
+    def train(self) -> None:
+        self._next_is_automatic = False
+        self._step_wanted = None
+        self._wait_for_counts()
+
+    @command(
+        tr("Train &further…"), tr("Raise the vocabulary size and continue; everything learned is kept"),
+        "Shift+F5 Ctrl+Shift+Return", "further",
+        when=lambda self: self._can_train() and self._model.history is not None,
+        unless=lambda self: why_not_further(self._model),
+    )  # fmt: skip
+    def train_further(self) -> None:
+        note = further_note(self._session.changes_since_run(), self._model.origin.corpus_name)
+        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window, note=note)
+        dialog.again_chosen.connect(self._actions.train.trigger)
+        dialog.size_chosen.connect(self._on_further_size_chosen)
+        dialog.open()
+
+    def _look_of_pause(self) -> tuple[str, str]:
+        is_paused = self._model.state is TrainerState.PAUSED
+        return (self.tr("&Resume"), "play") if is_paused else (self.tr("&Pause"), "pause")
+
+    @command(
+        tr("&Pause"), tr("Pause the training; it can be resumed later"), "F6", "pause",
+        when=lambda self: self._has_begun, look=_look_of_pause,
+    )  # fmt: skip
+    def pause(self) -> None:
         if self._model.state is TrainerState.PAUSED:
             self._model.resume()
         else:
             self._model.pause()
 
-    def _stop(self) -> None:
-        if self._is_waiting:
-            self._is_waiting = False
+    @command(
+        tr("St&op and keep"), tr("Stop training and keep the merges learned so far"), "F7", "stop",
+        button=tr("Stop"),  # there is one place for all buttons of the training
+        when=lambda self: self._has_begun or self._request.is_waiting,
+    )  # fmt: skip
+    def stop(self) -> None:
+        if self._request.is_waiting:
+            self._request.cancel()
             self._counting.stop()
             self._show_state()
         else:
             self._model.stop()
+
+    def _objectives(self) -> Iterator[MenuChoice]:
+        tr = self.tr
+        yield MenuChoice("likelihood", tr("&Likelihood"), tr("Merge the pair that makes the corpus most probable"))
+        tip = tr("Merge the pair with the highest score, as in the Hugging Face course")
+        yield MenuChoice("score", tr("&Score"), tip)
+        tip = tr("Merge the most frequent pair, as in byte pair encoding (BPE)")
+        yield MenuChoice("count", tr("&Count (BPE)"), tip)
+
+    @command(choices=_objectives, checked=lambda self, objective: self._settings.objective == objective)
+    def choose_objective(self, objective: str) -> None:
+        self._settings.choose(objective=objective)
+
+    @command(tr("&Special tokens…"), tr("Choose the tokens that come first and are never learned"))
+    def special_tokens(self) -> None:
+        self._bar.settings.edit_special_tokens()
+
+    @command(
+        tr("Train as you t&ype"), tr("Train a small corpus after every edit or change of a setting, as a preview"),
+        checked=lambda self: self.live.is_on,
+    )  # fmt: skip
+    def train_as_you_type(self) -> None:
+        try:
+            self.live.set_on(not self.live.is_on)
+        except StudioError as error:
+            self._refuse(error)
 
     def _press_train_further(self) -> None:
         self._banner.clear()
@@ -165,13 +214,6 @@ class TrainingController(QObject):
         self._actions.train.trigger()
 
     # -- training further
-
-    def _ask_how_far(self) -> None:
-        note = further_note(self._session.changes_since_run(), self._model.origin.corpus_name)
-        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window, note=note)
-        dialog.again_chosen.connect(self._actions.train.trigger)
-        dialog.size_chosen.connect(self._on_further_size_chosen)
-        dialog.open()
 
     def _on_further_size_chosen(self, size: int) -> None:
         counts, config = self._model.counts, self._model.config
@@ -191,28 +233,22 @@ class TrainingController(QObject):
 
     def _wait_for_counts(self) -> None:
         self._banner.clear()
-        self._is_waiting = True
-        if self._counting.counts is not None:
-            self._begin(self._counting.counts)
-            return
-        if self._counting.is_paused:
-            self._counting.resume()
-        elif not (self._counting.is_running or self._counting.is_expecting):  # else they arrive without being asked for
-            self._counting.count_now()
+        self._request.ask()
         self._show_state()
 
-    def _on_counting_state_changed(self) -> None:
-        if self._is_waiting and self._counting.was_stopped:  # in the corpus pane: no counts will come
-            self._is_waiting = self._wants_one_merge = False
-            self._show_state()
+    def _give_up(self, error: StudioError | None) -> None:
+        self._wants_one_merge = False
+        if error is not None:  # else the counting was stopped in the corpus pane
+            self._refuse(error)
+        self._show_state()
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         if counts is not None:
             self._settings.suggestion.take_counts(counts)
         self.needs.take_counts(counts)
-        if counts is not None and self._is_waiting:
-            self._begin(counts)
-        elif counts is not None and self.live.can_train(counts):
+        if counts is not None and self._request.is_waiting:
+            return  # they are what was asked for
+        if counts is not None and self.live.can_train(counts):
             self._train_live(counts)
         else:
             self._check_size()
@@ -232,15 +268,7 @@ class TrainingController(QObject):
         if not self._model.is_replacing:
             self._show_state()
 
-    def _on_counting_failed(self, error: StudioError) -> None:
-        is_asked_for = self._is_waiting  # else only the corpus pane says so
-        self._is_waiting = self._wants_one_merge = False
-        if is_asked_for:
-            self._refuse(error)
-        self._show_state()
-
     def _begin(self, counts: WordCounts) -> None:
-        self._is_waiting = False
         one_merge, self._wants_one_merge = self._wants_one_merge, False
         if not len(counts):
             self._banner.show_message(why_no_words(counts), "warning")
@@ -261,12 +289,6 @@ class TrainingController(QObject):
         self._model.start(counts, config, paused=one_merge, origin=origin)
         if one_merge:
             self._step_wanted = -1
-
-    def _train_as_you_type(self, is_on: bool) -> None:
-        try:
-            self.live.set_on(is_on)
-        except StudioError as error:
-            self._refuse(error)
 
     # -- signals of the model
 
@@ -313,12 +335,7 @@ class TrainingController(QObject):
 
     # -- what the bar shows
 
-    def _show_objective(self) -> None:
-        for action in self._actions.objectives.actions():
-            action.setChecked(action.data() == self._settings.objective)
-
     def _on_settings_changed(self) -> None:
-        self._show_objective()
         if self._banner.act == self._train_to_size_offered:
             self._banner.clear()
         self.needs.look()
@@ -341,29 +358,17 @@ class TrainingController(QObject):
 
     def _show_state(self) -> None:
         """Show the state of the model and of the run in the bar and the commands."""
-        model, actions, is_waiting = self._model, self._actions, self._is_waiting
-        training, paused = model.state is TrainerState.TRAINING, model.state is TrainerState.PAUSED
-        has_history = model.history is not None
-        had_keyboard = self._bar.buttons.has_keyboard
-        actions.train.setEnabled(not training and not is_waiting)
-        reason = why_not_further(model)
-        actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
-        set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
-        actions.pause.setEnabled(training or paused)
-        actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
-        actions.set_icon(actions.pause, "play" if paused else "pause")
-        actions.stop.setEnabled(training or paused or is_waiting)
-        self._bar.buttons.show_training(training or paused or is_waiting, had_keyboard=had_keyboard)
-        self._show_words(training, paused)
-
-    def _show_words(self, training: bool, paused: bool) -> None:
-        bar = self._bar
-        if self._is_waiting:
+        is_waiting, bar = self._request.is_waiting, self._bar
+        had_keyboard = bar.buttons.has_keyboard
+        self._actions.refresh()  # a button takes over the keyboard if its command can be done
+        bar.buttons.show_training(self._has_begun or is_waiting, had_keyboard=had_keyboard)
+        state = self._model.state
+        if is_waiting:
             bar.show_busy(self.tr("Counting the words…"))
-        elif training and self._model.history is None:
+        elif state is TrainerState.TRAINING and self._model.history is None:
             bar.show_busy(self.engine.waiting_words)
-        elif training or paused:
-            bar.show_progress(self._model.progress, paused)
+        elif self._has_begun:
+            bar.show_progress(self._model.progress, state is TrainerState.PAUSED)
         else:
             words, more = idle_words(self._session, self.needs.words)
             bar.show_text(*self.engine.beside(*words), more=more)

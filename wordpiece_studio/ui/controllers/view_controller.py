@@ -5,12 +5,11 @@ Also the place of the window on its screen, and the panes that a command brings 
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QCursor, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -25,15 +24,15 @@ from shiboken6 import isValid
 
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.session.task import later
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
+from wordpiece_studio.ui.dialogs.palette import Palette
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, demo_text_size
 from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.screen_room import room_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from PySide6.QtGui import QAction
+    from collections.abc import Iterator, Mapping
 
     from wordpiece_studio.ui.widgets.dock_area import LayoutName
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
@@ -48,13 +47,14 @@ _WHEEL_STEP = 120
 """What a wheel reports for one notch, in eighths of a degree."""
 _FULL = Qt.WindowState.WindowFullScreen
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
+_KEYS = QKeySequence.StandardKey
 
 
 class ViewController(QObject):
     """Changes how the window looks, and remembers it; each layout keeps the user's changes to it across restarts.
 
     The text fields handle the keys of Cut, Copy, Paste and Select all themselves; the Edit menu only shows them, and
-    acts on the field that had the focus before the menu took it.
+    acts on the field that had the focus before the menu or the palette took it.
     """
 
     def __init__(self, window: Workspace) -> None:
@@ -66,62 +66,20 @@ class ViewController(QObject):
         self._field: QLineEdit | None = None  # the one that has the focus
         self._holds_frame = False
         self.zoom = PaneZoom(window)
-        self._connect_view()
-        self._connect_edit()
-        self._connect_panes()
         window.installEventFilter(self)
-
-    def _connect_view(self) -> None:
-        actions = self._window.actions_
-        for action in actions.themes.actions():
-            action.setChecked(action.data() == self._window.theme.choice)
-        actions.themes.triggered.connect(self._choose_theme)
-        actions.larger_text.triggered.connect(lambda: self._set_text_size(self.text_size + _STEP))
-        actions.smaller_text.triggered.connect(lambda: self._set_text_size(self.text_size - _STEP))
-        actions.normal_text.triggered.connect(lambda: self._set_text_size(None))
-        actions.layouts.triggered.connect(lambda action: self.choose_layout(action.data()))
-        actions.reset_layout.triggered.connect(self._reset_layout)
-        actions.full_screen.triggered.connect(lambda: self._set_full_screen(not self._window.isFullScreen()))
-        actions.fill_pane.triggered.connect(self._fill_pane)
-        actions.last_messages.triggered.connect(self._window.notices.come_back)
-        self._window.notices.changed.connect(self._enable_last_messages)
-        self._enable_last_messages()
-
-    def _connect_edit(self) -> None:
-        actions, stack = self._window.actions_, self._window.session.document.undo_stack
-        actions.undo.triggered.connect(stack.undo)
-        actions.redo.triggered.connect(stack.redo)
-        stack.canUndoChanged.connect(actions.undo.setEnabled)
-        stack.canRedoChanged.connect(actions.redo.setEnabled)
-        actions.undo.setEnabled(False)
-        actions.redo.setEnabled(False)
-        actions.cut.triggered.connect(lambda: self._edit("cut"))
-        actions.copy.triggered.connect(lambda: self._edit("copy"))
-        actions.paste.triggered.connect(lambda: self._edit("paste"))
-        actions.select_all.triggered.connect(lambda: self._edit("selectAll"))
-        actions.edit_menu.aboutToShow.connect(self._enable_edits)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
-
-    def _connect_panes(self) -> None:
-        window, actions = self._window, self._window.actions_
-        actions.find.triggered.connect(window.corpus_pane.open_find_bar)
-        actions.find_next.triggered.connect(window.corpus_pane.find_next)
-        actions.find_previous.triggered.connect(window.corpus_pane.find_previous)
-        history, figures = window.history_pane, window.corpus_pane.figures
-        for action, pane, go in (
-            (actions.find_token, "vocabulary", window.vocabulary_pane.controls.focus_search),
-            (actions.go_to_step, "history", history.ask_for_step),
-            (actions.longest_word, "corpus", figures.ask_for_longest_word),
-            (actions.type_live_text, "tokenization", window.tokenization_pane.focus_text),
-            (actions.show_step_row, "history", history.show_step),
-        ):
-            action.triggered.connect(partial(self._go_to, pane, go))
-        window.session.document.reset.connect(self._on_document_reset)
+        self._document = window.session.document
+        self._document.reset.connect(self._on_document_reset)
         window.session.runs.changed.connect(self._show_run_strip)
+        history = window.history_pane
         history.take_columns(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
+        self._stack = stack = self._document.undo_stack
+        window.actions_.bind(
+            self, window.notices.changed, stack.canUndoChanged, stack.canRedoChanged, self._document.reset
+        )
 
     # -- from start to start
 
@@ -183,10 +141,31 @@ class ViewController(QObject):
         self._holds_frame = False
         QApplication.sendEvent(self._window, QEvent(QEvent.Type.UpdateRequest))
 
-    def _choose_theme(self, action: QAction) -> None:
+    def _themes(self) -> Iterator[MenuChoice]:
+        yield MenuChoice("system", self.tr("Same as the &system"))
+        yield MenuChoice("light", self.tr("&Light"))
+        yield MenuChoice("dark", self.tr("&Dark"))
+        yield MenuChoice("contrast", self.tr("&High contrast"))
+
+    @command(choices=_themes, checked=lambda self, theme: self._window.theme.choice == theme)
+    def choose_theme(self, theme: ThemeChoice) -> None:
         self._hold_frame()
-        self._window.theme.set_choice(cast("ThemeChoice", action.data()))
-        self._window.remember(theme=action.data())
+        self._window.theme.set_choice(theme)
+        self._window.remember(theme=theme)
+
+    @command(
+        tr("La&rger text"), tr("Zoom in: a larger font, readable from the back of the room"), (_KEYS.ZoomIn, "Ctrl+=")
+    )
+    def larger_text(self) -> None:
+        self._set_text_size(self.text_size + _STEP)
+
+    @command(tr("S&maller text"), tr("Zoom out: a smaller font"), _KEYS.ZoomOut)
+    def smaller_text(self) -> None:
+        self._set_text_size(self.text_size - _STEP)
+
+    @command(tr("&Normal text"), tr("Back to the system’s text size"), "Ctrl+0")
+    def normal_text(self) -> None:
+        self._set_text_size(None)
 
     def _set_text_size(self, percent: int | None) -> None:
         """Set and save the text size of the layout shown; None restores the default."""
@@ -202,6 +181,16 @@ class ViewController(QObject):
 
     # -- layouts
 
+    def _layouts(self) -> Iterator[MenuChoice]:
+        tr = self.tr
+        tip = tr("Layout for teaching: corpus, merge candidates, history and tokens")
+        yield MenuChoice("teach", tr("&Teaching"), tip, "Ctrl+1")
+        tip = tr("Layout for engineering: history, vocabulary and charts")
+        yield MenuChoice("engineer", tr("&Engineering"), tip, "Ctrl+2")
+        tip = tr("Layout for presenting: full screen, large text; formula, tokens and timeline")
+        yield MenuChoice("demo", tr("Prese&nting"), tip, "Ctrl+3")
+
+    @command(choices=_layouts, checked=lambda self, name: self._settings.values.layout == name)
     def choose_layout(self, name: LayoutName) -> None:
         """Show another layout; the demo layout switches to full screen, and leaving it switches back."""
         was_demo = self._settings.values.layout == "demo"
@@ -237,8 +226,6 @@ class ViewController(QObject):
         saved = values.layouts.get(layout.name)
         self._docks.take(layout, saved)
         self.zoom.set_zooms(saved.zooms if saved is not None and saved.version == layout.version else {})
-        for action in self._window.actions_.layouts.actions():
-            action.setChecked(action.data() == layout.name)
 
     def _show_run_strip(self) -> None:
         """Show the runs, where there is no other command beside them only if there are several."""
@@ -249,30 +236,82 @@ class ViewController(QObject):
         if is_full != self._window.isFullScreen():
             self._window.setWindowState(self._window.windowState() ^ _FULL)
 
-    def _enable_last_messages(self) -> None:
-        self._window.actions_.last_messages.setEnabled(self._window.notices.can_come_back)
+    @command(
+        tr("F&ull screen"), tr("Switch full screen on or off"), "F11",
+        checked=lambda self: self._window.isFullScreen(),
+    )  # fmt: skip
+    def full_screen(self) -> None:
+        self._set_full_screen(not self._window.isFullScreen())
 
-    def _reset_layout(self) -> None:
+    @command(tr("&Reset layout"), tr("Move all panes of this layout back to their default places"))
+    def reset_layout(self) -> None:
         self._docks.take(self._docks.layout_taken)
         self.zoom.set_zooms({})
         self._remember_layout()
 
     # -- panes
 
-    def _fill_pane(self) -> None:
+    @command(
+        tr("Ma&ximize this pane"),
+        tr("Show only the focused pane; press Esc or use this command again to show the others"),
+        "F12",
+    )
+    def fill_pane(self) -> None:
         name = self._docks.filling or self.zoom.pane_meant()
         if name:
             self._docks.fill(name)
 
-    def _go_to(self, pane: str, go: Callable[[], None], _is_checked: bool = False) -> None:
-        self._docks.bring(pane)
-        go()
-
     def _on_document_reset(self) -> None:
-        is_text, actions = not self._window.session.document.is_files, self._window.actions_
-        for action in (actions.find, actions.find_next, actions.find_previous, actions.save_corpus):
-            action.setEnabled(is_text)
-        self._docks.set_wide_left(not is_text)
+        self._docks.set_wide_left(self._document.is_files)
+
+    @command(
+        tr("Show recent &messages"), tr("Show recent messages"), "Ctrl+M", "info", button=tr("Messages"),
+        when=lambda self: self._window.notices.can_come_back,
+    )  # fmt: skip
+    def last_messages(self) -> None:
+        self._window.notices.come_back()
+
+    # -- finding
+
+    def _is_text(self) -> bool:
+        return not self._document.is_files
+
+    @command(tr("&Find in corpus…"), tr("Find text in the corpus"), _KEYS.Find, when=_is_text)
+    def find(self) -> None:
+        self._window.corpus_pane.open_find_bar()
+
+    @command(tr("Find &next"), tr("Go to the next match"), "F3", when=_is_text)
+    def find_next(self) -> None:
+        self._window.corpus_pane.find_next()
+
+    @command(tr("Find pre&vious"), tr("Go to the previous match"), "Shift+F3", when=_is_text)
+    def find_previous(self) -> None:
+        self._window.corpus_pane.find_previous()
+
+    @command(tr("Find a to&ken…"), tr("Search the vocabulary"), "Ctrl+Shift+F")
+    def find_token(self) -> None:
+        self._docks.bring("vocabulary")
+        self._window.vocabulary_pane.controls.focus_search()
+
+    @command(tr("T&ype text to tokenize"), tr("Go to the text field of the live tokenization"), "Ctrl+L")
+    def type_live_text(self) -> None:
+        self._docks.bring("tokenization")
+        self._window.tokenization_pane.focus_text()
+
+    @command(tr("&Go to step…"), tr("Type the number of a step"), "Ctrl+G")
+    def go_to_step(self) -> None:
+        self._docks.bring("history")
+        self._window.history_pane.ask_for_step()
+
+    @command(tr("Sho&w this step in the history"), tr("Scroll to the row of this step"), "Ctrl+J")
+    def show_step_row(self) -> None:
+        self._docks.bring("history")
+        self._window.history_pane.show_step()
+
+    @command(tr("Maximum word &length…"), tr("Choose the length up to which words are counted"))
+    def longest_word(self) -> None:
+        self._docks.bring("corpus")
+        self._window.corpus_pane.figures.ask_for_longest_word()
 
     # -- the Edit menu
 
@@ -287,26 +326,55 @@ class ViewController(QObject):
     def _forget_target(self) -> None:
         self.target = None
 
-    def _enable_edits(self) -> None:
-        target, actions = self.target, self._window.actions_
-        writable = target is not None and not target.isReadOnly()
-        if isinstance(target, QLineEdit):
-            has_selection = target.hasSelectedText()
-        else:
-            has_selection = target is not None and target.textCursor().hasSelection()
-        actions.cut.setEnabled(writable and has_selection)
-        actions.copy.setEnabled(has_selection)
-        actions.paste.setEnabled(writable)
-        actions.select_all.setEnabled(target is not None)
+    @command(
+        tr("&Undo"), tr("Undo the last corpus edit, or bring back the run closed last"), _KEYS.Undo,
+        when=lambda self: self._stack.canUndo(),
+    )  # fmt: skip
+    def undo(self) -> None:
+        self._stack.undo()
 
-    def _edit(self, edit: Literal["cut", "copy", "paste", "selectAll"]) -> None:
-        if (target := self.target) is not None:
-            getattr(target, edit)()
+    @command(tr("&Redo"), tr("Redo what was undone"), _KEYS.Redo, when=lambda self: self._stack.canRedo())
+    def redo(self) -> None:
+        self._stack.redo()
+
+    def _is_writable(self) -> bool:
+        return self.target is not None and not self.target.isReadOnly()
+
+    def _has_selection(self) -> bool:
+        if isinstance(self.target, QLineEdit):
+            return self.target.hasSelectedText()
+        return self.target is not None and self.target.textCursor().hasSelection()
+
+    @command(
+        tr("Cu&t"), tr("Cut the selected text"), key_of_fields=_KEYS.Cut,
+        when=lambda self: self._is_writable() and self._has_selection(),
+    )  # fmt: skip
+    def cut(self) -> None:
+        if self.target is not None:
+            self.target.cut()
+
+    @command(tr("&Copy"), tr("Copy the selected text"), key_of_fields=_KEYS.Copy, when=_has_selection)
+    def copy(self) -> None:
+        if self.target is not None:
+            self.target.copy()
+
+    @command(tr("&Paste"), tr("Insert the text on the clipboard"), key_of_fields=_KEYS.Paste, when=_is_writable)
+    def paste(self) -> None:
+        if self.target is not None:
+            self.target.paste()
+
+    @command(
+        tr("Select &all"), tr("Select the whole text"), key_of_fields=_KEYS.SelectAll,
+        when=lambda self: self.target is not None,
+    )  # fmt: skip
+    def select_all(self) -> None:
+        if self.target is not None:
+            self.target.selectAll()
 
     # -- the focus
 
     def _on_application_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        if new is not None and not isinstance(new, QMenu | QMenuBar):
+        if new is not None and not isinstance(new, QMenu | QMenuBar) and not isinstance(new.parent(), Palette):
             self._set_target(new)
         # A field loses the focus while it is deleted with its dialog: it is half gone by then.
         if self._field is not None and isValid(self._field):
@@ -329,7 +397,9 @@ class ViewController(QObject):
                 return True
             return keep(event, (Qt.Key.Key_Escape,))
         if event.type() == QEvent.Type.WindowStateChange and watched is self._window:
-            self._window.actions_.full_screen.setChecked(self._window.isFullScreen())
+            self._window.actions_.refresh_soon()
+        elif event.type() == QEvent.Type.ShortcutOverride and watched is self._window:
+            self._window.actions_.catch_up()  # the key may be that of a command that can be done since this moment
         elif event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and watched is self._field:
             if event.key() == Qt.Key.Key_Escape and not event.modifiers():
                 event.accept()
@@ -346,12 +416,21 @@ class PaneZoom(QObject):
         self._themes = window.pane_themes
         for name, theme in self._themes.items():
             theme.panel = window.docks.panel(name)
-        actions = window.actions_
         self._turned = 0
-        actions.larger_pane.triggered.connect(lambda: self._change(self.pane_meant(), _STEP))
-        actions.smaller_pane.triggered.connect(lambda: self._change(self.pane_meant(), -_STEP))
-        actions.normal_pane.triggered.connect(lambda: self.set_zooms({}))
         window.installEventFilter(self)
+        window.actions_.bind(self)
+
+    @command(tr("Larger text in this &pane"), tr("Zoom in on the focused pane only"), "Ctrl+Alt+= Ctrl+Alt++")
+    def larger_pane(self) -> None:
+        self._change(self.pane_meant(), _STEP)
+
+    @command(tr("Smaller te&xt in this pane"), tr("Zoom out of the focused pane only"), "Ctrl+Alt+-")
+    def smaller_pane(self) -> None:
+        self._change(self.pane_meant(), -_STEP)
+
+    @command(tr("Normal text in &all panes"), tr("Show all panes in the window’s text size"), "Ctrl+Alt+0")
+    def normal_pane(self) -> None:
+        self.set_zooms({})
 
     @property
     def zooms(self) -> dict[str, int]:

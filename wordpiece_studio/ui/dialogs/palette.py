@@ -11,7 +11,6 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
-from html import unescape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, QSize, Qt, Signal
@@ -30,6 +29,7 @@ from shiboken6 import isValid
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, tooltip_text
@@ -108,7 +108,7 @@ class Entry:
     where: str = ""  # the menus it is in
     keys: str = ""
     tip: str = ""
-    refusal: str = ""  # why it can never be done; for a command, its action decides
+    refusal: str = ""  # why it cannot be done; for a command, its action knows
     action: QAction | None = field(default=None, compare=False)
     step: int | None = None
     token: str | None = None
@@ -116,7 +116,9 @@ class Entry:
     @property
     def reason(self) -> str:
         """Why it cannot be done now; empty if it can."""
-        return self.refusal if self.action is None or self.action.isEnabled() else _reason(self.action)
+        if self.action is None or self.action.isEnabled():
+            return self.refusal
+        return self.action.property(REASON) or QCoreApplication.translate("palette", "Not available now")
 
     def worth(self, words: Sequence[str]) -> int:
         """Return how well the folded `words` match, 0 if one of them does not."""
@@ -141,7 +143,7 @@ def _whole(value: int) -> int:
 def command_entries(placed: Iterable[tuple[str, QAction]]) -> list[Entry]:
     """Return an entry for each command with the names of its menus."""
     return [
-        Entry(plain_title(action.text()), where, keys_of(action), action.statusTip() or _tip(action), action=action)
+        Entry(title := plain_title(action.text()), where, keys_of(action), action.statusTip() or title, action=action)
         for where, action in placed
         if action.text() and action.isVisible()
     ]
@@ -151,19 +153,6 @@ def keys_of(action: QAction) -> str:
     """Return the keys of a command, also those that belong to text fields."""
     keys = (key.toString(QKeySequence.SequenceFormat.NativeText) for key in action.shortcuts())
     return "   ".join(keys) or action.text().partition("\t")[2]
-
-
-def _reason(action: QAction) -> str:
-    """Return why a command is unavailable: what its tooltip says beyond what the command does."""
-    tooltip = _tip(action)
-    usual = action.statusTip() or plain_title(action.text())
-    why = tooltip.partition("\n")[2] if tooltip.startswith(usual) else tooltip
-    return why or QCoreApplication.translate("palette", "Not available now")
-
-
-def _tip(action: QAction) -> str:
-    """Return the text of a tooltip that `set_tip` escaped."""
-    return unescape(re.sub(r"<[^<>]*>", "", action.toolTip()))
 
 
 def matching_entries(entries: Sequence[Entry], text: str) -> list[Entry]:

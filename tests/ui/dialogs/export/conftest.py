@@ -36,7 +36,7 @@ class Window(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.theme, self.actions_, self.messages = theme, Actions(theme, self), Messages(self)
+        self.theme, self.actions_, self.messages = theme, Actions(theme, [VocabularyExport], self), Messages(self)
         self.notices = Notices(theme, self)
         self.session = SimpleNamespace(model=TrainerModel(self), document=Document(self))
         self.project = SimpleNamespace(capture=course_project)

@@ -245,7 +245,7 @@ def test_saved_before_all_is_read_nothing_is_missing(projects: Projects, monkeyp
     monkeypatch.setattr(project_state, "_FEW", 0)
     window = projects.window
     projects.train()
-    window.actions_.train_as_you_type.setChecked(False)
+    window.actions_.train_as_you_type.trigger()
     window.session.document.edit(0, 0, "hug ")
     projects.studio.wait(lambda: window.session.counting.counts is not None)
     path = projects.save()

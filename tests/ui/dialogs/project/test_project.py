@@ -97,11 +97,11 @@ def test_the_counts_are_taken_over_and_nothing_is_counted(projects: Projects) ->
 def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: Projects) -> None:
     window = projects.window
     projects.train()
-    window.actions_.train_as_you_type.setChecked(False)
+    window.actions_.train_as_you_type.trigger()
     window.session.document.edit(0, 0, "hug ")
     path = projects.save()
     window.actions_.new_corpus.trigger()
-    window.actions_.train_as_you_type.setChecked(True)
+    window.actions_.train_as_you_type.trigger()
     projects.open(path)
     projects.studio.wait(lambda: window.session.counting.counts is not None)
     assert window.corpus_pane.figures.value_of("distinct") == "31"
@@ -361,8 +361,8 @@ def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Pr
         elif way == "drop":
             drop(window, path)
         elif way == "recent":
-            window.actions_.set_recent_files([[str(path)]])
-            window.actions_.recent_menu.actions()[0].trigger()
+            window.actions_.refresh_menus()
+            window.actions_.choices("open_recent")[0].trigger()
         else:
             window.open_first([str(path)])
         projects.wait_opened()
@@ -413,7 +413,7 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
     projects.train()
     window.session.document.edit(0, 0, "x")
     window.session.marks.bookmarks.keep("one")
-    for act in (window.actions_.new_corpus.trigger, window.actions_.samples_menu.actions()[0].trigger,
+    for act in (window.actions_.new_corpus.trigger, window.actions_.choices("open_sample")[0].trigger,
                 lambda: window.corpus_controller.open_paths([path]), window.close):  # fmt: skip
         act()
         words = projects.studio.box().informativeText()

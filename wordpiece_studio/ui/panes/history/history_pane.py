@@ -374,9 +374,6 @@ class HistoryPane(Pane):
     def export_button(self) -> QToolButton:
         return self._controls.export
 
-    def set_export_enabled(self, is_enabled: bool) -> None:
-        self._controls.export.setEnabled(is_enabled)
-
     def close_jobs(self) -> None:
         self._copying.close()
         self.rows.close()
