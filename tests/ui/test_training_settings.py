@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QDialogButtonBox
 
 from wordpiece_studio.session.run import Progress
 from wordpiece_studio.session.session import ChosenSettings
@@ -85,7 +84,7 @@ def test_the_menu_shows_which_special_tokens_there_are(settings: ChosenSettings,
 def test_special_tokens_are_typed_one_a_line_and_checked_at_once(qtbot: QtBot) -> None:
     dialog = SpecialTokensDialog(("[UNK]",))
     qtbot.addWidget(dialog)
-    ok = dialog._buttons.button(QDialogButtonBox.StandardButton.Ok)
+    ok = dialog.accept_button
     dialog.editor.setPlainText("[UNK]\n\n <s> \n")
     assert dialog.tokens == ("[UNK]", "<s>")
     assert ok.isEnabled()
@@ -98,9 +97,7 @@ def test_going_further_means_more(qtbot: QtBot) -> None:
     dialog = FurtherDialog(8000)
     qtbot.addWidget(dialog)
     assert dialog.size_box.minimum() == 8001
-    with qtbot.waitSignal(dialog.size_chosen) as signal:
-        dialog.accept()
-    assert signal.args == [10_000]
+    assert dialog.size_box.value() == 10_000
     assert next_size(70) == 100
 
 

@@ -322,7 +322,7 @@ class CorpusController(QObject):
         reading, self._sought = self._sought, None
         paths, opening = self._session.opening.paths[:1], self._session.opening
         dialog = EncodingDialog(self._error, reading, self._window, guess=self._guess)
-        dialog.chosen.connect(lambda reading, _is_for_all: opening.open(paths, reading))
+        dialog.accepted.connect(lambda: opening.open(paths, dialog.reading))
         dialog.open()
 
     def _on_counting_failed(self, error: StudioError) -> None:
@@ -337,7 +337,7 @@ class CorpusController(QObject):
             error, Reading(row.file.encoding, row.file.errors), self._window, guess=guess, files=len(files.rows)
         )
         everything = range(len(files.rows))
-        dialog.chosen.connect(lambda reading, is_for_all: self._read_as(everything if is_for_all else faulty, reading))
+        dialog.accepted.connect(lambda: self._read_as(everything if dialog.is_for_all else faulty, dialog.reading))
         dialog.open()
 
     def _read_as(self, numbers: Iterable[int], reading: Reading) -> None:

@@ -142,8 +142,8 @@ class VocabularyExport(QObject):
                 for step in dict.fromkeys((self._model.merge_count, self._model.step))
             ]
         dialog = ExportDialog(self._steps, self._proposed_folder(), self._window.theme.mono_font(-1), self._window)
-        dialog.chosen.connect(self._on_dialog_chosen)
-        dialog.step_changed.connect(self._on_dialog_step_changed)
+        dialog.accepted.connect(lambda: self._take_choice(dialog.choice()))
+        dialog.step_changed.connect(lambda: self._inspecting.run(project, dialog.step))
         dialog.finished.connect(self._on_dialog_finished)
         self.dialog = dialog
         dialog.open()
@@ -168,10 +168,6 @@ class VocabularyExport(QObject):
         path = self._window.session.document.path
         return path.parent if path is not None else Path.home()
 
-    def _on_dialog_step_changed(self, step: int) -> None:
-        if self._asked is not None:
-            self._inspecting.run(self._asked, step)
-
     def _on_inspecting_finished(self, inspection: Inspection) -> None:
         if self.dialog is not None:
             self.dialog.take_inspection(inspection)
@@ -187,7 +183,7 @@ class VocabularyExport(QObject):
         self._asked = self._choice = None
         self.exporting.forget()
 
-    def _on_dialog_chosen(self, choice: ExportChoice) -> None:
+    def _take_choice(self, choice: ExportChoice) -> None:
         self._choice = choice
         self._begin(may_replace=False)
 
@@ -290,7 +286,7 @@ class HistoryExport(QObject):
         rows = self._pane.rows
         shown = None if rows.is_plain else rows.rowCount()
         dialog = HistoryExportDialog(self._model.merge_count, shown, self._window)
-        dialog.chosen.connect(self._on_dialog_chosen)
+        dialog.accepted.connect(lambda: self._ask_where(dialog.choice))
         dialog.open()
 
     def close(self) -> None:
@@ -301,7 +297,7 @@ class HistoryExport(QObject):
         self.job.stop()
         self._pane.export_bar.hide()
 
-    def _on_dialog_chosen(self, choice: HistoryExportChoice) -> None:
+    def _ask_where(self, choice: HistoryExportChoice) -> None:
         self._choice = choice
         title, mode = self.tr("Export merge history"), QFileDialog.AcceptMode.AcceptSave
         dialog = place_dialog(self._window, title, mode, None)

@@ -448,9 +448,7 @@ class RecoveryController(QObject):
             later(self, _SHOWN_MS, self._ask_or_go_on)
         else:
             self.dialog = dialog = RecoveryDialog([one.about for one in self._found], self._window)
-            dialog.restore_wanted.connect(self._on_dialog_restore_wanted)
-            dialog.refused.connect(self._on_dialog_refused)
-            dialog.postponed.connect(self._on_dialog_postponed)
+            dialog.finished.connect(lambda result: self._take_answer(dialog.number, result))
             dialog.open()
 
     def _put_off(self) -> None:
@@ -459,15 +457,15 @@ class RecoveryController(QObject):
             one.lock.release()  # the next start finds it again
         self._found = []
 
-    def _on_dialog_restore_wanted(self, number: int) -> None:
-        self.job.run(self._found.pop(number))
-
-    def _on_dialog_refused(self, number: int) -> None:
-        recoverable_work.remove(self._found.pop(number))
-        self._ask_or_go_on()
-
-    def _on_dialog_postponed(self) -> None:
-        self._put_off()
+    def _take_answer(self, number: int, result: int) -> None:
+        """Restore or delete the work found with this number, or leave all for the next start."""
+        if result == RecoveryDialog.DialogCode.Accepted.value:
+            self.job.run(self._found.pop(number))
+            return
+        if result == RecoveryDialog.DELETED:
+            recoverable_work.remove(self._found.pop(number))
+        else:
+            self._put_off()
         self._ask_or_go_on()
 
     def _on_job_finished(self, recovered: recoverable_work.Recovered) -> None:

@@ -107,7 +107,7 @@ class RunsController(QObject):
 
     def _ask_for_name(self, run: Run) -> None:
         dialog = RenameDialog(run.letter, run.name, self._window)
-        dialog.text_chosen.connect(partial(self._runs.rename, run))
+        dialog.accepted.connect(lambda: self._runs.rename(run, dialog.field.text()))
         dialog.open()
 
     @command(

@@ -5,7 +5,6 @@ They act on the model and the player, and each says why it is not available.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -207,7 +206,7 @@ class StepController(QObject):
         self._player.stop()
         step = self._model.step  # a running training may go on meanwhile
         dialog = KeepDialog(step, merge_words(step, self._model.history), self._window)
-        dialog.text_chosen.connect(partial(self._keep, step))
+        dialog.accepted.connect(lambda: self._keep(step, dialog.field.text()))
         dialog.open()
 
     def _keep(self, step: int, text: str) -> None:

@@ -148,7 +148,7 @@ class TrainingController(QObject):
         note = further_note(self._session.changes_since_run(), self._model.origin.corpus_name)
         dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window, note=note)
         dialog.again_chosen.connect(self._actions.train.trigger)
-        dialog.size_chosen.connect(self._on_further_size_chosen)
+        dialog.accepted.connect(lambda: self._confirm_further(dialog.size_box.value()))
         dialog.open()
 
     def _look_of_pause(self) -> tuple[str, str]:
@@ -215,7 +215,7 @@ class TrainingController(QObject):
 
     # -- training further
 
-    def _on_further_size_chosen(self, size: int) -> None:
+    def _confirm_further(self, size: int) -> None:
         counts, config = self._model.counts, self._model.config
         if counts is not None and config is not None:
             longer = replace(config, vocab_size=size, max_merges=None)

@@ -12,7 +12,6 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QDialogButtonBox,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
@@ -50,7 +49,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_role,
     shown,
 )
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -129,12 +128,9 @@ def _folder_for(chosen: Path, name: str) -> Path:
 class KindChoice(QWidget):
     """Radio buttons, one for each kind of export."""
 
-    kind_changed = Signal(object)
-    """Another kind was chosen."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._group = QButtonGroup(self)
+        self.group = QButtonGroup(self)
         self._buttons: dict[ExportKind, QRadioButton] = {}
         self._hints: dict[ExportKind, QLabel] = {}
         texts = self._explanations()
@@ -147,17 +143,16 @@ class KindChoice(QWidget):
             button.setAccessibleDescription(hint)
             label = plain_label(hint, self, role="hint", wrap=True)
             label.setContentsMargins(_INDENT, 0, 0, 6)
-            self._group.addButton(button, number)
+            self.group.addButton(button, number)
             self._buttons[kind], self._hints[kind] = button, label
             layout.addWidget(button)
             layout.addWidget(label)
         self._buttons["folder"].setChecked(True)
-        self._group.idToggled.connect(self._on_group_id_toggled)
 
     @property
     def kind(self) -> ExportKind:
         """The kind that is chosen."""
-        return list(self._buttons)[self._group.checkedId()]
+        return list(self._buttons)[self.group.checkedId()]
 
     def choose(self, kind: ExportKind) -> None:
         self._buttons[kind].setChecked(True)
@@ -180,10 +175,6 @@ class KindChoice(QWidget):
         possible = [kind for kind in self._buttons if kind not in reasons]
         if self.kind in reasons and possible:
             self.choose(possible[0])
-
-    def _on_group_id_toggled(self, _number: int, is_checked: bool) -> None:
-        if is_checked:
-            self.kind_changed.emit(self.kind)
 
     def _explanations(self) -> dict[ExportKind, tuple[str, str]]:
         return {
@@ -384,7 +375,7 @@ class ExportChoice:
     with_counts: bool
 
 
-class ExportDialog(ScreenDialog):
+class ExportDialog(QuestionDialog):
     """Asks everything at once and shows what will be written.
 
     Parameters
@@ -397,18 +388,13 @@ class ExportDialog(ScreenDialog):
         The font of the manifest.
     """
 
-    chosen = Signal(object)
-    """The `ExportChoice`, when the dialog was accepted."""
-    step_changed = Signal(object)
+    step_changed = Signal()
     """Another step was chosen: what can be exported may have changed."""
 
     def __init__(
         self, steps: Sequence[tuple[int, int]], folder: Path, fixed_font: QFont, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Export"))
-        explain("vocabulary", self)
+        super().__init__(self.tr("Export"), parent, entry="vocabulary")
         self._folder = folder
         self.inspection: Inspection | None = None
         self._trouble = ""  # what went wrong with this place the last time
@@ -423,13 +409,9 @@ class ExportDialog(ScreenDialog):
         self.trouble_note = WholeLabel(self, role="error")
         self.browse = QPushButton(self.tr("C&hoose…"), self)
         self.browse.setAutoDefault(False)  # Enter exports, wherever the focus is
-        self._buttons = QDialogButtonBox(self)
-        self.export = self._buttons.addButton(self.tr("&Export"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self._buttons.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        set_role(self.export, "primary")
-        self.export.setDefault(True)
-        self.export.setEnabled(False)
         self._put_together(steps)
+        self.export = self.accept_button
+        self.export.setEnabled(False)
         self._connect()
         self._show_kind()
         room = self.size() if parent is None else parent.size()  # as large as the window allows
@@ -476,9 +458,7 @@ class ExportDialog(ScreenDialog):
         self.place_edit.selectAll()
 
     def accept(self) -> None:
-        """Hand the choice over and close."""
         if self.export.isEnabled():
-            self.chosen.emit(self.choice())
             super().accept()
 
     # -- construction
@@ -515,18 +495,15 @@ class ExportDialog(ScreenDialog):
         caption = BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading")
         place = fill(QHBoxLayout(), caption, (self.place_edit, 1), self.browse, spacing=-1)
         notes = self.place_note, self._left_out_note, self.trouble_note
-        fill(QVBoxLayout(self), (upper, 1), place, *notes, self._buttons, margins=(16, 14, 16, 12), spacing=-1)
+        names = {"accept": self.tr("&Export"), "cancel": self.tr("Cancel")}
+        self.lay_out((upper, 1), place, *notes, **names, margins=(16, 14, 16, 12))
 
     def _connect(self) -> None:
-        self.kinds.kind_changed.connect(self._forget_trouble)
-        self.kinds.kind_changed.connect(self._show_kind)
+        self.kinds.group.idToggled.connect(self._on_kinds_id_toggled)
         self._steps.idToggled.connect(self._on_steps_id_toggled)
         self.counts_box.toggled.connect(lambda: self._show_place())
-        self.place_edit.textChanged.connect(self._forget_trouble)
-        self.place_edit.textChanged.connect(lambda: self._show_place())
+        self.place_edit.textChanged.connect(self._on_place_edit_text_changed)
         self.browse.clicked.connect(self._on_browse_clicked)
-        self._buttons.accepted.connect(self.accept)
-        self._buttons.rejected.connect(self.reject)
         set_plain_tooltip(self.browse, self.tr("Browse the folders of this computer"))
 
     # -- what follows from a choice
@@ -577,14 +554,20 @@ class ExportDialog(ScreenDialog):
         note.show_text(text)
         note.setVisible(bool(text))
 
-    def _forget_trouble(self) -> None:
+    def _on_place_edit_text_changed(self) -> None:
         self._trouble = ""
+        self._show_place()
 
-    def _on_steps_id_toggled(self, step: int, is_checked: bool) -> None:
+    def _on_kinds_id_toggled(self, _number: int, is_checked: bool) -> None:
+        if is_checked:
+            self._trouble = ""
+            self._show_kind()
+
+    def _on_steps_id_toggled(self, _step: int, is_checked: bool) -> None:
         if is_checked:
             self.inspection = None
             self.export.setEnabled(False)
-            self.step_changed.emit(step)
+            self.step_changed.emit()
 
     def _on_browse_clicked(self) -> None:
         dialog = QFileDialog(self, self.tr("Export"), str(self.place.parent))

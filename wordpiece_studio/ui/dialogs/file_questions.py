@@ -6,26 +6,24 @@ They are asked before a loss, and when the Studio starts after it ended unexpect
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path  # noqa: TC003  (for the example below)
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QDateTime, QLocale, Qt
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QWidget
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import question_box
-from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.plain import plain_label, shown
+from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtCore import SignalInstance
+    from PySide6.QtWidgets import QPushButton
 
     from wordpiece_studio.session.project_state import UnsavedWork
     from wordpiece_studio.session.recovery_store import About
@@ -165,21 +163,14 @@ _MOST_ROWS = 6
 _SPACING = 2
 
 
-class RecoveryDialog(ScreenDialog):
-    """Lists the unsaved work found; the selected item is restored or deleted. Escape decides nothing."""
+class RecoveryDialog(QuestionDialog):
+    """Lists the unsaved work found; the selected item is restored (accepted) or deleted. Escape decides nothing."""
 
-    restore_wanted = Signal(object)
-    """The work with this number (int) is to be restored."""
-    refused = Signal(object)
-    """The work with this number (int) is to be deleted."""
-    postponed = Signal()
-    """The user wants to be asked again at the next start."""
+    DELETED = 2
+    """The result when the selected item is to be deleted."""
 
     def __init__(self, found: Sequence[About], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Restore unsaved work"))
-        self._is_answered = False
+        super().__init__(self.tr("Restore unsaved work"), parent)
         is_one = len(found) == 1
         question = (
             self.tr("WordPiece Studio closed before this work was saved. Restore it?") if is_one
@@ -194,49 +185,30 @@ class RecoveryDialog(ScreenDialog):
         self.list.setSpacing(_SPACING)
         row = self.list.sizeHintForRow(0) + 2 * _SPACING
         self.list.setFixedHeight(row * min(len(found), _MOST_ROWS) + 2 * (self.list.frameWidth() + _SPACING))
-        self.list.itemDoubleClicked.connect(lambda: self._answer(self.restore_wanted))
+        self.list.itemDoubleClicked.connect(self.accept)
         hint = self.tr("“Delete” discards this work permanently. “Later” keeps it and asks again at the next start.")
         if not is_one:
             hint = self.tr("“Delete” discards the selected work permanently. Everything else is kept, and you are "
                            "asked again at the next start.")  # fmt: skip
         note = plain_label(hint, self, role="hint", wrap=True)
-        fill(QVBoxLayout(self), title, self.list, note, self._buttons(), margins=None, spacing=-1)
+        self.lay_out(title, self.list, note, accept=self.tr("&Restore"), cancel=self.tr("&Later"))
+        delete = self.buttons.addButton(self.tr("&Delete"), QDialogButtonBox.ButtonRole.DestructiveRole)
+        delete.clicked.connect(lambda: self.done(self.DELETED))
+        for button in self.buttons.buttons():
+            cast("QPushButton", button).setAutoDefault(button is self.accept_button)
+        self._acting = self.accept_button, delete
+        self.list.itemSelectionChanged.connect(self._enable)
+        self.accept_button.setFocus()
         self.setMinimumWidth(max(460, min(self.list.sizeHintForColumn(0) + 60, 760)))
 
-    def reject(self) -> None:
-        """Postpone the question; also for the Escape key and the window's close button."""
-        if not self._is_answered:
-            self._is_answered = True
-            self.postponed.emit()
-        super().reject()
+    @property
+    def number(self) -> int:
+        """Which of the work found is the current one."""
+        return max(0, self.list.currentRow())
 
-    def _buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox(self)
-        roles = QDialogButtonBox.ButtonRole
-        restore = buttons.addButton(self.tr("&Restore"), roles.AcceptRole)
-        set_role(restore, "primary")
-        restore.setDefault(True)
-        restore.clicked.connect(lambda: self._answer(self.restore_wanted))
-        refuse = buttons.addButton(self.tr("&Delete"), roles.DestructiveRole)
-        refuse.setAutoDefault(False)
-        refuse.clicked.connect(lambda: self._answer(self.refused))
-        later = buttons.addButton(self.tr("&Later"), roles.RejectRole)
-        later.setAutoDefault(False)
-        buttons.rejected.connect(self.reject)
-        restore.setFocus()
-        for button in (restore, refuse):  # act only on work that is visibly selected: a Ctrl+click clears the selection
-            self.list.itemSelectionChanged.connect(partial(self._enable, button))
-        return buttons
-
-    def _enable(self, button: QPushButton) -> None:
-        button.setEnabled(bool(self.list.selectedIndexes()))
-
-    def _answer(self, signal: SignalInstance) -> None:
-        if not self._is_answered:
-            self._is_answered = True
-            number = max(0, self.list.currentRow())
-            self.accept()
-            signal.emit(number)
+    def _enable(self) -> None:
+        for button in self._acting:  # only on work that is visibly selected: a Ctrl+click clears the selection
+            button.setEnabled(bool(self.list.selectedIndexes()))
 
     def _line(self, about: About) -> str:
         name = shown(" ".join(about.name.split()), _LONGEST_LISTED) or self.tr("Unnamed text")

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QObject, Qt, QTextBoundaryFinder, Signal
 from PySide6.QtGui import QDropEvent, QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
-from PySide6.QtWidgets import QAbstractScrollArea, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QLineEdit, QWidget
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
-from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, whole
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -185,31 +183,15 @@ def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
     field.setMaxLength(max(most, utf16_length(text)))
 
 
-class LineDialog(ScreenDialog):
+class LineDialog(QuestionDialog):
     """Asks for one line of text; `entry` of the glossary explains it."""
 
-    text_chosen = Signal(object)
-    """The text (str), when the dialog was accepted."""
-
     def __init__(self, title: str, label: str, text: str, parent: QWidget | None, *, entry: str, width: int) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
-        explain(entry, self)
+        super().__init__(title, parent, entry=entry)
         self.field = line_field(self, text)
         self.field.selectAll()
-        standard = QDialogButtonBox.StandardButton
-        buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
-        self.accept_button = buttons.button(standard.Ok)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        fill(QVBoxLayout(self), plain_label(label, self), self.field, buttons, margins=None, spacing=-1)
+        self.lay_out(plain_label(label, self), self.field)
         self.resize(width, self.sizeHint().height())
-
-    def accept(self) -> None:
-        """Emit the text and close."""
-        self.text_chosen.emit(self.field.text())
-        super().accept()
 
 
 _ALONE = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)  # on a Mac arrow keys have the second

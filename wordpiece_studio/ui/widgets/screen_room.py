@@ -5,7 +5,7 @@ A small screen, or text enlarged by the system, leaves less room than some of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
@@ -15,11 +15,14 @@ from PySide6.QtWidgets import (
     QLayout,
     QMainWindow,
     QScrollArea,
+    QSpacerItem,
     QVBoxLayout,
     QWidget,
 )
 
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import set_role
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
@@ -117,3 +120,36 @@ class ScreenDialog(QDialog):
         if focused is not None:
             focused.setFocus()
         return QSize(area.verticalScrollBar().sizeHint().width(), area.horizontalScrollBar().sizeHint().height())
+
+
+class QuestionDialog(ScreenDialog):
+    """Asks something once: when it is `accepted`, its attributes have the answers. Then it is deleted."""
+
+    def __init__(self, title: str, parent: QWidget | None, *, entry: str = "") -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        if entry:
+            explain(entry, self)
+
+    def lay_out(
+        self,
+        *parts: QWidget | QLayout | QSpacerItem | tuple[Any, ...],
+        accept: str = "",
+        cancel: str = "",
+        margins: tuple[int, int, int, int] | None = None,
+    ) -> None:
+        """Put the parts above the buttons; `accept` and `cancel` are what these are called in place of Qt's names."""
+        standard, roles = QDialogButtonBox.StandardButton, QDialogButtonBox.ButtonRole
+        self.buttons = buttons = QDialogButtonBox(self)
+        self.accept_button = buttons.addButton(accept, roles.AcceptRole) if accept else buttons.addButton(standard.Ok)
+        if accept:
+            set_role(self.accept_button, "primary")
+            self.accept_button.setDefault(True)
+        if cancel:
+            buttons.addButton(cancel, roles.RejectRole)
+        else:
+            buttons.addButton(standard.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        fill(QVBoxLayout(self), *parts, buttons, margins=margins, spacing=-1)

@@ -15,13 +15,11 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialogButtonBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QRadioButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -38,11 +36,10 @@ from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
     plain_label,
     set_plain_tooltip,
-    set_role,
     tool_button,
     whole,
 )
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -110,22 +107,17 @@ def is_about_decoding(error: StudioError) -> bool:
     return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
-class EncodingDialog(ScreenDialog):
+class EncodingDialog(QuestionDialog):
     """Explains why a file could not be read as it was tried, and asks how to read it instead.
 
     A guess of its encoding is offered first and labeled as one. With several files, the choice can apply to all.
     """
 
-    chosen = Signal(object, object)
-    """The :class:`Reading`, when the dialog was accepted, and whether it is for all files, a bool."""
-
     def __init__(
         self, error: StudioError, tried: Reading, parent: QWidget | None = None, *, guess: str | None = None,
         files: int = 1,
     ) -> None:  # fmt: skip
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Choose how to read the file"))
+        super().__init__(self.tr("Choose how to read the file"), parent)
         self._tried = tried
         self.message = error.what if error.what.endswith(".") else f"{error.what}."
         self.read_button = QRadioButton(self.tr("&Read it as"), self)
@@ -142,31 +134,26 @@ class EncodingDialog(ScreenDialog):
         words = plural(files, "Apply to &all files", "Apply to &all {count} files").format(count=number_text(files))
         self._all_box = QCheckBox(words, self)
         self._all_box.setVisible(files > 1)
-        buttons = QDialogButtonBox(self)
-        accept_words = self.tr("&Open") if files == 1 else self.tr("Con&tinue")
-        open_button = buttons.addButton(accept_words, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.addButton(self.tr("&Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        set_role(open_button, "primary")
-        open_button.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         message = plain_label(self.message, self, wrap=True)
         first = fill(QHBoxLayout(), self.read_button, (self.encoding_box, 1), spacing=-1)
         note = self.tr("If bytes are replaced or lines skipped, part of the file’s content is lost.")
         hint = plain_label(note, self, role="hint", wrap=True)
-        parts = message, first, self.replace_button, self.skip_button, hint, self._all_box, buttons
-        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
+        parts = message, first, self.replace_button, self.skip_button, hint, self._all_box
+        accept = self.tr("&Open") if files == 1 else self.tr("Con&tinue")
+        self.lay_out(*parts, accept=accept, cancel=self.tr("&Cancel"))
         self.setMinimumWidth(440)
 
-    def accept(self) -> None:
-        """Emit the choice and close."""
-        reading = Reading(self.encoding_box.currentData())
+    @property
+    def reading(self) -> Reading:
         if self.replace_button.isChecked():
-            reading = Reading(self._tried.encoding, "replace")
-        elif self.skip_button.isChecked():
-            reading = Reading(self._tried.encoding, "skip-line")
-        self.chosen.emit(reading, self._all_box.isChecked())
-        super().accept()
+            return Reading(self._tried.encoding, "replace")
+        if self.skip_button.isChecked():
+            return Reading(self._tried.encoding, "skip-line")
+        return Reading(self.encoding_box.currentData())
+
+    @property
+    def is_for_all(self) -> bool:
+        return self._all_box.isChecked()
 
 
 _KINDS_WITHOUT_ENCODING = ("parquet",)

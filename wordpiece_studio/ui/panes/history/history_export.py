@@ -8,15 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialogButtonBox,
     QHBoxLayout,
     QProgressBar,
     QRadioButton,
     QSizePolicy,
-    QVBoxLayout,
+    QSpacerItem,
     QWidget,
 )
 
@@ -24,16 +22,14 @@ from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import Turn
 from wordpiece_studio.storage.merge_table import KINDS, merge_parts
 from wordpiece_studio.training.history import MERGE_COLUMNS
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
     set_plain_tooltip,
-    set_role,
     tool_button,
 )
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -110,7 +106,7 @@ class HistoryExportChoice:
     kind: str
 
 
-class HistoryExportDialog(ScreenDialog):
+class HistoryExportDialog(QuestionDialog):
     """Asks which rows to export and in which format; the file name is asked for next.
 
     Parameters
@@ -121,14 +117,9 @@ class HistoryExportDialog(ScreenDialog):
         The number of rows shown; None if they are all the merges in step order, so that there is nothing to choose.
     """
 
-    chosen = Signal(object)  # the :class:`HistoryExportChoice`, when the dialog was accepted
-
     def __init__(self, merges: int, rows: int | None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._layout = QVBoxLayout(self)
-        self.setWindowTitle(self.tr("Export merge history"))
-        explain("merge", self)
+        super().__init__(self.tr("Export merge history"), parent, entry="merge")
+        self._parts: list[QWidget | QSpacerItem] = []
         self._rows = None
         if rows is not None:
             shown = counted(
@@ -142,28 +133,22 @@ class HistoryExportDialog(ScreenDialog):
             self.tr("Parquet: small and fast to read, for programs; needs pyarrow"),
         )
         self._kinds = self._ask(self.tr("Format"), *kinds)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        go_on = buttons.addButton(self.tr("Choose &location…"), QDialogButtonBox.ButtonRole.AcceptRole)
-        set_role(go_on, "primary")
-        go_on.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        self._layout.addWidget(buttons)
-        go_on.setFocus()
+        self.lay_out(*self._parts, accept=self.tr("Choose &location…"))
+        self.accept_button.setFocus()
 
     def _ask(self, question: str, *answers: str) -> QButtonGroup:
         """Add a question; the ids of the answers in the group count from 0, and the first one is chosen."""
         group = QButtonGroup(self)
-        self._layout.addWidget(plain_label(question, self, role="heading"))
+        self._parts.append(plain_label(question, self, role="heading"))
         for number, text in enumerate(answers):
             button = QRadioButton(text, self)
             button.setChecked(number == 0)
             group.addButton(button, number)
-            self._layout.addWidget(button)
-        self._layout.addSpacing(8)
+            self._parts.append(button)
+        self._parts.append(QSpacerItem(0, 8, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed))
         return group
 
-    def accept(self) -> None:
+    @property
+    def choice(self) -> HistoryExportChoice:
         are_all = self._rows is None or self._rows.checkedId() == 1
-        self.chosen.emit(HistoryExportChoice(are_all, KINDS[self._kinds.checkedId()]))
-        super().accept()
+        return HistoryExportChoice(are_all, KINDS[self._kinds.checkedId()])

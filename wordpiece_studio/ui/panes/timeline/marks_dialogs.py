@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.step_marks import COMPARE, one_line
+from wordpiece_studio.session.step_marks import COMPARE
 from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint, BreakpointKind
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, limit, line_field
@@ -85,10 +85,6 @@ class KeepDialog(LineDialog):
         super().__init__(self.tr("Bookmark this step"), label, text, parent, entry="bookmark", width=420)
         self.field.setAccessibleName(self.tr("Note for this step"))
         self.accept_button.setText(self.tr("&Add bookmark"))
-
-    def accept(self) -> None:
-        self.field.setText(one_line(self.field.text()))  # of nothing but spaces, nothing is left
-        super().accept()
 
 
 class NoteDelegate(QStyledItemDelegate):

@@ -9,12 +9,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
-    QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -37,7 +36,7 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -53,17 +52,11 @@ _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
 
 
-class SpecialTokensDialog(ScreenDialog):
+class SpecialTokensDialog(QuestionDialog):
     """Asks for special tokens; what the trainer would refuse is reported at once and cannot be accepted."""
 
-    tokens_chosen = Signal(object)
-    """The tokens typed, a tuple of str, when the dialog was accepted."""
-
     def __init__(self, tokens: tuple[str, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Special tokens"))
-        explain("special-token", self)
+        super().__init__(self.tr("Special tokens"), parent, entry="special-token")
         intro = plain_label(
             self.tr("One token per line. They take the first IDs, in this order, and are never learned or split. "
             "Without [UNK], there is no token for unknown words."),
@@ -77,13 +70,7 @@ class SpecialTokensDialog(ScreenDialog):
         self.editor.setAccessibleName(self.tr("Special tokens, one per line"))
         self.editor.setTabChangesFocus(True)
         self.problem_label = plain_label("", self, role="error", wrap=True)
-        self._buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self
-        )
-        self._buttons.accepted.connect(self.accept)
-        self._buttons.rejected.connect(self.reject)
-        parts = intro, self.editor, self.problem_label, self._buttons
-        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
+        self.lay_out(intro, self.editor, self.problem_label)
         self.editor.text_changed.connect(self._check)
         self.editor.left_out_changed.connect(self._check)
         self.resize(360, 320)
@@ -93,10 +80,6 @@ class SpecialTokensDialog(ScreenDialog):
     def tokens(self) -> tuple[str, ...]:
         """The tokens typed so far, without blank lines."""
         return tuple(line.strip() for line in self.editor.text.splitlines() if line.strip())
-
-    def accept(self) -> None:
-        self.tokens_chosen.emit(self.tokens)
-        super().accept()
 
     def _check(self) -> None:
         problem = left_out = ""
@@ -112,7 +95,7 @@ class SpecialTokensDialog(ScreenDialog):
             )
             left_out = left_out.format(most=number_text(self.most), count=number_text(count))
         set_plain_text(self.problem_label, "\n".join(filter(None, (problem, left_out))))
-        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+        self.accept_button.setEnabled(not problem)
 
 
 class TrainingSettings(QWidget):
@@ -178,8 +161,8 @@ class TrainingSettings(QWidget):
 
     def edit_special_tokens(self) -> None:
         dialog = SpecialTokensDialog(self._chosen.special_tokens, self.window())
-        dialog.tokens_chosen.connect(self._take_tokens)
-        dialog.finished.connect(self._on_dialog_finished)
+        dialog.accepted.connect(lambda: self._take_tokens(dialog.tokens))
+        dialog.finished.connect(lambda: self._more_button.setFocus())
         dialog.open()
 
     def _show_objective(self) -> None:
@@ -254,9 +237,6 @@ class TrainingSettings(QWidget):
     def _take_tokens(self, tokens: tuple[str, ...]) -> None:
         self._show_tokens(tokens)
         self._chosen.choose(special_tokens=tokens)
-
-    def _on_dialog_finished(self) -> None:
-        self._more_button.setFocus()
 
     def _show_tokens(self, tokens: tuple[str, ...]) -> None:
         usual, none, custom = self._token_choices.actions()

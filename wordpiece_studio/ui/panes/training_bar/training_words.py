@@ -9,16 +9,14 @@ import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QSpinBox, QWidget
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_role
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.plain import plain_label
+from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import merges_text, number_text
 
 if TYPE_CHECKING:
@@ -226,7 +224,7 @@ _LARGEST_SIZE = 10_000_000
 _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000, 50_000, 100_000)
 
 
-class FurtherDialog(ScreenDialog):
+class FurtherDialog(QuestionDialog):
     """Asks to what size the vocabulary should grow.
 
     Parameters
@@ -235,16 +233,11 @@ class FurtherDialog(ScreenDialog):
         What training further does not take into account; with it, there is a button to train again instead.
     """
 
-    size_chosen = Signal(object)
-    """The new size, an int larger than the current one."""
     again_chosen = Signal()
     """The user prefers to train again."""
 
     def __init__(self, size: int, parent: QWidget | None = None, *, note: str = "") -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Train further"))
-        explain("vocabulary", self)
+        super().__init__(self.tr("Train further"), parent, entry="vocabulary")
         intro = plain_label(
             plural(
                 size,
@@ -261,29 +254,15 @@ class FurtherDialog(ScreenDialog):
         self.size_box.setAccessibleName(self.tr("New vocabulary size"))
         self.size_box.selectAll()
         self.note = note
-        buttons = QDialogButtonBox(self)
-        buttons.addButton(self.tr("&Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        if note:
-            again = buttons.addButton(self.tr("Train &again"), QDialogButtonBox.ButtonRole.ResetRole)
-            again.clicked.connect(self._on_again_clicked)
-        go_on = buttons.addButton(self.tr("&Train further"), QDialogButtonBox.ButtonRole.AcceptRole)
-        set_role(go_on, "primary")
-        go_on.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         form = QFormLayout()
         form.addRow(self.tr("New vocabulary size"), self.size_box)
         notes = [plain_label(note, self, wrap=True)] if note else []
-        fill(QVBoxLayout(self), intro, *notes, form, buttons, margins=None, spacing=-1)
+        self.lay_out(intro, *notes, form, accept=self.tr("&Train further"), cancel=self.tr("&Cancel"))
+        if note:
+            again = self.buttons.addButton(self.tr("Train &again"), QDialogButtonBox.ButtonRole.ResetRole)
+            again.clicked.connect(self.reject)
+            again.clicked.connect(self.again_chosen)
         self.size_box.setFocus()
-
-    def accept(self) -> None:
-        self.size_chosen.emit(self.size_box.value())
-        super().accept()
-
-    def _on_again_clicked(self) -> None:
-        self.reject()
-        self.again_chosen.emit()
 
 
 def next_size(size: int) -> int:
