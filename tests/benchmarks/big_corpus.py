@@ -100,7 +100,7 @@ class Watch:
         self.probe = GapProbe()
         self.progress: list[CountingProgress] = []
         self._next_sample = 0.0
-        window.session.counting.progress_changed.connect(self._on_progress)
+        window.session.counting.task.progressed.connect(self._on_progress)
 
     def until(self, condition: object) -> float:
         """Run until something holds; return the milliseconds that it took."""

@@ -17,7 +17,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.panes.corpus import corpus_editor
-from wordpiece_studio.ui.panes.corpus.corpus_editor import find_places, next_place, previous_place
+from wordpiece_studio.ui.panes.corpus.find_bar import find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView, jamo_apart
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def test_another_normalizer_counts_anew(studio: Studio) -> None:
 
 
 def test_a_normalizer_that_is_invalid_is_refused_in_words(studio: Studio) -> None:
-    studio.window.corpus_pane.figures._on_name_selected("bert-upside-down")
+    studio.window.corpus_pane.figures.choose("bert-upside-down", "bert")
     assert "bert-upside-down" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
 

@@ -11,14 +11,12 @@ from wordpiece_studio.corpus.linter.finding import Finding, LengthFix
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileColumn
 from wordpiece_studio.text.pre_tokenizers import to_spec
-from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytestqt.qtbot import QtBot
-
     from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
 
 
 def choose(box: QComboBox, value: str) -> None:
@@ -42,9 +40,8 @@ def wait_counted(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize("name", ["punctuation", "split:isolated:a+byte-level", "pattern:[a-z]+|."])
-def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name: str) -> None:
-    figures = CorpusFiguresView()
-    qtbot.addWidget(figures)
+def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(empty_studio: Studio, name: str) -> None:
+    figures = empty_studio.window.corpus_pane.figures
     figures.set_names("bert-cased", name)
     assert figures.pre_tokenizer_box.currentData() == name
     assert figures.pre_tokenizer.name in name
@@ -100,7 +97,7 @@ def test_the_longest_word_holds_for_files_too(studio: Studio, tmp_path: Path) ->
         (tmp_path / name).write_text("a" * 40 + " hug\n", encoding="utf-8")
     studio.open(tmp_path)
     wait_counted(studio)
-    studio.window.corpus_pane.figures.longest_word_chosen.emit(39)
+    studio.window.session.counting.set_longest_word(39)
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "2", 30_000)
     assert "line 1 of 1.txt" in studio.window.corpus_pane.note_label.text()
 
@@ -110,7 +107,7 @@ def test_what_was_left_out_is_not_reported_for_another_corpus(studio: Studio) ->
     studio.wait(lambda: "too long" in studio.window.corpus_pane.note_label.text())
     studio.window.actions_.new_corpus.trigger()
     studio.window.session.document.clear()
-    assert studio.window.corpus_pane.note_label.isHidden()
+    studio.wait(studio.window.corpus_pane.note_label.isHidden)
 
 
 # -- the kind of a file

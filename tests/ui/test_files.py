@@ -287,7 +287,7 @@ def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
     bar.pause_button.click()
     assert bar.text.startswith("Paused")
     studio.qtbot.wait(300)
-    studio.window.session.counting.progress_changed.connect(told.append)
+    studio.window.session.counting.task.progressed.connect(told.append)
     studio.qtbot.wait(300)
     assert not told
     assert studio.window.session.counting.counts is None

@@ -531,7 +531,7 @@ def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
     dialog = open_further(studio)
     assert "as it was when the run began" in dialog.note
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        dialog._on_again_clicked()
+        next(each for each in dialog.buttons.buttons() if "again" in each.text()).click()
     studio.wait_finished()
     assert studio.window.model.counts.words == ["hug", "pug"]
 

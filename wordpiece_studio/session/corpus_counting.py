@@ -68,10 +68,8 @@ class CorpusCounting(QObject):
         Text becomes words in another way, or words of another length are left out.
     failed(StudioError)
         Text or files could not be counted.
-    partial_changed(bool)
-        Whether only a first part of the corpus was counted; comes before the counts.
-    progress_changed(CountingProgress)
-        How far a long counting is.
+    partial_changed()
+        It is another part of the corpus that was counted, or all of it; comes before the counts.
     state_changed()
         A counting runs now, is held, was stopped, failed or is over.
     """
@@ -79,8 +77,7 @@ class CorpusCounting(QObject):
     counts_changed = Signal(object)
     pipeline_changed = Signal()
     failed = Signal(object)
-    partial_changed = Signal(object)
-    progress_changed = Signal(object)
+    partial_changed = Signal()
     state_changed = Signal()
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
@@ -134,6 +131,13 @@ class CorpusCounting(QObject):
         self.max_word_length = max_word_length
         self._forget()
         self.pipeline_changed.emit()
+
+    def set_longest_word(self, length: int) -> None:
+        """Leave out longer words."""
+        if length != self.max_word_length:
+            self.max_word_length = length
+            self.pipeline_changed.emit()
+            self.count_again()
 
     def expect_counts(self) -> None:
         """Do not count: the counts of the present corpus are known, and will arrive through `take_counts`."""
@@ -271,7 +275,7 @@ class CorpusCounting(QObject):
     def _set_partial(self, is_partial: bool) -> None:
         if is_partial != self.is_partial:
             self.is_partial = is_partial
-            self.partial_changed.emit(is_partial)
+            self.partial_changed.emit()
 
     def _on_document_text_changed(self) -> None:
         self.text_serial += 1
@@ -311,7 +315,6 @@ class CorpusCounting(QObject):
     def _take_progress(self, progress: CountingProgress) -> None:
         if self._document.is_files:
             self._document.files.table.take_progress(progress)
-        self.progress_changed.emit(progress)
 
     def _report_state(self) -> None:
         if not self.is_running:

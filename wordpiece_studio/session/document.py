@@ -160,16 +160,16 @@ class Document(QObject):
     reset()
         The text was replaced or is displayed differently: the editor must reload `view_text`, read-only if
         `is_folded`.
-    path_changed(Path | None), modified_changed(bool)
-        The new value.
+    path_changed(), modified_changed()
+        There is another path; `is_modified` has changed.
     """
 
     text_changed = Signal()
     edited = Signal(object)
     view_edited = Signal(object)
     reset = Signal()
-    path_changed = Signal(object)
-    modified_changed = Signal(object)
+    path_changed = Signal()
+    modified_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -242,7 +242,7 @@ class Document(QObject):
             self.unread_origin = None
         if path != self.path:
             self.path = path
-            self.path_changed.emit(path)
+            self.path_changed.emit()
 
     @property
     def unagreed(self) -> tuple[CorpusFile, ...]:
@@ -426,7 +426,7 @@ class Document(QObject):
     def _note_modified(self) -> None:
         if self.is_modified != self._was_modified:
             self._was_modified = self.is_modified
-            self.modified_changed.emit(self._was_modified)
+            self.modified_changed.emit()
 
 
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PAR1")

@@ -252,7 +252,7 @@ class Session(QObject):
             self.runs.rename_corpus(self._known_name, name)
         self._known_name = name
 
-    def _on_counting_partial_changed(self, _is_partial: object) -> None:
+    def _on_counting_partial_changed(self) -> None:
         self._known_name = self.corpus_name
 
     def set_live_text(self, text: str) -> None:

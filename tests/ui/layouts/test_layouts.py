@@ -306,7 +306,7 @@ def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindo
     actions.longest_word.trigger()
     assert parts[2].hasFocus() or not parts[2].isHidden()
     choose(window, "demo")
-    window.corpus_pane.figures.show_longest_word(77)  # one that is not usual is always shown
+    window.session.counting.set_longest_word(77)  # one that is not usual is always shown
     assert not parts[2].isHidden()
 
 

@@ -5,6 +5,7 @@ The bar shows the progress of counting in actual numbers, with buttons to pause,
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -44,9 +45,10 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QWheelEvent
 
-    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.session import ChosenSettings
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -67,14 +69,13 @@ class CountingBar(QWidget):
         self._document = document
         self._counting = counting
         self._theme = theme
-        self._progress: CountingProgress | None = None
         self._found: tuple[int, int] | None = None  # files examined and their total, while files are being listed
         self.setAccessibleName(self.tr("Counting"))
         self._label = WholeLabel(self, role="hint")
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Counting progress"))
-        self.pause_button = self._button(self._on_pause_clicked)
+        self.pause_button = self._button(lambda: counting.resume() if counting.is_paused else counting.pause())
         self.stop_button = self._button(counting.stop)
         self.keep_button = self._button(counting.keep)
         self.again_button = self._button(counting.count_again)
@@ -90,8 +91,8 @@ class CountingBar(QWidget):
         fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
         theme.set_icon(self.stop_button, "stop", "text", "faint")
         theme.changed.connect(self._draw_pause)
-        counting.progress_changed.connect(self._on_counting_progress_changed)
-        counting.state_changed.connect(self._on_counting_state_changed)
+        counting.task.progressed.connect(self._show_progress)
+        counting.state_changed.connect(self._show_state)
         counting.counts_changed.connect(self._show)
         self.hide()
 
@@ -110,28 +111,20 @@ class CountingBar(QWidget):
         for button in (self.pause_button, self.stop_button):
             button.setToolButtonStyle(style)
 
-    # -- events
+    @property
+    def _progress(self) -> CountingProgress | None:
+        progress: CountingProgress | None = self._counting.task.progress
+        return progress
 
-    def _on_counting_progress_changed(self, progress: CountingProgress) -> None:
-        self._progress = progress
+    def _show_progress(self) -> None:
         if not self.isHidden() or self._document.is_files:
             self._show()
 
-    def _on_counting_state_changed(self) -> None:
-        if not self._counting.is_running:
-            self._progress = None
+    def _show_state(self) -> None:
         if self._counting.is_running and self.isHidden() and not self._counting.is_paused:
             self._patience.start()
         else:
             self._show()
-
-    def _on_pause_clicked(self) -> None:
-        if self._counting.is_paused:
-            self._counting.resume()
-        else:
-            self._counting.pause()
-
-    # -- display
 
     def _show(self) -> None:
         self._patience.stop()
@@ -162,25 +155,24 @@ class CountingBar(QWidget):
         self.pause_button.setIcon(icon(name, self._theme.text, self._theme.faint))
 
     def _show_bar(self, runs: bool) -> None:
-        done, total = 0, 0
+        done, total, progress = 0, 0, self._progress
         if self._found is not None and not self._counting.is_ending:
             done, total = self._found
-        elif self._progress is not None and not self._counting.is_ending:
-            done, total = self._progress.bytes_done, self._progress.bytes_total
+        elif progress is not None and not self._counting.is_ending:
+            done, total = progress.bytes_done, progress.bytes_total
         self._bar.setVisible(runs or self._found is not None)
         self._bar.setRange(0, _STEPS if total else 0)  # 0: a busy indicator without an end
         self._bar.setValue(_STEPS * done // total if total else 0)
 
     def _words(self) -> str:
-        counting = self._counting
+        counting, progress = self._counting, self._progress
         if self._found is not None:
             words = plural(self._found[1], "{done:,} of 1 file examined", "{done:,} of {total:,} files examined")
             return words.format(done=self._found[0], total=self._found[1])
-        progress = self._progress
         if counting.is_ending or (progress is not None and progress.bytes_done >= progress.bytes_total > 0):
             return self.tr("Finishing the count…")
         if counting.is_running:
-            text = progress_words(self._progress) if self._progress is not None else self.tr("Counting the words…")
+            text = progress_words(progress) if progress is not None else self.tr("Counting the words…")
             return " · ".join((self.tr("Paused"), text)) if counting.is_paused else text
         if counting.error is not None:
             faulty = self._document.files.table.faulty
@@ -254,15 +246,13 @@ class _CutBox(QComboBox):
 class CorpusFiguresView(QWidget):
     """The numbers of the current counts, and the choices of pipeline and longest word."""
 
-    pipeline_changed = Signal()
-    """Another normalizer or pre-tokenizer was chosen."""
-    longest_word_chosen = Signal(object)
-    """The user chose the length (int) up to which words are counted."""
     name_refused = Signal(object)
     """The name typed for a normalizer or pre-tokenizer is not valid, a StudioError."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, counting: CorpusCounting, settings: ChosenSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._counting = counting
+        self._settings = settings
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(14, 8, 12, 10)
         self._grid.setVerticalSpacing(4)
@@ -289,9 +279,8 @@ class CorpusFiguresView(QWidget):
         self._grid.addWidget(self.summary_label, 0, 0, 1, 2)
         self.normalizer_box = self._make_normalizer_box()
         self.pre_tokenizer_box = self._make_pre_tokenizer_box()
-        self._longest_word = LONGEST_WORD
         self._has_tools = self._has_choices = True
-        self._longest_timer = single_shot(self, self._on_longest_timer_timeout, _CHOICE_DELAY_MS)
+        self._longest_timer = single_shot(self, self._take_longest_word, _CHOICE_DELAY_MS)
         self.longest_edit = self._make_longest_edit()
         for caption, box, entry in (
             (self.tr("Normalizer"), self.normalizer_box, "normalizer"),
@@ -305,8 +294,10 @@ class CorpusFiguresView(QWidget):
             self._grid.addWidget(widget, row, 1)
         self._grid.setColumnStretch(1, 1)
         self._chosen = {self.normalizer_box: 0, self.pre_tokenizer_box: 0}
-        self._box_asked_for = self.normalizer_box
-        self.show_counts(None)
+        for changed in (counting.counts_changed, settings.replaced):
+            changed.connect(self._show_counts)
+        counting.pipeline_changed.connect(self._show_pipeline)
+        self._show_counts()
 
     @property
     def normalizer(self) -> Normalizer:
@@ -326,9 +317,11 @@ class CorpusFiguresView(QWidget):
             box.setCurrentIndex(box.findData(name))
             self._chosen[box] = box.currentIndex()
 
-    def show_longest_word(self, length: int) -> None:
-        self._longest_word = length
-        self.longest_edit.setValue(length)
+    def _show_pipeline(self) -> None:
+        pipeline = self._counting.pipeline
+        with contextlib.suppress(StudioError):  # they may be the user's own
+            self.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
+        self.longest_edit.setValue(self._counting.max_word_length)
         self._show_longest_edit()
 
     def show_tools(self, is_wanted: bool) -> None:
@@ -344,7 +337,7 @@ class CorpusFiguresView(QWidget):
 
     def _show_longest_edit(self) -> None:
         for part in self._rows[-1]:
-            part.setVisible(self._has_choices and (self._has_tools or self._longest_word != LONGEST_WORD))
+            part.setVisible(self._has_choices and (self._has_tools or self._counting.max_word_length != LONGEST_WORD))
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name, as the user would."""
@@ -353,15 +346,14 @@ class CorpusFiguresView(QWidget):
         except StudioError as error:
             self.name_refused.emit(error)
         else:
-            self.pipeline_changed.emit()
+            self._counting.set_pipeline(self.normalizer, self.pre_tokenizer)
 
-    def show_counts(self, counts: WordCounts | None, *, ends_count: bool = False) -> None:
-        """Show the size of the corpus; a dash stands for each unknown number.
-
-        `ends_count`: the end of a word is a symbol of its own.
-        """
+    def _show_counts(self) -> None:
+        """Show the size of the corpus; a dash stands for each unknown number."""
         numbers: dict[str, int] = {}
+        counts, config = self._counting.counts, self._settings.valid_config()
         if counts is not None:
+            ends_count = bool(config.end_of_word_suffix) and config.end_of_word == "symbol"
             numbers = {
                 "lines": counts.statistics.lines,
                 "words": counts.total,
@@ -435,7 +427,7 @@ class CorpusFiguresView(QWidget):
     def _make_longest_edit(self) -> QSpinBox:
         edit = _LengthEdit(self)
         edit.setRange(1, _MOST_LONGEST_WORD)
-        edit.setValue(self._longest_word)
+        edit.setValue(self._counting.max_word_length)
         edit.setGroupSeparatorShown(True)
         edit.setKeyboardTracking(False)
         edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -463,10 +455,9 @@ class CorpusFiguresView(QWidget):
                 self._ask_for_name(box)
                 return
         self._chosen = {box: box.currentIndex() for box in self._chosen}
-        self.pipeline_changed.emit()
+        self._counting.set_pipeline(self.normalizer, self.pre_tokenizer)
 
     def _ask_for_name(self, box: QComboBox) -> None:
-        self._box_asked_for = box
         dialog = QInputDialog(self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle(box.accessibleName())
@@ -485,16 +476,12 @@ class CorpusFiguresView(QWidget):
             )
         )
         dialog.setTextValue(box.currentData())
-        dialog.textValueSelected.connect(self._on_name_selected)
+        others = {each: each.currentData() for each in self._chosen}
+        dialog.textValueSelected.connect(lambda name: self.choose(*(others | {box: name}).values()))
         dialog.open()
 
-    def _on_name_selected(self, name: str) -> None:
-        names = {box: box.currentData() for box in self._chosen} | {self._box_asked_for: name}
-        self.choose(names[self.normalizer_box], names[self.pre_tokenizer_box])
-
-    def _on_longest_timer_timeout(self) -> None:
-        if self.longest_edit.value() != self._longest_word:
-            self.longest_word_chosen.emit(self.longest_edit.value())
+    def _take_longest_word(self) -> None:
+        self._counting.set_longest_word(self.longest_edit.value())
 
 
 class _LengthEdit(QSpinBox):

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 from enum import IntEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
-from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
-from wordpiece_studio.ui.panes.corpus.corpus_editor import (
-    CorpusEditor,
-    FindBar,
-    find_places,
-    next_place,
-    previous_place,
-)
+from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView, CountingBar
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
+from wordpiece_studio.ui.panes.corpus.find_bar import FindBar
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
 from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
-from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
     plain_label,
@@ -53,9 +45,7 @@ if TYPE_CHECKING:
 
 _LEAST_LINES = 7
 """The line view appears only where at least this many lines of the text are visible too."""
-_MOST_MARKS = 500
 _NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, files and preview do not both fit
-_SEARCH_DELAY_MS = 150
 
 
 class Face(IntEnum):
@@ -125,20 +115,15 @@ class PageBar(QWidget):
         )
 
 
-class CorpusPane(QWidget):
-    """Shows and edits `document` as a text or a list of files; the word counts come from `counting`."""
-
-    heading_changed = Signal()
-    """The title or the hint has changed."""
+class CorpusPane(Pane):
+    """Shows and edits the corpus as a text or a list of files."""
 
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(session.model, parent)
         self._session = session
         self._document = document = session.document
         self._counting = counting = session.counting
         self._theme = theme
-        self.title = self.tr("Corpus")
-        self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
         self._counted: WordCounts | None = None  # the latest counts, of the current text or from before an edit
         self.counting_bar = CountingBar(document, counting, theme, self)
         self.counts_offer = CountsOffer(document, self)
@@ -146,29 +131,26 @@ class CorpusPane(QWidget):
         self.files_view = FilesView(document, actions, theme, self)
         self.faces = FaceBar(self)
         self.words_face = WordsFace(session, theme, self)
-        self.find_bar = FindBar(theme, self)
+        self.find_bar = FindBar(document, self.editor, theme, self)
         self.line_view = LineView(theme, self)
         self.lint_view = LintView(theme, self)
-        self.figures = CorpusFiguresView(self)
+        self.figures = CorpusFiguresView(counting, session.settings, self)
         self.lint_controller = LintController(document, counting, self.figures, self.lint_view, self)
         self._page_bar = PageBar(document, self)
         self.note_label = WholeLabel(self, role="hint")
         self.note_label.setContentsMargins(14, 2, 14, 4)
         self._header = QWidget(self)
         self._samples_button = QToolButton(self._header)
-        self._line_timer = single_shot(self, self._show_line)
-        self._search_timer = single_shot(self, self._search_again, _SEARCH_DELAY_MS)
         self._lay_out()
         self._connect()
         self._on_document_reset()
 
-    # -- for the panel
-
-    @property
-    def hint(self) -> str:
-        """The name of the text, and whether it has unsaved edits."""
+    def refresh(self) -> None:
         edited = self.tr("edited") if self._document.is_modified else ""
-        return " · ".join(filter(None, (self._session.corpus_name, reading_words(self._document), edited)))
+        said = self._session.corpus_name, reading_words(self._document), edited
+        self.set_heading(self.tr("Corpus"), " · ".join(filter(None, said)))
+        self._show_note()
+        self._show_line()
 
     def header_widget(self) -> QWidget:
         return self._header
@@ -198,59 +180,19 @@ class CorpusPane(QWidget):
         if self.face is Face.WORDS:
             self.words_face.focus_search()
             return
-        cursor = self.editor.textCursor()
-        self.find_bar.open_bar(self.editor.view_part(cursor.selectionStart(), cursor.selectionEnd()))
+        self.find_bar.open_bar()
 
     def find_next(self) -> None:
-        self._find(lambda places: next_place(places, self.editor.textCursor().selectionEnd()))
+        self._find(self.find_bar.find_next)
 
     def find_previous(self) -> None:
-        self._find(lambda places: previous_place(places, self.editor.textCursor().selectionStart()))
+        self._find(self.find_bar.find_previous)
 
-    def _find(self, place_in: Callable[[list[tuple[int, int]]], int]) -> None:
-        if not self.find_bar.sought:
+    def _find(self, find: Callable[[], None]) -> None:
+        if self.find_bar.sought:
+            find()
+        else:
             self.open_find_bar()
-        elif places := self._found_places():
-            self._go_to(places, place_in(places))
-
-    def _found_places(self) -> list[tuple[int, int]]:
-        if self._places is None:
-            self._places = find_places(self._document.view_text, self.find_bar.sought, self.find_bar.case_matters)
-            if not self._places:
-                self._show_places(self._places)
-        return self._places
-
-    def _forget_places(self) -> None:
-        self._places = None
-        if self.find_bar.isVisible():
-            self._search_timer.start()
-
-    def _on_find_bar_search_changed(self) -> None:
-        self._places = None
-        if places := self._found_places():
-            self._go_to(places, next_place(places, self.editor.textCursor().selectionStart()))
-
-    def _search_again(self) -> None:
-        if self.find_bar.isVisible() and self.find_bar.sought:
-            self._show_places(self._found_places())
-
-    def _show_places(self, places: list[tuple[int, int]]) -> None:
-        """Mark the places around the cursor, and show which one is selected."""
-        cursor = self.editor.textCursor()
-        place = next_place(places, cursor.selectionStart()) if places else 0
-        is_selected = (cursor.selectionStart(), cursor.selectionEnd()) in places[place : place + 1]
-        first = max(0, place - _MOST_MARKS // 2)
-        self.editor.set_marks(places[first : first + _MOST_MARKS])
-        self.find_bar.show_count(place + 1 if is_selected else 0, len(places))
-
-    def _go_to(self, places: list[tuple[int, int]], place: int) -> None:
-        self.editor.select(*places[place])
-        self._show_places(places)
-        self.find_bar.show_count(place + 1, len(places))  # a place that is not loaded yet is selected later
-
-    def _on_find_bar_closed(self) -> None:
-        self.editor.set_marks([])
-        self.editor.setFocus()
 
     # -- the document
 
@@ -260,11 +202,8 @@ class CorpusPane(QWidget):
             self.find_bar.close_bar()
         self.faces.show_kind(is_files)
         self._show_face()
-        self._forget_places()
         self._counted = None
-        self._show_note()
-        self._line_timer.start()
-        self.heading_changed.emit()
+        self.refresh_later()
 
     def _show_face(self) -> None:
         self.editor.setVisible(self.face is Face.TEXT)
@@ -276,43 +215,10 @@ class CorpusPane(QWidget):
         self.counts_offer.set_wanted(self.face is not Face.WORDS)
         self._fit()
 
-    def _on_session_corpus_taken(self) -> None:
-        self.editor.select(0)
-        self.heading_changed.emit()
-
-    def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
-        self._show_figures()
-        if counts is not None:
-            self._counted = counts
-            self._show_note()
-
-    def _show_figures(self) -> None:
-        config = self._session.settings.valid_config()
-        ends_count = bool(config.end_of_word_suffix) and config.end_of_word == "symbol"
-        self.figures.show_counts(self._counting.counts, ends_count=ends_count)
-
-    def _on_counting_failed(self) -> None:
-        if self._document.is_files:
-            self.files_view.show_fault()
-
-    def _on_figures_pipeline_changed(self) -> None:
-        self._counting.set_pipeline(self.figures.normalizer, self.figures.pre_tokenizer)
-        self._line_timer.start()
-
-    def _on_figures_longest_word_chosen(self, length: int) -> None:
-        if length != self._counting.max_word_length:
-            self._counting.max_word_length = length
-            self._counting.pipeline_changed.emit()
-            self._counting.count_again()
-
-    def _on_counting_pipeline_changed(self) -> None:
-        pipeline = self._counting.pipeline
-        with contextlib.suppress(StudioError):  # they may be the user's own
-            self.figures.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
-        self.figures.show_longest_word(self._counting.max_word_length)
-
     def _show_note(self) -> None:
         notes = []
+        if self._counting.counts is not None:
+            self._counted = self._counting.counts
         if self._document.is_folded:
             notes.append(self.tr("Read-only: the text is very long, or has lines of over 10,000 characters, which "
                                  "are folded here. Training uses all of it."))  # fmt: skip
@@ -432,10 +338,6 @@ class CorpusPane(QWidget):
         line_view.setVisible(is_line_read and rest >= line_view.sizeHint().height() + warned)
         warnings.set_dense(rest < warnings.usual_height())
 
-    def _on_files_view_preview_shown(self, is_shown: bool) -> None:
-        if self.face is Face.FILES:
-            self.line_view.setVisible(is_shown)
-
     # -- construction
 
     def _lay_out(self) -> None:
@@ -468,30 +370,16 @@ class CorpusPane(QWidget):
         self._theme.set_icon(self._samples_button, "down", "muted")
 
     def _connect(self) -> None:
-        self.faces.currentChanged.connect(self._show_face)
-        self.find_bar.search_changed.connect(self._on_find_bar_search_changed)
-        self.find_bar.next_requested.connect(self.find_next)
-        self.find_bar.previous_requested.connect(self.find_previous)
-        self.find_bar.closed.connect(self._on_find_bar_closed)
-        self.editor.cursorPositionChanged.connect(self._line_timer.start)
-        self._session.settings.replaced.connect(self._line_timer.start)
-        self._session.settings.replaced.connect(self._show_figures)
-        self.editor.loaded.connect(self._forget_places)
-        self.files_view.preview.line_changed.connect(self._line_timer.start)
-        self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
-        self._session.watch.noticed.connect(self.files_view.preview.read_again)
-        self._document.files.changed.connect(self._fit)
-        self._document.files.changed.connect(self.heading_changed)
-        self._counting.partial_changed.connect(self.heading_changed)
-        self.figures.longest_word_chosen.connect(self._on_figures_longest_word_chosen)
-        self.figures.pipeline_changed.connect(self._on_figures_pipeline_changed)
-        document = self._document
+        session, document, counting, preview = self._session, self._document, self._counting, self.files_view.preview
+        self.follow(
+            document.text_changed, document.modified_changed, document.path_changed, document.files.changed,
+            counting.counts_changed, counting.partial_changed, counting.pipeline_changed, session.settings.replaced,
+            session.corpus_taken, self.editor.cursorPositionChanged, preview.line_changed,
+        )  # fmt: skip
         document.reset.connect(self._on_document_reset)
-        document.text_changed.connect(self._line_timer.start)
-        document.text_changed.connect(self._forget_places)
-        document.modified_changed.connect(self.heading_changed)
-        document.path_changed.connect(self.heading_changed)
-        self._counting.counts_changed.connect(self._on_counting_counts_changed)
-        self._counting.failed.connect(self._on_counting_failed)
-        self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
-        self._session.corpus_taken.connect(self._on_session_corpus_taken)
+        session.corpus_taken.connect(lambda: self.editor.select(0))
+        counting.failed.connect(self.files_view.show_fault)
+        self.faces.currentChanged.connect(self._show_face)
+        for changed in (self.files_view.preview_button.toggled, document.files.changed):
+            changed.connect(self._fit)
+        session.watch.noticed.connect(preview.read_again)

@@ -253,8 +253,6 @@ _WIDE_ENCODING = 21
 class FileList(QuietTable):
     """Shows files, of which several can be selected, moved and removed."""
 
-    selection_changed = Signal()
-
     def __init__(self, files: CorpusFiles, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._files = files
@@ -267,7 +265,6 @@ class FileList(QuietTable):
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        self.selectionModel().selectionChanged.connect(self.selection_changed)
         theme.changed.connect(self.on_theme_changed)
         self.restyle()
 
@@ -386,16 +383,13 @@ class FilesView(QWidget):
     Where there is little room (`set_dense`), only the table or the preview is visible, and a button switches.
     """
 
-    preview_shown = Signal(object)
-    """Whether the preview is now visible, a bool."""
-
     def __init__(self, document: Document, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._files = document.files
         self._actions = actions
         self._theme = theme
         self.list = FileList(document.files, theme, self)
-        self.form = ReadingForm(document.files.table.kind_title, self)
+        self.form = ReadingForm(document.files.table.kind_title, self._read_as, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
         self._sum_label = plain_label("", self, role="hint")
@@ -403,9 +397,9 @@ class FilesView(QWidget):
         self.detail_label = WholeLabel(self, role="hint")
         self._add_button = self._tool_button(self.tr("Add"), self.tr("Add files or folders"))
         self._remove_button = self._tool_button("−", self.tr("Remove the selected files from the list (Del)"))
-        self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Preview the selected file"))
-        self._preview_button.setCheckable(True)
-        self._preview_button.toggled.connect(self._show_parts)
+        self.preview_button = self._tool_button(self.tr("Preview"), self.tr("Preview the selected file"))
+        self.preview_button.setCheckable(True)
+        self.preview_button.toggled.connect(self._show_parts)
         self._is_dense = self._is_narrow = False
         self._up_button = self._tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"))
         self._down_button = self._tool_button("", self.tr("Move down, to be read later (Alt+Down)"))
@@ -435,7 +429,7 @@ class FilesView(QWidget):
     def set_dense(self, is_dense: bool) -> None:
         """Show either the table or the preview (dense), or both."""
         self._is_dense = is_dense
-        self._preview_button.setVisible(is_dense)
+        self.preview_button.setVisible(is_dense)
         self._show_parts()
 
     def set_narrow(self, is_narrow: bool) -> None:
@@ -447,12 +441,11 @@ class FilesView(QWidget):
     @property
     def shows_preview(self) -> bool:
         """Whether the preview is visible, or would be if this view were."""
-        return not self._is_dense or self._preview_button.isChecked()
+        return not self._is_dense or self.preview_button.isChecked()
 
     def _show_parts(self) -> None:
-        self._upper.setVisible(not self._is_dense or not self._preview_button.isChecked())
+        self._upper.setVisible(not self._is_dense or not self.preview_button.isChecked())
         self.preview.setVisible(self.shows_preview)
-        self.preview_shown.emit(self.shows_preview)
 
     # -- the selection
 
@@ -483,6 +476,9 @@ class FilesView(QWidget):
             return ""
         return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 
+    def _read_as(self, **how: Any) -> None:
+        self._files.read_as(self.list.selected, **how)
+
     def show_fault(self) -> None:
         self.list.select(self._files.table.faulty[:1] or self.list.selected)
 
@@ -498,11 +494,10 @@ class FilesView(QWidget):
             changed.connect(self.refresh)
         table.dataChanged.connect(self._show_detail)
         self._files.places_wanted.connect(self.list.select)
-        self.list.selection_changed.connect(self._show_selected)
+        self.list.selectionModel().selectionChanged.connect(self._show_selected)
         self._remove_button.clicked.connect(self.list.remove_selected)
         self._up_button.clicked.connect(lambda: self.list.move_selected(-1))
         self._down_button.clicked.connect(lambda: self.list.move_selected(1))
-        self.form.chosen.connect(lambda chosen: self._files.read_as(self.list.selected, **chosen))
 
     def _make_empty_state(self) -> QWidget:
         empty = QWidget(self)
@@ -526,7 +521,7 @@ class FilesView(QWidget):
         menu.addActions([self._actions.add_files, self._actions.add_folder])
         self._add_button.setMenu(menu)
         self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        buttons = self._preview_button, self._add_button, self._remove_button, self._up_button, self._down_button
+        buttons = self.preview_button, self._add_button, self._remove_button, self._up_button, self._down_button
         fill(QHBoxLayout(self._bar), (self._sum_label, 1), *buttons, margins=(14, 4, 8, 4), spacing=2)
         fill(QVBoxLayout(self._upper), (self.list, 1), self.detail_label, self.form)
         self.detail_label.setContentsMargins(14, 3, 14, 3)
@@ -537,5 +532,5 @@ class FilesView(QWidget):
         self._body.setChildrenCollapsible(False)
         self._body.setStretchFactor(0, 3)
         self._body.setStretchFactor(1, 2)
-        self._preview_button.hide()
+        self.preview_button.hide()
         fill(QVBoxLayout(self), self._bar, (self._body, 1), (self.empty, 1))

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.linter.finding import Example, Finding
-    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
@@ -293,13 +291,15 @@ class LintController(QObject):
             in_child=lambda text, _: len(text) > LARGEST_IN_THREAD,
         )
         self._timer = single_shot(self, self._check)
-        counting.counts_changed.connect(self._on_counting_counts_changed)
+        counting.counts_changed.connect(self._check_soon)
         document.reset.connect(view.clear)
         view.fix_requested.connect(self._on_view_fix_requested)
         self.task.finished.connect(view.show_findings)
-        self.task.failed.connect(self._on_task_failed)
+        self.task.failed.connect(view.clear)
         self._repair.finished.connect(self._on_repair_finished)
         self._repair.failed.connect(self._on_repair_failed)
+        for task in (self.task, self._repair):
+            task.failed.connect(lambda error: _log.info("the corpus could not be checked or repaired: %s", error))
 
     @property
     def is_under_way(self) -> bool:
@@ -308,7 +308,7 @@ class LintController(QObject):
     def check_again(self) -> None:
         """Withdraw the findings, and check once more, as files have changed, are missing, or are there again."""
         self._view.clear()
-        self._on_counting_counts_changed(self._counting.counts)
+        self._check_soon()
 
     def close(self) -> None:
         self._timer.stop()
@@ -317,17 +317,20 @@ class LintController(QObject):
 
     def _check(self) -> None:
         counts = self._counting.counts
-        if counts is not None:
-            files = tuple(self._document.files.files) if self._document.is_files else ()
-            states = {row.shown_state for row in self._document.files.rows} if files else set()
-            if states & {FileState.OUTSIDE, FileState.CHANGED, FileState.FAULT}:
-                self._view.clear()  # the banner above the corpus says that they are not read, or not what was counted
-                return
-            self.task.run(self._document.text if not files else "", files, counts, self._counting.pipeline)
+        if counts is None:
+            return  # they will be known soon
+        files = tuple(self._document.files.files) if self._document.is_files else ()
+        states = {row.shown_state for row in self._document.files.rows} if files else set()
+        if states & {FileState.OUTSIDE, FileState.CHANGED, FileState.FAULT}:
+            self._view.clear()  # the banner above the corpus says that they are not read, or not what was counted
+            return
+        text = "" if files else self._document.text
+        self.task.run(text, files, counts, self._counting.pipeline)
 
-    def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
+    def _check_soon(self) -> None:
         self._timer.stop()
         self.task.forget()  # its input is out of date
+        counts = self._counting.counts
         if counts is not None:
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
@@ -339,7 +342,7 @@ class LintController(QObject):
             case TextFix() as fix:
                 self._repair.run(self._document.text, fix)
             case LengthFix(length):
-                self._figures.longest_word_chosen.emit(length)
+                self._counting.set_longest_word(length)
             case ReadingFix(path, encoding):
                 files = self._document.files
                 places = [place for place, file in enumerate(files.files) if file.path == path]
@@ -352,11 +355,6 @@ class LintController(QObject):
         else:
             self._document.edit(*edit)
 
-    def _on_task_failed(self, error: StudioError) -> None:
-        _log.info("the corpus could not be checked: %s", error)
-        self._view.clear()
-
-    def _on_repair_failed(self, error: StudioError) -> None:
+    def _on_repair_failed(self) -> None:
         self._repair.forget()
-        _log.info("the text could not be fixed: %s", error)
         self._view.show_findings(self._view.findings)

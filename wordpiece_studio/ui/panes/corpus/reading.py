@@ -11,7 +11,7 @@ import locale
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -165,12 +165,13 @@ _KINDS_WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
 class ReadingForm(QWidget):
     """Four choices; a choice is empty where the selected files differ."""
 
-    chosen = Signal(object)
-    """What was chosen, by the name of the parameter of `CorpusFiles.read_as`: a dict of one entry."""
-
-    def __init__(self, kind_title: Callable[[str], str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, kind_title: Callable[[str], str], read_as: Callable[..., None], parent: QWidget | None = None
+    ) -> None:
+        """`read_as` takes what was chosen as `CorpusFiles.read_as` does."""
         super().__init__(parent)
         self._kind_title = kind_title
+        self._read_as = read_as
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(14, 2, 12, 6)
         self._grid.setHorizontalSpacing(6)
@@ -199,11 +200,11 @@ class ReadingForm(QWidget):
         ):  # fmt: skip
             self._errors_box.addItem(words, errors)
         self._is_narrow = False
-        self.kind_box.activated.connect(lambda: self.chosen.emit({"kind": self.kind_box.currentData()}))
-        self.encoding_box.activated.connect(lambda: self.chosen.emit({"encoding": self.encoding_box.currentData()}))
-        self.column_box.activated.connect(self._on_column_typed)
-        self.column_edit.editingFinished.connect(self._on_column_typed)
-        self._errors_box.activated.connect(lambda: self.chosen.emit({"errors": self._errors_box.currentData()}))
+        self.kind_box.activated.connect(lambda: read_as(kind=self.kind_box.currentData()))
+        self.encoding_box.activated.connect(lambda: read_as(encoding=self.encoding_box.currentData()))
+        self._errors_box.activated.connect(lambda: read_as(errors=self._errors_box.currentData()))
+        for typed in (self.column_box.activated, self.column_edit.editingFinished):
+            typed.connect(self._take_column)
         self.show_files(())
 
     def show_files(self, rows: Sequence[FileRow]) -> None:
@@ -266,11 +267,11 @@ class ReadingForm(QWidget):
         self.column_edit.setText(whole(chosen or ""))
         self.column_edit.setCursorPosition(0)
 
-    def _on_column_typed(self) -> None:
+    def _take_column(self) -> None:
         column = self.column_edit.text().strip()
         if column and column != self._column:
             self._column = column
-            self.chosen.emit({"column": column})
+            self._read_as(column=column)
 
     def _add_box(self, name: str) -> QComboBox:
         box = QComboBox(self)
@@ -316,9 +317,9 @@ class CountsOffer(QFrame):
         explain("word", self)
         self._label = CutLabel(parent=self, role="hint")
         self.accept = tool_button("", "", self)
-        self.accept.clicked.connect(self._on_accept_clicked)
+        self.accept.clicked.connect(self._accept)
         self.decline = tool_button(self.tr("Keep as text"), self.tr("Read it as text"), self)
-        self.decline.clicked.connect(self._on_decline_clicked)
+        self.decline.clicked.connect(self._decline)
         for button in (self.accept, self.decline):
             button.setProperty("role", "link")
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -363,7 +364,7 @@ class CountsOffer(QFrame):
         self.decline.setVisible(not is_read)
         self.setVisible(self._is_wanted and (is_read or self._offered is not None))
 
-    def _on_accept_clicked(self) -> None:
+    def _accept(self) -> None:
         if self._offered is not None:
             self._document.set_text(self._offered)
         elif self._document.is_files:
@@ -373,7 +374,7 @@ class CountsOffer(QFrame):
             text = self._document.text
             self._document.set_text(text[len(HEADER) :].lstrip("\r\n"))
 
-    def _on_decline_clicked(self) -> None:
+    def _decline(self) -> None:
         self._is_declined = True
         self._look()
 

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStyleOptionVie
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import text_of_token
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep, words_apart
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
 _ROWS_AROUND = 1
 _PAUSE_MS = 120
-_BUSY_DELAY_MS = 100
 _LONGEST_SHOWN = 14
 """Characters of the selected token at the box."""
 _MOST_CHIPS = 30
@@ -273,17 +271,16 @@ class WordsFace(Pane):
         self.set_button.clicked.connect(self._set_count)
         self.choice.activated.connect(self._choose)
         self._search.changed.connect(self._on_search_changed)
-        self._session.comparison.changed.connect(self.refresh_later)
         self.view.row_chosen.connect(self._on_view_row_chosen)
         self.view.item_walked_to.connect(self._select_word)
         self.view.token_clicked.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.view.copy_requested.connect(self._copy)
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.filter_failed.connect(self._on_table_filter_failed)
-        self._session.counting.counts_changed.connect(self._on_counting_changed)
-        self._session.counting.state_changed.connect(self._on_counting_changed)
-        model.step_changed.connect(self._on_model_step_changed)
-        model.selection_changed.connect(self._on_model_selection_changed)
+        for changed in (self._session.comparison.changed, model.step_changed, model.selection_changed):
+            changed.connect(self.refresh_soon)
+        for changed in (self._session.counting.counts_changed, self._session.counting.state_changed):
+            changed.connect(self._on_counting_changed)
 
     @property
     def share(self) -> str:
@@ -564,9 +561,3 @@ class WordsFace(Pane):
         if self.is_current:
             self.view.show_selection(self._model.selection, self._selected_token())
             self._show_emptiness()
-
-    def _on_model_step_changed(self) -> None:
-        self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
-
-    def _on_model_selection_changed(self) -> None:
-        self.refresh_later()
