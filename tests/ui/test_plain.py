@@ -120,7 +120,7 @@ def test_the_place_in_a_line_of_a_preview_counts_an_emoji_as_one_character(qtbot
 
 
 def test_a_column_is_called_as_it_is_in_the_file(qtbot: QtBot) -> None:
-    form = ReadingForm(str)
+    form = ReadingForm(str, lambda **_how: None)
     qtbot.addWidget(form)
     form._show_columns(["\ufefftext", "other"], "\ufefftext")
     assert form.column_box.currentData() == form.column_edit.text() == "\ufefftext"

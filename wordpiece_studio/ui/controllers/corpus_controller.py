@@ -88,8 +88,7 @@ class CorpusController(QObject):
         window.drops.files_dropped.connect(self.open_paths)
         pane.files_view.list.drops.files_dropped.connect(self.add_paths)
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
-        pane.figures.name_refused.connect(self._messages.show_error)
-        pane.words_face.count_refused.connect(self._messages.show_error)
+        pane.refused.connect(self._messages.show_error)
 
     def _connect_session(self) -> None:
         session, tokenization = self._session, self._window.tokenization_pane

@@ -23,6 +23,8 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QToolButton, 
 from wordpiece_studio.session.view_text import utf16_length
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QAction, QResizeEvent
 
 _MARK = "\ufeff"
@@ -123,12 +125,18 @@ def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:
     target.setToolTip(tooltip_text(text))
 
 
-def tool_button(text: str, tip: str, parent: QWidget, *, name: str = "") -> QToolButton:
-    """Return a small button with a tooltip, which screen readers say too unless there is a `name`."""
+def tool_button(
+    text: str, tip: str, parent: QWidget, act: Callable[[], object] | None = None, *, name: str = "", role: str = ""
+) -> QToolButton:
+    """Return a small button that calls `act`; screen readers say its tooltip `tip` too unless there is a `name`."""
     button = QToolButton(parent)
     button.setText(text)
     button.setAccessibleName(name or tip)
     set_plain_tooltip(button, tip)
+    if role:
+        button.setProperty("role", role)
+    if act is not None:
+        button.clicked.connect(act)
     return button
 
 
@@ -206,6 +214,24 @@ class _FittedLabel(QLabel):
 
     def _fit(self) -> None:
         raise NotImplementedError
+
+
+class FittingLabel(_FittedLabel):
+    """Shows one line: of several forms of a text the first that fits, else the last, cut at its end."""
+
+    def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
+        super().__init__(parent, role)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.forms: tuple[str, ...] = ("",)
+
+    def show_forms(self, *forms: str) -> None:
+        self.forms = forms
+        self._fit()
+
+    def _fit(self) -> None:
+        metrics, room = self.fontMetrics(), max(0, self.width() - 2)
+        text = next((form for form in self.forms if metrics.horizontalAdvance(form) <= room), self.forms[-1])
+        set_plain_text(self, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))
 
 
 class CutLabel(_FittedLabel):

@@ -73,8 +73,6 @@ def _first_piece(text: str) -> tuple[str, str]:
 class CorpusEditor(ExactEdit):
     """Shows ``document.view_text`` and hands every edit to the document."""
 
-    view_moved = Signal()
-    """The visible part of the text has changed."""
     loaded = Signal()
     """The whole text is loaded: at once, or with the last piece of a long one."""
     word_wanted = Signal(object)
@@ -101,7 +99,6 @@ class CorpusEditor(ExactEdit):
         self.document().contentsChange.connect(self._on_contents_change)
         self.document().contentsChanged.connect(self._on_contents_changed)
         self.cursorPositionChanged.connect(self._draw_marks)
-        self.updateRequest.connect(self._on_update_request)
         document.reset.connect(self._on_document_reset)
         document.view_edited.connect(self._on_document_view_edited)
         theme.changed.connect(self._draw_marks)
@@ -304,10 +301,6 @@ class CorpusEditor(ExactEdit):
         selection.format.setUnderlineColor(self._theme.accent)
         return selection
 
-    def _on_update_request(self, rect: QRect, dy: int) -> None:
-        if dy or rect.contains(self.viewport().rect()):
-            self.view_moved.emit()
-
     # -- keys, menu, drops
 
     def dropEvent(self, event: QDropEvent) -> None:
@@ -384,8 +377,8 @@ class CorpusMarks(QObject):
         model.selection_changed.connect(self._look_soon)
         model.run_reset.connect(self._look_later)
         model.step_changed.connect(self._look_later)
-        editor.view_moved.connect(self._look_later)
-        editor.word_wanted.connect(self._on_editor_word_wanted)
+        editor.updateRequest.connect(self._look_if_moved)
+        editor.word_wanted.connect(self._select_word)
 
     def _mark(self) -> None:
         selection, editor = self._model.selection, self.editor
@@ -414,7 +407,7 @@ class CorpusMarks(QObject):
             self._tokenized[text] = words
         return words
 
-    def _on_editor_word_wanted(self, position: int) -> None:
+    def _select_word(self, position: int) -> None:
         tokenizer = self._model.tokenizer_at(self._model.step)
         block = self.editor.document().findBlock(position)
         for word in self._words(block, tokenizer) if tokenizer is not None else ():
@@ -426,6 +419,10 @@ class CorpusMarks(QObject):
     def _look(self, delay_ms: int) -> None:
         if self._model.selection is not None or self.editor.has_selection_marks:
             self._timer.start(delay_ms)
+
+    def _look_if_moved(self, rect: QRect, dy: int) -> None:
+        if dy or rect.contains(self.editor.viewport().rect()):
+            self._look_later()
 
     def _look_soon(self) -> None:
         self._look(_SOON_MS)

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -38,11 +37,20 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.panes.training_bar.training_bar import duration
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import BuddyLabel, WholeLabel, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import (
+    BuddyLabel,
+    WholeLabel,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tool_button,
+)
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QPaintEvent, QWheelEvent
 
     from wordpiece_studio.corpus.counts import CountingProgress
@@ -75,14 +83,13 @@ class CountingBar(QWidget):
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Counting progress"))
-        self.pause_button = self._button(lambda: counting.resume() if counting.is_paused else counting.pause())
-        self.stop_button = self._button(counting.stop)
-        self.keep_button = self._button(counting.keep)
-        self.again_button = self._button(counting.count_again)
-        self.stop_button.setText(self.tr("Stop"))
-        self.keep_button.setText(self.tr("Stop and keep"))
-        set_plain_tooltip(self.stop_button, self.tr("Stop counting and discard the result"))
-        set_plain_tooltip(self.keep_button, self.tr("Stop counting; what has been read so far becomes the corpus"))
+        self.pause_button = tool_button("", "", self, self._pause_or_resume, role="button")
+        name, tip = self.tr("Stop"), self.tr("Stop counting and discard the result")
+        self.stop_button = tool_button(name, tip, self, counting.stop, name=name, role="button")
+        name = self.tr("Stop and keep")
+        tip = self.tr("Stop counting; what has been read so far becomes the corpus")
+        self.keep_button = tool_button(name, tip, self, counting.keep, name=name, role="button")
+        self.again_button = tool_button("", "", self, counting.count_again, role="button")
         self._patience = single_shot(self, self._show, _PATIENCE_MS)
         shown = self.pause_button, self.stop_button, self.keep_button
         self._buttons = (*shown, self.again_button)
@@ -115,6 +122,12 @@ class CountingBar(QWidget):
     def _progress(self) -> CountingProgress | None:
         progress: CountingProgress | None = self._counting.task.progress
         return progress
+
+    def _pause_or_resume(self) -> None:
+        if self._counting.is_paused:
+            self._counting.resume()
+        else:
+            self._counting.pause()
 
     def _show_progress(self) -> None:
         if not self.isHidden() or self._document.is_files:
@@ -189,12 +202,6 @@ class CountingBar(QWidget):
             return self.tr("Only the first {read} was counted.").format(read=read)
         return ""
 
-    def _button(self, slot: object) -> QToolButton:
-        button = QToolButton(self)
-        button.setProperty("role", "button")
-        button.clicked.connect(slot)
-        return button
-
 
 def progress_words(progress: CountingProgress) -> str:
     """Return the progress of a count, for example ``312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB``."""
@@ -246,13 +253,18 @@ class _CutBox(QComboBox):
 class CorpusFiguresView(QWidget):
     """The numbers of the current counts, and the choices of pipeline and longest word."""
 
-    name_refused = Signal(object)
-    """The name typed for a normalizer or pre-tokenizer is not valid, a StudioError."""
-
-    def __init__(self, counting: CorpusCounting, settings: ChosenSettings, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        counting: CorpusCounting,
+        settings: ChosenSettings,
+        refuse: Callable[[StudioError], None],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`refuse` is called if a name typed for a normalizer or pre-tokenizer is not valid."""
         super().__init__(parent)
         self._counting = counting
         self._settings = settings
+        self._refuse = refuse
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(14, 8, 12, 10)
         self._grid.setVerticalSpacing(4)
@@ -344,7 +356,7 @@ class CorpusFiguresView(QWidget):
         try:
             self.set_names(normalizer, pre_tokenizer)
         except StudioError as error:
-            self.name_refused.emit(error)
+            self._refuse(error)
         else:
             self._counting.set_pipeline(self.normalizer, self.pre_tokenizer)
 

@@ -6,7 +6,7 @@ from enum import IntEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize
+from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
@@ -99,10 +99,8 @@ class PageBar(QWidget):
         super().__init__(parent)
         self._document = document
         self._label = plain_label("", self, role="hint")
-        earlier = tool_button("‹", self.tr("Previous page"), self)
-        earlier.clicked.connect(lambda: document.show_page(document.page - 1))
-        later = tool_button("›", self.tr("Next page"), self)
-        later.clicked.connect(lambda: document.show_page(document.page + 1))
+        earlier = tool_button("‹", self.tr("Previous page"), self, lambda: document.show_page(document.page - 1))
+        later = tool_button("›", self.tr("Next page"), self, lambda: document.show_page(document.page + 1))
         fill(QHBoxLayout(self), earlier, (self._label, 1), later, margins=(14, 0, 14, 0), spacing=-1)
         self.hide()
 
@@ -118,6 +116,9 @@ class PageBar(QWidget):
 class CorpusPane(Pane):
     """Shows and edits the corpus as a text or a list of files."""
 
+    refused = Signal(object)
+    """What was typed is not possible, a StudioError: a count, or the name of a normalizer or pre-tokenizer."""
+
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(session.model, parent)
         self._session = session
@@ -130,11 +131,11 @@ class CorpusPane(Pane):
         self.editor = CorpusEditor(document, theme, self)
         self.files_view = FilesView(document, actions, theme, self)
         self.faces = FaceBar(self)
-        self.words_face = WordsFace(session, theme, self)
+        self.words_face = WordsFace(session, self.refused.emit, theme, self)
         self.find_bar = FindBar(document, self.editor, theme, self)
         self.line_view = LineView(theme, self)
         self.lint_view = LintView(theme, self)
-        self.figures = CorpusFiguresView(counting, session.settings, self)
+        self.figures = CorpusFiguresView(counting, session.settings, self.refused.emit, self)
         self.lint_controller = LintController(document, counting, self.figures, self.lint_view, self)
         self._page_bar = PageBar(document, self)
         self.note_label = WholeLabel(self, role="hint")

@@ -119,10 +119,8 @@ class PreviewView(QWidget):
         set_plain_tooltip(self._slider, self.tr("Which part of the file is shown"))
         self._slider.valueChanged.connect(self._on_slider_value_changed)
         self._place_label = plain_label("", self, role="hint")
-        self._earlier_button = tool_button("‹", self.tr("Previous part"), self)
-        self._earlier_button.clicked.connect(self._on_earlier_clicked)
-        self.later_button = tool_button("›", self.tr("Next part"), self)
-        self.later_button.clicked.connect(self._on_later_clicked)
+        self._earlier_button = tool_button("‹", self.tr("Previous part"), self, self._show_earlier)
+        self.later_button = tool_button("›", self.tr("Next part"), self, self._show_later)
         self._impatience = single_shot(self, self._ask_now, _PATIENCE_MS)
         self.task.finished.connect(self._on_task_finished)
         self.task.failed.connect(self._on_task_failed)
@@ -179,13 +177,13 @@ class PreviewView(QWidget):
         if self._file is not None and self._part is not None:
             self._ask(self._file, self._part.total * value // _STEPS)
 
-    def _on_earlier_clicked(self) -> None:
+    def _show_earlier(self) -> None:
         if self._file is not None and self._part is not None:
             is_by_row = self._file.kind == "parquet"
             step = max(self._part.end - self._part.start, 1) if is_by_row else PREVIEW_BYTES
             self._ask(self._file, max(0, self._part.start - step))
 
-    def _on_later_clicked(self) -> None:
+    def _show_later(self) -> None:
         if self._file is not None and self._part is not None and self._part.end < self._part.total:
             self._ask(self._file, self._part.end)
 
@@ -395,14 +393,17 @@ class FilesView(QWidget):
         self._sum_label = plain_label("", self, role="hint")
         self._sum_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.detail_label = WholeLabel(self, role="hint")
-        self._add_button = self._tool_button(self.tr("Add"), self.tr("Add files or folders"))
-        self._remove_button = self._tool_button("−", self.tr("Remove the selected files from the list (Del)"))
-        self.preview_button = self._tool_button(self.tr("Preview"), self.tr("Preview the selected file"))
+        self._add_button = tool_button(self.tr("Add"), self.tr("Add files or folders"), self)
+        tip = self.tr("Remove the selected files from the list (Del)")
+        self._remove_button = tool_button("−", tip, self, self.list.remove_selected)
+        self.preview_button = tool_button(self.tr("Preview"), self.tr("Preview the selected file"), self)
         self.preview_button.setCheckable(True)
         self.preview_button.toggled.connect(self._show_parts)
         self._is_dense = self._is_narrow = False
-        self._up_button = self._tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"))
-        self._down_button = self._tool_button("", self.tr("Move down, to be read later (Alt+Down)"))
+        tip = self.tr("Move up, to be read earlier (Alt+Up)")
+        self._up_button = tool_button("", tip, self, lambda: self.list.move_selected(-1))
+        tip = self.tr("Move down, to be read later (Alt+Down)")
+        self._down_button = tool_button("", tip, self, lambda: self.list.move_selected(1))
         self.empty = self._make_empty_state()
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
@@ -495,9 +496,6 @@ class FilesView(QWidget):
         table.dataChanged.connect(self._show_detail)
         self._files.places_wanted.connect(self.list.select)
         self.list.selectionModel().selectionChanged.connect(self._show_selected)
-        self._remove_button.clicked.connect(self.list.remove_selected)
-        self._up_button.clicked.connect(lambda: self.list.move_selected(-1))
-        self._down_button.clicked.connect(lambda: self.list.move_selected(1))
 
     def _make_empty_state(self) -> QWidget:
         empty = QWidget(self)
@@ -511,17 +509,14 @@ class FilesView(QWidget):
         fill(QVBoxLayout(empty), 1, words, *buttons, 1, margins=(24, 24, 24, 24), spacing=-1)
         return empty
 
-    def _tool_button(self, text: str, name: str) -> QToolButton:
-        button = tool_button(text, name, self)
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return button
-
     def _lay_out(self) -> None:
         menu = QMenu(self._add_button)
         menu.addActions([self._actions.add_files, self._actions.add_folder])
         self._add_button.setMenu(menu)
         self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         buttons = self.preview_button, self._add_button, self._remove_button, self._up_button, self._down_button
+        for button in buttons:
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         fill(QHBoxLayout(self._bar), (self._sum_label, 1), *buttons, margins=(14, 4, 8, 4), spacing=2)
         fill(QVBoxLayout(self._upper), (self.list, 1), self.detail_label, self.form)
         self.detail_label.setContentsMargins(14, 3, 14, 3)

@@ -11,18 +11,16 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.plain_engine import split, token_of
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import FittingLabel, plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text, token_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
     from wordpiece_studio.text.pipeline import Pipeline, Word
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -50,8 +48,7 @@ class LineView(QWidget):
         grid.setColumnStretch(1, 1)
         grid.addWidget(self.heading, 0, 0, 1, 2)
         self._texts: dict[str, str] = {}
-        self._shown: dict[str, tuple[str, ...]] = {}
-        self._labels: dict[str, QLabel] = {}
+        self._labels: dict[str, FittingLabel] = {}
         for row, (name, caption, entry) in enumerate(
             (
                 ("raw", self.tr("Raw"), "corpus"),
@@ -61,8 +58,7 @@ class LineView(QWidget):
             ),
             start=1,
         ):
-            label = self._labels[name] = plain_label("", self)
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label = self._labels[name] = FittingLabel(self)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setAccessibleName(caption)
             caption_label = plain_label(caption, self, role="caption")
@@ -112,10 +108,6 @@ class LineView(QWidget):
             },
         )
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._cut_texts()
-
     def text_of(self, row: str) -> str:
         """Return the full text of the row ``"raw"``, ``"normalized"``, ``"words"`` or ``"symbols"``."""
         return self._texts.get(row, "")
@@ -123,23 +115,12 @@ class LineView(QWidget):
     def _show(self, texts: dict[str, str], shown: dict[str, tuple[str, ...]]) -> None:
         """Set the full texts of the rows, and the forms to display, of which the first that fits is used."""
         self._texts = texts
-        self._shown = {
-            name: tuple(jamo_apart(form[:_MOST_SHOWN]) for form in shown.get(name, ("",))) for name in self._labels
-        }
         for name, label in self._labels.items():
             set_plain_tooltip(label, jamo_apart(line_text(texts.get(name, ""))))
-        self._cut_texts()
-
-    def _cut_texts(self) -> None:
-        for name, forms in self._shown.items():
-            label = self._labels[name]
-            metrics, width = label.fontMetrics(), max(0, label.width() - 2)
-            text = next((form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1])
-            set_plain_text(label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+            label.show_forms(*(jamo_apart(form[:_MOST_SHOWN]) for form in shown.get(name, ("",))))
 
     def _set_fonts(self) -> None:
         self._labels["symbols"].setFont(self._theme.mono_font())
-        self._cut_texts()
 
 
 def _symbols_of(word: str, config: TrainingConfig) -> list[str]:

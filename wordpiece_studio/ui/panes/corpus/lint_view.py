@@ -26,7 +26,7 @@ from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtGui import QResizeEvent
 
@@ -52,12 +52,12 @@ _LONG_DELAY_MS = 900
 class LintRow(QFrame):
     """One finding: its title and button, with numbers and examples below them if its kind is among the `unfolded`."""
 
-    fix_requested = Signal(object)
-    """The button was pressed, a Finding."""
-
-    def __init__(self, finding: Finding, unfolded: set[str], theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, finding: Finding, unfolded: set[str], fix: Callable[[Finding], None], theme: Theme, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._unfolded = unfolded
+        self._fix = fix
         self.setObjectName("banner")
         self.setProperty("kind", "warning" if finding.severity == "warning" else "info")
         self.finding = finding
@@ -74,8 +74,8 @@ class LintRow(QFrame):
         self._name_parts()
         self._lay_out()
         self.detail_label.setVisible(finding.kind in unfolded)
-        self.fix_button.clicked.connect(self._on_fix_button_clicked)
-        self.unfold_button.toggled.connect(self._on_unfold_button_toggled)
+        self.fix_button.clicked.connect(self._ask_to_fix)
+        self.unfold_button.toggled.connect(self._unfold)
         theme.dress(self._draw_icons)
 
     def _draw_icons(self) -> None:
@@ -135,11 +135,11 @@ class LintRow(QFrame):
             label.setMinimumHeight(0)  # the next answer is never less than this
             label.setMinimumHeight(max(label.heightForWidth(max(room, 1)), 0))
 
-    def _on_fix_button_clicked(self) -> None:
+    def _ask_to_fix(self) -> None:
         self.fix_button.setEnabled(False)  # until the corpus has been checked again
-        self.fix_requested.emit(self.finding)
+        self._fix(self.finding)
 
-    def _on_unfold_button_toggled(self, is_unfolded: bool) -> None:
+    def _unfold(self, is_unfolded: bool) -> None:
         (self._unfolded.add if is_unfolded else self._unfolded.discard)(self.finding.kind)
         self.detail_label.setVisible(is_unfolded)
         self._draw_icons()
@@ -176,9 +176,9 @@ class LintView(QWidget):
             self._layout.removeWidget(row)
             row.hide()
             row.deleteLater()
-        self.rows = [LintRow(finding, self._unfolded, self._theme, self) for finding in self.findings]
+        fix = self.fix_requested.emit
+        self.rows = [LintRow(finding, self._unfolded, fix, self._theme, self) for finding in self.findings]
         for place, row in enumerate(self.rows):
-            row.fix_requested.connect(self.fix_requested)
             self._layout.insertWidget(place, row)
         self._set_tab_order()
         self._show_rows()
@@ -293,7 +293,7 @@ class LintController(QObject):
         self._timer = single_shot(self, self._check)
         counting.counts_changed.connect(self._check_soon)
         document.reset.connect(view.clear)
-        view.fix_requested.connect(self._on_view_fix_requested)
+        view.fix_requested.connect(self._fix)
         self.task.finished.connect(view.show_findings)
         self.task.failed.connect(view.clear)
         self._repair.finished.connect(self._on_repair_finished)
@@ -335,7 +335,7 @@ class LintController(QObject):
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
 
-    def _on_view_fix_requested(self, finding: Finding) -> None:
+    def _fix(self, finding: Finding) -> None:
         match finding.fix:
             case PipelineFix(normalizer, pre_tokenizer):
                 self._figures.choose(normalizer, pre_tokenizer)

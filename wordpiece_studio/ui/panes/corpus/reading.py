@@ -316,12 +316,10 @@ class CountsOffer(QFrame):
         self._is_wanted = True
         explain("word", self)
         self._label = CutLabel(parent=self, role="hint")
-        self.accept = tool_button("", "", self)
-        self.accept.clicked.connect(self._accept)
-        self.decline = tool_button(self.tr("Keep as text"), self.tr("Read it as text"), self)
-        self.decline.clicked.connect(self._decline)
+        self.accept = tool_button("", "", self, self._accept, role="link")
+        tip = self.tr("Read it as text")
+        self.decline = tool_button(self.tr("Keep as text"), tip, self, self._decline, role="link")
         for button in (self.accept, self.decline):
-            button.setProperty("role", "link")
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         fill(QHBoxLayout(self), (self._label, 1), self.accept, self.decline, margins=(14, 0, 8, 0), spacing=2)
         self._timer = single_shot(self, self._look)

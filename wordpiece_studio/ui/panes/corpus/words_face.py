@@ -38,7 +38,7 @@ from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, p
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, where_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from PySide6.QtGui import QHideEvent, QMouseEvent, QPainter, QResizeEvent
     from PySide6.QtWidgets import QTableView
@@ -211,12 +211,13 @@ class WordsFace(Pane):
     Below them, where something is compared, a choice of what it is that must cut the words differently.
     """
 
-    count_refused = Signal(object)
-    """Why a count cannot be set (StudioError)."""
-
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, refuse: Callable[[StudioError], None], theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """`refuse` is called if a count cannot be set."""
         super().__init__(session.model, parent)
         self._session = session
+        self._refuse = refuse
         self._error: StudioError | None = None  # why there are no rows
         self._said = ""  # about the words that are cut differently
         self._other: tuple[Run, int | None] | None = None  # what must cut the words differently, if anything
@@ -240,8 +241,8 @@ class WordsFace(Pane):
         self._field.installEventFilter(self)
         self.only = QCheckBox(self)
         self.only.setEnabled(False)
-        self.set_button = tool_button(self.tr("Set"), self.tr("Set the count of this word"), self)
-        self.set_button.setProperty("role", "link")
+        tip = self.tr("Set the count of this word")
+        self.set_button = tool_button(self.tr("Set"), tip, self, self._set_count, role="link")
         self.set_button.hide()
         self.choice = QComboBox(self)
         self.choice.setAccessibleName(self.tr("Which words are shown"))
@@ -268,7 +269,6 @@ class WordsFace(Pane):
         self._field.textChanged.connect(self._timer.start)
         self._field.textChanged.connect(self._show_set_button)
         self.only.toggled.connect(self._take_filter)
-        self.set_button.clicked.connect(self._set_count)
         self.choice.activated.connect(self._choose)
         self._search.changed.connect(self._on_search_changed)
         self.view.row_chosen.connect(self._on_view_row_chosen)
@@ -485,7 +485,7 @@ class WordsFace(Pane):
         try:
             self._session.counting.set_count(*entry)
         except StudioError as error:
-            self.count_refused.emit(error)
+            self._refuse(error)
             return
         self._field.setText("")
         self._take_filter()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QProgressBar,
     QSizePolicy,
+    QSpacerItem,
     QSpinBox,
     QToolButton,
     QVBoxLayout,
@@ -35,7 +36,16 @@ from wordpiece_studio.ui.panes.training_bar.training_words import size_words
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
+from wordpiece_studio.ui.widgets.plain import (
+    BuddyLabel,
+    FittingLabel,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    set_state,
+    shown,
+    whole,
+)
 from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -132,13 +142,11 @@ class TrainingSettings(QWidget):
 
     def _show(self) -> None:
         chosen = self._chosen
-        blockers = [QSignalBlocker(field) for field in self._fields]
         size, min_frequency = chosen.limits
         self._show_objective()
-        self.size_box.setValue(size)
-        self.frequency_box.setValue(min_frequency)
-        for blocker in blockers:
-            blocker.unblock()
+        with QSignalBlocker(self.size_box), QSignalBlocker(self.frequency_box):
+            self.size_box.setValue(size)
+            self.frequency_box.setValue(min_frequency)
         self._show_tokens(chosen.special_tokens)
         for field in self._fields:
             set_plain_tooltip(field, "\n".join(filter(None, (chosen.suggestion.words, field.property("tip")))))
@@ -149,8 +157,7 @@ class TrainingSettings(QWidget):
 
     def set_size_wrong(self, wrong: bool) -> None:
         """Mark the size as one that cannot be reached, or remove the mark."""
-        self.size_box.setProperty("state", "wrong" if wrong else "")
-        self.size_box.style().polish(self.size_box)
+        set_state(self.size_box, "wrong" if wrong else "")
 
     def set_captions_visible(self, visible: bool) -> None:
         """Show or hide the captions before the fields; the tooltips say the same."""
@@ -185,7 +192,7 @@ class TrainingSettings(QWidget):
             "(BPE)."
         )
         box.setProperty("tip", tip)
-        box.currentIndexChanged.connect(self._on_objective_box_changed)
+        box.currentIndexChanged.connect(self._take_objective)
         return box
 
     def _make_spin_box(self, name: str, largest: int, at_zero: str, tip: str) -> QSpinBox:
@@ -198,14 +205,14 @@ class TrainingSettings(QWidget):
         box.setMaximumWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 40)
         box.setAccessibleName(name)
         box.setProperty("tip", "\n".join((name, tip)))
-        box.valueChanged.connect(self._on_limit_changed)
+        box.valueChanged.connect(self._take_limits)
         return box
 
     def _make_more_button(self) -> QToolButton:
         self.more.addSection(self.tr("Special tokens"))
         for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
             self.more.addAction(QAction(text, self._token_choices, checkable=True))
-        self._token_choices.triggered.connect(self._on_token_choices_triggered)
+        self._token_choices.triggered.connect(self._choose_tokens)
         button = _button("button", self)
         button.setText(self.tr("Options ▾"))
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -213,20 +220,17 @@ class TrainingSettings(QWidget):
         return button
 
     def _add(self, caption: str, field: QWidget) -> None:
-        label = BuddyLabel(caption, field, self)
-        self._captions.append(label)
-        self._layout.addWidget(label)
-        self._layout.addWidget(field)
-        self._layout.addSpacing(6)
+        self._captions.append(BuddyLabel(caption, field, self))
+        fill(self._layout, self._captions[-1], field, _space(6), spacing=6)
 
-    def _on_objective_box_changed(self) -> None:
+    def _take_objective(self) -> None:
         if self.objective_box.currentData() != self._chosen.objective:
             self._chosen.choose(objective=self.objective_box.currentData())
 
-    def _on_limit_changed(self) -> None:
+    def _take_limits(self) -> None:
         self._chosen.choose(vocab_size=self.size_box.value() or None, min_frequency=self.frequency_box.value())
 
-    def _on_token_choices_triggered(self, action: QAction) -> None:
+    def _choose_tokens(self, action: QAction) -> None:
         choice = self._token_choices.actions().index(action)
         self._show_tokens(self._chosen.special_tokens)  # a dialog may still be cancelled
         if choice == 2:
@@ -342,10 +346,7 @@ class TrainingBar(QFrame):
         self.settings.more.addSeparator()
         self.settings.more.addAction(actions.train_as_you_type)
         self.buttons = TrainButtons(actions, self)
-        self._progress_forms: tuple[str, ...] = ("",)
-        self.progress_label = plain_label("", self, role="hint")
-        self.progress_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.progress_label.installEventFilter(self)
+        self.progress_label = FittingLabel(self, role="hint")
         self.messages_button = _button("", self, actions.last_messages)
         self.messages_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         self.search_button = self._make_search_button(actions.command_palette)
@@ -356,22 +357,14 @@ class TrainingBar(QFrame):
         keep.setRetainSizeWhenHidden(True)
         self.progress_bar.setSizePolicy(keep)
         self.progress_bar.hide()
-        controls = self._controls = QHBoxLayout()
-        controls.setContentsMargins(12, 7, 12, 5)
-        controls.setSpacing(6)
-        controls.addWidget(self.buttons)
-        controls.addSpacing(10)
-        controls.addWidget(self.settings)
-        controls.addSpacing(6)
-        controls.addWidget(self.progress_label, 1)
-        controls.addWidget(self.messages_button)
-        controls.addWidget(self.search_button)
-        fill(QVBoxLayout(self), controls, self.progress_bar)
+        parts = self.buttons, _space(10), self.settings, _space(6), (self.progress_label, 1), self.messages_button
+        self._controls = fill(QHBoxLayout(), *parts, self.search_button, margins=(12, 7, 12, 5), spacing=6)
+        fill(QVBoxLayout(self), self._controls, self.progress_bar)
 
     @property
     def progress_text(self) -> str:
         """The full progress text, even where it is elided on screen."""
-        return self._progress_forms[0]
+        return self.progress_label.forms[0]
 
     def focus_first(self) -> None:
         self.buttons.train.setFocus()
@@ -417,12 +410,6 @@ class TrainingBar(QFrame):
         super().resizeEvent(event)
         self._choose_form()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Elide the text again when its label is resized: Qt would cut off the first digits of a number."""
-        if watched is self.progress_label and event.type() == QEvent.Type.Resize:
-            self._cut_text()
-        return super().eventFilter(watched, event)
-
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
@@ -443,7 +430,6 @@ class TrainingBar(QFrame):
             if self._controls.minimumSize().width() + reserve <= self.width():
                 break
         self._controls.activate()
-        self._cut_text()
 
     def _make_search_button(self, action: QAction) -> QToolButton:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -458,17 +444,13 @@ class TrainingBar(QFrame):
         return button
 
     def _set_text(self, *forms: str, more: str = "") -> None:
-        self._progress_forms = forms
         set_plain_tooltip(self.progress_label, "\n".join(filter(None, (forms[0], more))))
         self.progress_label.setAccessibleName(forms[0])
-        self._cut_text()
+        self.progress_label.show_forms(*forms)
 
-    def _cut_text(self) -> None:
-        width = max(0, self.progress_label.width() - 2)
-        metrics = self.progress_label.fontMetrics()
-        fitting = (form for form in self._progress_forms if metrics.horizontalAdvance(form) <= width)
-        text = next(fitting, self._progress_forms[-1])
-        set_plain_text(self.progress_label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+
+def _space(width: int) -> QSpacerItem:
+    return QSpacerItem(width, 0, QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
 
 
 def _button(role: str, parent: QWidget, action: QAction | None = None) -> QToolButton:
