@@ -110,7 +110,7 @@ def _read_history(window: MainWindow, found: Shown) -> None:
     pane = window.history_pane
     if not pane.isVisible() or not pane.view.isVisible():
         return
-    found.steps["history"] = pane.view.delegate.step
+    found.steps["history"] = pane.view.step
     row = pane.rows.row_of_step(window.model.step)
     if row < 0:
         return

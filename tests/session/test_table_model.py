@@ -21,6 +21,7 @@ from wordpiece_studio.session.table_model import (
     SortedTableModel,
     TableColumn,
     TableModel,
+    each_row,
     stable_order,
 )
 
@@ -54,10 +55,12 @@ class Numbers(SortedItems):
 
 class NumbersTable(SortedTableModel[Numbers]):
     def __init__(self) -> None:
-        super().__init__(0)
-        self._columns = (
-            TableColumn("number", lambda _items, item: item),
-            TableColumn("remainder", lambda _items, item: item % 7, keys=Numbers.remainders),
+        super().__init__(
+            (
+                TableColumn("number", lambda _items, item: item),
+                TableColumn("remainder", lambda _items, item: item % 7, keys=Numbers.remainders),
+            ),
+            0,
         )
         self._set_source(Numbers())
 
@@ -141,15 +144,11 @@ def test_the_order_of_whole_numbers_is_stable(numbers: list[int], dtype: type[np
 
 
 def test_records_are_rows_and_their_columns_describe_the_cells(qtmodeltester: ModelTester) -> None:
-    class Words(RecordTableModel[tuple[str, int]]):
-        def __init__(self) -> None:
-            super().__init__()
-            self._columns = (
-                TableColumn("word", lambda words, item: words[item][0]),
-                TableColumn("count", lambda words, item: words[item][1], explanation="how often it occurs"),
-            )
-
-    words = Words()
+    columns = (
+        TableColumn("word", each_row(lambda word: word[0])),
+        TableColumn("count", each_row(lambda word: word[1]), explanation="how often it occurs"),
+    )
+    words: RecordTableModel[tuple[str, int]] = RecordTableModel(columns)
     assert isinstance(words, TableModel)
     qtmodeltester.check(words)
     words.set_records([("hug", 10), ("pun", 12_000)])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, QStringListModel, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QScrollArea, QTableView, QToolTip
+from PySide6.QtWidgets import QApplication, QScrollArea, QToolTip
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.storage.view import Selection
@@ -15,7 +15,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
-from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, ChipStyle, FlowItem
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 
 if TYPE_CHECKING:
@@ -174,18 +174,3 @@ def test_a_node_that_was_scrolled_to_can_be_clicked(tree: MergeTreeView, qtbot: 
     assert tree.verticalScrollBar().value() > 0
     press(tree, tree.current)
     assert chosen == [Selection("token", text=history.token(tree.nodes[-1].tree.token_id))]
-
-
-def test_a_cell_shows_the_longest_that_fits(qtbot: QtBot, theme: Theme) -> None:
-    variants = [[FlowItem("abc", "chip"), FlowItem("a + bc")], [FlowItem("abc", "chip")]]
-    table = QTableView()
-    qtbot.addWidget(table)
-    table.setModel(QStringListModel(["abc"]))
-    delegate = ChipDelegate(theme, 0, lambda _index: variants, table)
-    table.setItemDelegate(delegate)
-    chip = ChipStyle(theme, -1).width("abc")
-    index = table.model().index(0, 0)
-    assert [delegate._fitting(index, width) for width in (chip + 200, chip + 5, 1)] == [variants[0], *[variants[1]] * 2]
-    for width in (400, int(chip), 12):
-        table.setColumnWidth(0, width)
-        assert not table.grab().isNull()

@@ -235,7 +235,7 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
         texts = [[[piece.token for piece in pieces] for pieces in each] for each in counts]
         changed = [step for step in range(1, len(texts)) if texts[step] != texts[step - 1]]
         expected += [(run.history.vocabulary_size(step), run.letter, step) for step in changed]
-    rows = view._table.changes
+    rows = view.model
     letters = [rows.index(row, RUN).data() for row in range(rows.rowCount())]
     assert [(letter, row.step) for letter, row in zip(letters, view.rows, strict=True)] == [
         (letter, step) for _, letter, step in sorted(expected)
@@ -260,17 +260,16 @@ def test_the_window_rests_while_runs_are_compared(two: Studio, size: tuple[int, 
 def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Studio) -> None:
     window, view = two.window, two.window.tokenization_pane.changes_view
     two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
-    rows, table = view._table.changes, view._table
-    here = [row for row in range(rows.rowCount()) if rows.run_of(row).letter == "B"][1]
+    rows, table = view.model, view._table
+    here = [row for row in range(rows.rowCount()) if rows.records.run_of(row).letter == "B"][1]
     two.qtbot.mouseClick(table.viewport(), _LEFT, pos=center_of(table, here))
     step = view.rows[here].step
-    assert window.model.step == window.session.comparison.shown_step(rows.run_of(here), step)
-    two.wait(lambda: table.delegate.ground(rows.index(here, 0)) is not None)
-    assert not rows.is_future(here)
+    assert window.model.step == window.session.comparison.shown_step(rows.records.run_of(here), step)
+    two.wait(lambda: rows.records.look(here).ground)
+    assert not rows.records.is_future(here)
     for row in range(rows.rowCount()):
-        assert rows.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
-        is_marked = table.delegate.ground(rows.index(row, 0)) is not None
-        assert is_marked == (view.rows[row].step == step)
+        assert rows.records.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
+        assert bool(rows.records.look(row).ground) == (view.rows[row].step == step)
 
 
 def center_of(table: object, row: int) -> QPoint:

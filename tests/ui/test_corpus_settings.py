@@ -122,7 +122,7 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     window = studio.window
     assert dict(window.session.counting.counts.items()) == {"hug": 5, "pug": 3, "bun": 1}
     view = window.corpus_pane.files_view
-    view.list.select([0])
+    view.select([0])
     box = view.form.kind_box
     assert (box.currentText(), "two columns" in box.toolTip()) == ("Word counts (guess)", True)
     kind = window.session.document.files.table.index(0, FileColumn.KIND)
@@ -169,7 +169,7 @@ def test_an_empty_file_says_so_in_its_preview(studio: Studio, tmp_path: Path) ->
     studio.open(tmp_path)
     preview = studio.window.corpus_pane.files_view.preview
     studio.wait(lambda: preview._text.placeholderText() == "The file is empty")
-    studio.window.corpus_pane.files_view.list.select([1])
+    studio.window.corpus_pane.files_view.select([1])
     studio.wait(lambda: preview.text == "hug\n")
     assert not preview._text.placeholderText()
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from tests.ui.conftest import Studio
     from wordpiece_studio.evaluation.differences import WordDifference
-    from wordpiece_studio.ui.dialogs.overlap_window import OverlapModel
 
 _LEFT = Qt.MouseButton.LeftButton
 _CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -73,9 +72,8 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     assert face.choice.currentText() == "Split differently by B"
     assert face.share == "A at step 3 and B at step 3 split 5 of 5 distinct words differently: 100.00% of the text."
     cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
-    lines = face.view.delegate.lines(cell, face.table.index(0, WordColumn.SPLIT))
-    for line, token in zip(lines, ("##u", "##un"), strict=True):
-        rects = {item.text: rect for rect, item in face.view.delegate._places(*line)}
+    rects = {item.text: rect for rect, item in face.view.delegate.places(cell, face.table.index(0, WordColumn.SPLIT))}
+    for token in ("##u", "##un"):
         two.qtbot.mouseClick(face.view.viewport(), _LEFT, pos=rects[token].center().toPoint())
         assert window.model.selection == Selection("token", text=token)
     window.corpus_pane.show_face(Face.TEXT)
@@ -168,7 +166,7 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
     window, (first, second) = two.window, two.window.session.runs.all
     window.actions_.vocabulary_overlap.trigger()
     overlap = window.runs_controller.overlap
-    model: OverlapModel = overlap.model
+    model = overlap.lines
     qtmodeltester.check(model)
 
     def lines() -> list[list[str]]:

@@ -16,8 +16,9 @@ from tests.cli.calls import run as run_command
 from tests.ui.test_libraries import HUG, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import TokenizerFigures, evaluate
+from wordpiece_studio.session.table_model import RecordTableModel, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresRow, Measured
-from wordpiece_studio.ui.panes.charts.figures_face import FiguresTableModel
+from wordpiece_studio.ui.panes.charts.figures_face import figures_columns, figures_lines, figures_tip, figures_tsv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,16 +34,17 @@ def figures(name: str, tokens: int, unknown: int) -> TokenizerFigures:
 
 
 def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTester) -> None:
-    model = FiguresTableModel()
+    model = RecordTableModel(figures_columns(), tip=each_row(figures_tip))
     qtmodeltester.check(model)
     paths = [Measured(path=f"/{name}") for name in "abcd"]
     rows = [FiguresRow(paths[0], figures("a", 200, 0)), FiguresRow(paths[1], figures("b", 100, 50))]
     rows += [FiguresRow(paths[2], error=StudioError("It is <b>broken</b>")), FiguresRow(paths[3], figures("d", 150, 0))]
-    model.set_rows(rows, "abcd")
+    model.set_records(figures_lines(rows, "abcd"))
 
     def column(number: int) -> list[tuple[str, bool]]:
         cells = [model.index(row, number) for row in range(4)]
-        return [(cell.data(), cell.data(Qt.ItemDataRole.FontRole) is not None) for cell in cells]
+        is_bold = model.columns[number].bold
+        return [(cell.data(), is_bold(model.records, cell.row())) for cell in cells]
 
     broken = ("It is <b>broken</b>.", False)
     assert column(3) == [("2.000", False), ("(1.000)", False), broken, ("1.500", True)]
@@ -52,7 +54,7 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
     assert model.index(3, 3).data(Qt.ItemDataRole.AccessibleTextRole) == "1.500, the best"
     model.sort(3, Qt.SortOrder.DescendingOrder)
     assert [line.name for line in model.records] == ["a", "d", "b", "c"]
-    lines = model.tsv(parity=False).splitlines()
+    lines = figures_tsv(model, parity=False).splitlines()
     assert lines[0].startswith("Tokenizer\tStep\tSize\tTokens per word\t")
     assert lines[2].split("\t")[:5] == ["d", "", "1000", "1.5", str(400 / 150)]
     model.sort(-1)
@@ -145,8 +147,10 @@ def test_the_table_is_what_library_and_command_line_find(
     face.table.selectRow(5)
     QTest.keyClick(face.table, Qt.Key.Key_Delete)
     assert len(shown()) == 5
-    face._on_table_columns_left_out(1)
-    assert "1 column is hidden; press F12 to show it." in face.note.text()
+    needed = sum(face.table.widths(10_000).values())
+    face.resize(needed + 10, 300)
+    face.resize(needed - 10, 300)
+    studio.wait(lambda: "1 column is hidden; press F12 to show it." in face.note.text())
 
     # The live text; a library that cannot read what it has learned; and stopping.
     sound = runs.all[2].library_run

@@ -179,7 +179,7 @@ def test_files_are_moved_and_removed_by_keys(studio: Studio, folder: Path) -> No
     opened(studio, folder)
     press(studio, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert names(studio) == ["2.txt.gz", "1.txt", "3.jsonl"]
-    assert studio.window.corpus_pane.files_view.list.selected == [1]
+    assert studio.window.corpus_pane.files_view.selected == [1]
     press(studio, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     press(studio, Qt.Key.Key_Delete)
     assert names(studio) == ["2.txt.gz", "3.jsonl"]
@@ -191,9 +191,9 @@ def test_files_are_moved_and_removed_by_keys(studio: Studio, folder: Path) -> No
 def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     view = studio.window.corpus_pane.files_view
-    view.list.select([0])
+    view.select([0])
     assert not view.form.column_box.isVisible()
-    view.list.select([2])
+    view.select([2])
     box = view.form.column_box
     assert box.isVisible()
     assert box.currentData() == "text"
@@ -228,7 +228,7 @@ def test_the_preview_is_of_the_file_as_it_is(studio: Studio, folder: Path) -> No
 def test_the_line_at_the_cursor_of_the_preview_is_read_as_the_trainer_does(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     pane = studio.window.corpus_pane
-    pane.files_view.list.select([2])
+    pane.files_view.select([2])
     studio.wait(lambda: pane.files_view.preview.text.startswith("hug pug bun"), 20_000)
     studio.wait(lambda: pane.line_view.text_of("words") == "hug · pug · bun")
     assert studio.window.tokenization_pane.text
@@ -245,7 +245,7 @@ def test_a_file_that_cannot_be_decoded_is_asked_about_and_the_counting_goes_on(s
     window, dialog = studio.window, studio.window.findChild(EncodingDialog)
     assert "0.txt, line 5,001" in dialog.message or "0.txt, line 5001" in dialog.message
     view = window.corpus_pane.files_view
-    assert view.list.selected == [0]
+    assert view.selected == [0]
     assert window.session.document.files.rows[0].state is FileState.FAULT
     assert "0.txt" in view.detail_label.text()
     assert "0.txt cannot be read" in window.corpus_pane.counting_bar.text

@@ -139,8 +139,8 @@ def test_the_table_of_tokens_never_mixes_two_tokenizers(engineer: Studio) -> Non
         engineer.wait(lambda: not pane.is_stale)
         pane.options._table.setChecked(True)  # it is painted before the pane is refreshed
         pane._table.grab()
-        model = pane._table.tokens
+        model = pane._table.rows
         rows = [model.index(row, 0).data() for row in range(model.rowCount())]
         assert rows == pane.tokens
-        pane._table.row_chosen.emit(len(rows) - 1)
+        pane._table.item_chosen.emit(len(rows) - 1)
         pane.options._table.setChecked(False)

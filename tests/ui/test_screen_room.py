@@ -57,7 +57,7 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield ExportDialog([(30, 100), (12, 82)], folder, theme.mono_font(-1), window)
     yield EncodingDialog(error, Reading(), window, guess="latin-1", files=3)
     yield HistoryExportDialog(30, 12, window)
-    yield BreakpointEditor(session.marks, window)
+    yield BreakpointEditor(session.marks, theme, window)
     yield KeepDialog(3, "a note", window)
     yield BookmarksDialog(session.marks.bookmarks, window.actions_, theme, window)
     yield SpecialTokensDialog(("[UNK]",), window)
@@ -66,7 +66,7 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield RecoveryDialog([About(name=f"text {number}", edits=1) for number in range(9)], window)
     yield HelpWindow(theme, window)
     yield KeysWindow([KeyLine("File", "Open", "Ctrl+O")] * 60, theme, window)
-    yield OverlapWindow(session, window)
+    yield OverlapWindow(session, theme, window)
 
 
 def test_every_dialog_fits_and_its_buttons_are_in_sight(empty_studio: Studio, tmp_path: Path, room: QSize) -> None:

@@ -121,7 +121,7 @@ def test_only_words_with_the_selected_token(studio: Studio, words: WordsFace) ->
 def test_a_split_that_does_not_fit_ends_in_dots(words: WordsFace) -> None:
     index = words.table.index(1, WordColumn.SPLIT)
     cell = words.view.visualRect(index)
-    places = words.view.delegate._places
+    places = words.view.delegate.places
     assert [item.text for _, item in places(cell, index)] == ["p", "##u", "##n"]
     cell.setWidth(60)
     assert [item.text for _, item in places(cell, index)] == ["p", "…"]

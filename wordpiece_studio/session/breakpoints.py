@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.storage.view import TEXT_KINDS, Breakpoint
+from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.view import BreakpointKind, Selection
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -50,19 +49,11 @@ class MarksModel(RecordTableModel[MarkT]):
     """
 
     changed = Signal()
-    check_column = 0
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._marks: list[MarkT] = []
         self.set_records(self._marks)
-
-    def is_checked(self, row: int) -> bool | None:
-        """Return whether the box of a row is checked; None if it has no box."""
-        raise NotImplementedError
-
-    def set_checked(self, row: int, is_checked: bool) -> None:
-        raise NotImplementedError
 
     def set_marks(self, marks: Iterable[MarkT]) -> None:
         self._marks = list(marks)
@@ -87,36 +78,21 @@ class MarksModel(RecordTableModel[MarkT]):
         self.endRemoveRows()
         self.changed.emit()
 
-    def _is_checkable(self, index: Index) -> bool:
-        is_there = index.isValid() and index.column() == self.check_column
-        return is_there and self.is_checked(index.row()) is not None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.CheckStateRole and self._is_checkable(index):
-            return Qt.CheckState.Checked if self.is_checked(index.row()) else Qt.CheckState.Unchecked
-        return super().data(index, role)
-
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
-        """Check the box of a row, or clear it."""
-        if role != Qt.ItemDataRole.CheckStateRole or not self._is_checkable(index):
-            return False
-        self.set_checked(index.row(), Qt.CheckState(value) is Qt.CheckState.Checked)
-        return True
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        checkable = Qt.ItemFlag.ItemIsUserCheckable if self._is_checkable(index) else Qt.ItemFlag.NoItemFlags
-        return super().flags(index) | checkable
-
 
 class Breakpoints(MarksModel["Breakpoint"]):
     """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._columns = (
-            TableColumn(self.tr("Stop when"), lambda all_, row: self.kind_text(all_[row].kind), align=LEFT),
-            TableColumn(self.tr("Value"), lambda all_, row: _value_text(all_[row]), align=LEFT),
-        )
+
+        def width(measure: Any, _all: Sequence[Breakpoint]) -> int:
+            return int(measure.text(*map(self.kind_text, KINDS))) + 48
+
+        condition = TableColumn(
+            self.tr("Stop when"), each_row(lambda one: self.kind_text(one.kind)), align=LEFT, width=width,
+            check=each_row(lambda one: one.is_enabled), switch=lambda _all, row, is_on: self.enable(row, is_on),
+        )  # fmt: skip
+        self.columns = condition, TableColumn(self.tr("Value"), each_row(_value_text), align=LEFT, stretch=1)
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
@@ -140,13 +116,10 @@ class Breakpoints(MarksModel["Breakpoint"]):
     def disable(self, breakpoint_: Breakpoint) -> None:
         for row, each in enumerate(self._marks):
             if each == breakpoint_:
-                self.set_checked(row, False)
+                self.enable(row, False)
 
-    def is_checked(self, row: int) -> bool:
-        return self._marks[row].is_enabled
-
-    def set_checked(self, row: int, is_checked: bool) -> None:
-        self.replace(row, msgspec.structs.replace(self._marks[row], is_enabled=is_checked))
+    def enable(self, row: int, is_enabled: bool) -> None:
+        self.replace(row, msgspec.structs.replace(self._marks[row], is_enabled=is_enabled))
 
     def kind_text(self, kind: BreakpointKind) -> str:
         return {

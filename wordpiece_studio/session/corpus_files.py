@@ -16,11 +16,11 @@ from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
 from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
 from wordpiece_studio.session.commands import Command
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from PySide6.QtGui import QUndoStack
 
@@ -182,28 +182,32 @@ class FileTable(RecordTableModel["FileRow"]):
     """One row per file, in reading order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
+        self.columns = (
+            TableColumn("", each_row(lambda row: _MARKS[row.shown_state]), align=Qt.AlignmentFlag.AlignCenter,
+                        width=_letters(2), spoken=each_row(lambda row: self.state_words(row.shown_state)),
+                        spoken_title=self.tr("State"),
+                        ink=each_row(_state_ink)),
+            # Both ends of a file name matter.
+            TableColumn(self.tr("File"), each_row(_file_name), align=LEFT, width=_letters(28, 0), least=_letters(14, 0),
+                        stretch=1, elide=Qt.TextElideMode.ElideMiddle,
+                        ink=each_row(lambda row: "error" if row.shown_state is FileState.FAULT else "")),
+            TableColumn(self.tr("Size"), each_row(lambda row: self._size_text(row.size)), width=_letters(7),
+                        elide=Qt.TextElideMode.ElideRight),
+            TableColumn(self.tr("Words"), each_row(lambda row: _counted(row, "words")), entry="word",
+                        width=_letters(12)),
+            TableColumn(self.tr("Distinct"), each_row(lambda row: _counted(row, "distinct_words")), entry="word",
+                        width=_letters(10)),
+            # There is more to say about one that is guessed.
+            TableColumn(self.tr("Encoding"), each_row(_encoding_mark), align=LEFT, width=_letters(21),
+                        least=_letters(8), ink=each_row(lambda row: "tie_text" if row.known == "guess" else "")),
+            TableColumn(self.tr("Lines"), each_row(lambda row: _counted(row, "lines")), width=_letters(10),
+                        importance=-1),
+            TableColumn(self.tr("Kind"), each_row(self._kind_text), align=LEFT, width=_letters(9), importance=-1),
+        )  # fmt: skip
         self._rows: list[FileRow] = []  # always the same list
         self.set_records(self._rows)
         self._files_done = 0
-        self._columns = (
-            TableColumn(
-                "",
-                lambda rows, number: _MARKS[rows[number].shown_state],
-                align=Qt.AlignmentFlag.AlignCenter,
-                spoken=lambda rows, number: self.state_words(rows[number].shown_state),
-                spoken_title=self.tr("State"),
-            ),
-            TableColumn(self.tr("File"), lambda rows, number: _file_name(rows[number]), align=LEFT),
-            TableColumn(self.tr("Size"), lambda rows, number: self._size_text(rows[number].size)),
-            TableColumn(self.tr("Words"), lambda rows, number: _counted(rows[number], "words"), entry="word"),
-            TableColumn(
-                self.tr("Distinct"), lambda rows, number: _counted(rows[number], "distinct_words"), entry="word"
-            ),
-            TableColumn(self.tr("Encoding"), lambda rows, number: _encoding_mark(rows[number]), align=LEFT),
-            TableColumn(self.tr("Lines"), lambda rows, number: _counted(rows[number], "lines")),
-            TableColumn(self.tr("Kind"), lambda rows, number: self._kind_text(rows[number]), align=LEFT),
-        )
 
     @property
     def rows(self) -> tuple[FileRow, ...]:
@@ -296,6 +300,11 @@ class FileTable(RecordTableModel["FileRow"]):
             FileState.OUTSIDE: self.tr("Outside the project’s folder, not read"),
         }[state]
 
+    def description(self, row: FileRow) -> str:
+        """Return the full name of a file, how it is read, and what is wrong with it."""
+        encoding = self.encoding_words(row) if row.encoding else ""
+        return "\n".join(filter(None, (row.name, encoding, self.state_words(row.shown_state), str(row.error or ""))))
+
     def encoding_words(self, row: FileRow) -> str:
         """Return the encoding of a file, marked if it is only a guess."""
         name = _encoding_name(row)
@@ -314,6 +323,14 @@ class FileTable(RecordTableModel["FileRow"]):
 
     def _kind_text(self, row: FileRow) -> str:
         return " · ".join(filter(None, (self.kind_words(row), row.compression)))
+
+
+def _letters(count: int, more: int = 8) -> Callable[[Any, object], int]:
+    return lambda measure, _rows: count * int(measure.letter) + more
+
+
+def _state_ink(row: FileRow) -> str:
+    return {FileState.FAULT: "error", FileState.WAITING: "faint"}.get(row.shown_state, "")
 
 
 def _file_name(row: FileRow) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.table_model import (
     LEFT,
@@ -17,8 +19,11 @@ from wordpiece_studio.session.table_model import (
     TokenSearch,
 )
 from wordpiece_studio.system.arrays import slices
+from wordpiece_studio.training.engine import value_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from PySide6.QtCore import QObject
 
@@ -47,6 +52,7 @@ TOKEN_COLUMNS = (HistoryColumn.LEFT, HistoryColumn.RIGHT, HistoryColumn.TOKEN)
 _NUMBER_COLUMNS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
 """Those of the history, from `HistoryColumn.PAIR_FREQUENCY` on."""
 _NO_STEPS = np.empty(0, dtype=np.int64)
+_tr = partial(QCoreApplication.translate, "HistoryTableModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class HistoryItems(SortedItems):
         self._tokens = TokenSearch()
         self._words = _NO_STEPS
         self._words_by_index: dict[int, int] = {}
+        self._extremes: tuple[int, dict[HistoryColumn, tuple[float, float]]] = (0, {})
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         needs_places = wanted.column.keys is HistoryItems.all_words_touched
@@ -137,11 +144,13 @@ class HistoryItems(SortedItems):
             found = self._words_by_index[index] = int(self.history.words_touched_counts(index, index + 1)[0])
         return found
 
-    def extremes(self, count: int) -> dict[HistoryColumn, tuple[float, float]]:
-        """Return the bounds of each number column over the first `count` merges; empty if there are none."""
+    def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
+        """Return the bounds of each number column; empty if there are no merges. Sorted rows arrive later."""
+        history, count = self.history, len(self.history)
         if not count:
             return {}
-        history = self.history
+        if count == self._extremes[0]:
+            return self._extremes[1]
         found: dict[HistoryColumn, tuple[float, float]] = {}
         for column, name in enumerate(_NUMBER_COLUMNS, HistoryColumn.PAIR_FREQUENCY):
             values = self.column(name, count)
@@ -150,28 +159,106 @@ class HistoryItems(SortedItems):
         found[HistoryColumn.VOCABULARY] = (history.vocabulary_size(1), history.vocabulary_size(count))
         found[HistoryColumn.SYMBOLS] = (history.symbols_after(count), history.symbols_after(1))
         found[HistoryColumn.WORDS] = (0, history.word_count)  # finding the actual maximum takes too long
+        self._extremes = count, found
         return found
 
 
-def _tokens(name: str, title: str, explanation: str, entry: str) -> TableColumn[HistoryItems]:
+_NEEDS = 18
+"""Pixels that a heading needs beside its title."""
+
+
+def _tokens(
+    column: HistoryColumn, name: str, title: str, explanation: str, entry: str, letters: int
+) -> TableColumn[HistoryItems]:
     return TableColumn(
-        title,
-        lambda items, index: items.token(name, index),
-        keys=lambda items, count, _stop: items.token_ranks(name, count),
-        align=LEFT,
-        explanation=explanation,
-        entry=entry,
+        title, lambda items, index: items.token(name, index), align=LEFT, explanation=explanation, entry=entry,
+        keys=lambda items, count, _stop: items.token_ranks(name, count), stretch=1,
+        width=lambda measure, _items: max(measure.text("0") * letters, measure.title(column) + _NEEDS),
+    )  # fmt: skip
+
+
+def _figures(name: str) -> dict[str, Any]:
+    """Describe the values and the order of a column of the history."""
+    return {
+        "value": lambda items, index: items.history.column(name)[index].item(),
+        "keys": lambda items, count, _stop: items.column(name, count),
+    }
+
+
+def _numbers(
+    column: HistoryColumn, title: str | Callable[[Any], str], explanation: str, entry: str | Callable[[Any], str],
+    importance: int = 0, **how: Any,
+) -> TableColumn[HistoryItems]:  # fmt: skip
+    def width(measure: Any, items: HistoryItems | None) -> int:
+        """Return the width of the longest number so far, as bold as at the step."""
+        extremes = items.extremes().get(column) if items is not None else None
+        texts = _longest_texts(column, *extremes) if extremes is not None else ()
+        return int(max(measure.text(*texts, is_bold=True) + 14, measure.title(column) + _NEEDS))
+
+    return TableColumn(
+        title, explanation=explanation, entry=entry, width=width, stretch=1, importance=importance, **how
     )
 
 
-def _numbers(name: str, title: str, explanation: str, entry: str) -> TableColumn[HistoryItems]:
-    return TableColumn(
-        title,
-        lambda items, index: items.history.column(name)[index].item(),
-        keys=lambda items, count, _stop: items.column(name, count),
-        explanation=explanation,
-        entry=entry,
-    )
+def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str]:
+    """Return texts at least as long as any number in this range in this column."""
+    if column is not HistoryColumn.VALUE:
+        return [f"{int(most):,}"]
+    texts = [value_text(least), value_text(most)]
+    if not (float(most).is_integer() and float(least).is_integer()):
+        texts += ["0.0000000"] if least < 0.01 else ["0.00000"]
+        texts += [value_text(int(most) + 0.5)] if most >= 1000 else []
+    return texts
+
+
+def _value_title(items: HistoryItems | None) -> str:
+    objective = "score" if items is None else items.history.config.objective
+    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
+
+
+def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
+    """Return those of `HistoryColumn`."""
+    place = HistoryColumn
+    return (
+        _numbers(place.STEP, _tr("Step"), _tr("The number of the merge, from 1"), "step",
+                 value=lambda _items, index: index + 1),
+        _tokens(place.LEFT, "left_id", _tr("Left"), _tr("The left symbol of the pair"), "pair", 7),
+        _tokens(place.RIGHT, "right_id", _tr("Right"), _tr("The right symbol of the pair"), "pair", 7),
+        _tokens(place.TOKEN, "new_id", _tr("New token"), _tr("The token that the pair became"), "token", 10),
+        _numbers(place.PAIR_FREQUENCY, _tr("n(ab)"),
+                 _tr("How often the pair occurred in the corpus before this merge"), "pair",
+                 **_figures("pair_frequency")),
+        _numbers(place.LEFT_FREQUENCY, _tr("n(a)"),
+                 _tr("How often the left symbol occurred in the corpus before this merge"), "pair", 6,
+                 **_figures("left_frequency")),
+        _numbers(place.RIGHT_FREQUENCY, _tr("n(b)"),
+                 _tr("How often the right symbol occurred in the corpus before this merge"), "pair", 5,
+                 **_figures("right_frequency")),
+        _numbers(place.VALUE, _value_title,
+                 _tr("The pair’s merge score under the objective; the pair with the highest is merged"),
+                 lambda items: "score" if items is None else items.history.config.objective,
+                 drawn=lambda items, index: value_text(items.history.column("value")[index].item()),
+                 **_figures("value")),
+        _numbers(place.TIES, _tr("Ties"),
+                 _tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
+                 "tie", 7, drawn=_ties_drawn, **_figures("ties")),
+        _numbers(place.VOCABULARY, _tr("Vocabulary"), _tr("How many tokens the vocabulary had after this merge"),
+                 "vocabulary", 4, value=lambda items, index: items.history.vocabulary_size(index + 1),
+                 keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count]),
+        _numbers(place.SYMBOLS, _tr("Symbols"), _tr("How many symbols the corpus consisted of after this merge, N"),
+                 "symbol", 3, value=lambda items, index: items.history.symbols_after(index + 1),
+                 keys=lambda items, count, _stop: items.column("symbols_before", count)),  # the same order
+        _numbers(place.WORDS, _tr("Words"), _tr("How many distinct words this merge changed"), "word", 2,
+                 value=HistoryItems.words_touched, keys=HistoryItems.all_words_touched),
+        _numbers(place.IS_NEW, _tr("New"), _tr("Whether the token was not in the vocabulary before"), "token", 1,
+                 value=lambda items, index: bool(items.history.column("is_new")[index]),
+                 keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8)),
+    )  # fmt: skip
+
+
+def _ties_drawn(items: HistoryItems, index: int) -> str:
+    ties = int(items.history.column("ties")[index])
+    return "·" if ties == 1 else f"{ties:,}"
 
 
 class HistoryTableModel(SortedTableModel[HistoryItems]):
@@ -181,7 +268,7 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     least_interval_ms = 250
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
-        super().__init__(HistoryFilter(), parent)
+        super().__init__(history_columns(), HistoryFilter(), parent)
         self._model = model
         self._live_steps = _NO_STEPS
         self._on_model_run_reset()
@@ -195,13 +282,6 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     def row_of_step(self, step: int) -> int:
         return self.row_of_item(step - 1)
 
-    def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
-        """Return the smallest and the largest number of each number column; empty if there are no rows."""
-        items = self._source
-        if items is None or items.history is not self._model.history:
-            return {}
-        return items.extremes(self._model.merge_count)  # sorted rows arrive later
-
     def set_live_steps(self, steps: NDArray[np.int64]) -> None:
         """Set the steps, from 1 and ascending, that changed the live text; int64, shape (n,)."""
         self._live_steps = steps
@@ -211,47 +291,8 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
             self._refilter()
 
     def _on_model_run_reset(self) -> None:
-        self._columns = self._described()
         history = self._model.history
         self._set_source(HistoryItems(history, self._live_steps) if history is not None else None)
 
     def _on_model_merges_appended(self, _first: int, last: int) -> None:
         self._set_count(max(self._count, last + 1))
-
-    def _described(self) -> tuple[TableColumn[HistoryItems], ...]:
-        """Return the columns; the title of the value depends on the objective."""
-        config = self._model.config
-        objective = config.objective if config is not None else "score"
-        value = {"score": self.tr("Score"), "likelihood": self.tr("Gain"), "count": self.tr("Count")}[objective]
-        return (
-            TableColumn(self.tr("Step"), lambda _items, index: index + 1,
-                        explanation=self.tr("The number of the merge, from 1"), entry="step"),
-            _tokens("left_id", self.tr("Left"), self.tr("The left symbol of the pair"), "pair"),
-            _tokens("right_id", self.tr("Right"), self.tr("The right symbol of the pair"), "pair"),
-            _tokens("new_id", self.tr("New token"), self.tr("The token that the pair became"), "token"),
-            _numbers("pair_frequency", self.tr("n(ab)"),
-                     self.tr("How often the pair occurred in the corpus before this merge"), "pair"),
-            _numbers("left_frequency", self.tr("n(a)"),
-                     self.tr("How often the left symbol occurred in the corpus before this merge"), "pair"),
-            _numbers("right_frequency", self.tr("n(b)"),
-                     self.tr("How often the right symbol occurred in the corpus before this merge"), "pair"),
-            _numbers("value", value,
-                     self.tr("The pair’s merge score under the objective; the pair with the highest is merged"),
-                     objective),
-            _numbers("ties", self.tr("Ties"),
-                     self.tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
-                     "tie"),
-            TableColumn(self.tr("Vocabulary"), lambda items, index: items.history.vocabulary_size(index + 1),
-                        keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
-                        explanation=self.tr("How many tokens the vocabulary had after this merge"),
-                        entry="vocabulary"),
-            TableColumn(self.tr("Symbols"), lambda items, index: items.history.symbols_after(index + 1),
-                        keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
-                        explanation=self.tr("How many symbols the corpus consisted of after this merge, N"),
-                        entry="symbol"),
-            TableColumn(self.tr("Words"), HistoryItems.words_touched, keys=HistoryItems.all_words_touched,
-                        explanation=self.tr("How many distinct words this merge changed"), entry="word"),
-            TableColumn(self.tr("New"), lambda items, index: bool(items.history.column("is_new")[index]),
-                        keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
-                        explanation=self.tr("Whether the token was not in the vocabulary before"), entry="token"),
-        )  # fmt: skip

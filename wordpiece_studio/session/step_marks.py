@@ -9,14 +9,14 @@ The player plays steps at an adjustable speed, and runs from breakpoint to break
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from wordpiece_studio.session.breakpoints import Breakpoints, BreakpointWatch, MarksModel
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.table_model import LEFT, TableColumn
+from wordpiece_studio.session.table_model import LEFT, TableColumn, each_row
 from wordpiece_studio.storage.view import Bookmark
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.breakpoints import Hit
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 COMPARE = 2
@@ -41,16 +40,19 @@ class Bookmarks(MarksModel["Bookmark"]):
     """
 
     run_compared = Signal(object)
-    check_column = COMPARE
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._columns = (
-            TableColumn(self.tr("Step"), lambda notes, row: notes[row].step, align=LEFT, entry="step"),
-            TableColumn(self.tr("Note"), lambda notes, row: notes[row].text, align=LEFT),
-            TableColumn(self.tr("Compare"), lambda _notes, _row: "", align=LEFT, entry="comparison"),
-        )
+        self.columns = (
+            TableColumn(self.tr("Step"), each_row(lambda note: note.step), align=LEFT, entry="step",
+                        width=lambda measure, _notes: measure.text("8,888,888") + 20),
+            TableColumn(self.tr("Note"), each_row(lambda note: note.text), align=LEFT, stretch=1,
+                        edit=lambda _notes, row, text: self.set_text(row, text)),
+            TableColumn(self.tr("Compare"), lambda _notes, _row: "", align=LEFT, entry="comparison",
+                        width=lambda measure, _notes: measure.contents(COMPARE), check=each_row(self._is_compared),
+                        switch=lambda _notes, row, is_compared: self.set_compared(row, is_compared)),
+        )  # fmt: skip
         model.run_reset.connect(self._on_run_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
 
@@ -82,12 +84,9 @@ class Bookmarks(MarksModel["Bookmark"]):
         if number is not None:
             self.run_compared.emit(run)
 
-    def is_checked(self, row: int) -> bool | None:
-        note = self._marks[row]
+    def _is_compared(self, note: Bookmark) -> bool | None:
+        """Return whether the step of a note is compared; None if it cannot be, as it is another run's."""
         return note.run is not None if note.run is not None or self.is_of_run(note) else None
-
-    def set_checked(self, row: int, is_checked: bool) -> None:
-        self.set_compared(row, is_checked)
 
     def is_of_run(self, note: Bookmark, run: Run | None = None) -> bool:
         """Return whether a run has the note's merge at its step; None is the current one."""
@@ -100,16 +99,6 @@ class Bookmarks(MarksModel["Bookmark"]):
     def steps(self) -> list[int]:
         """Return the steps of the notes that belong to the current run, ascending."""
         return [note.step for note in self._marks if self.is_of_run(note)]
-
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
-        if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != 1:
-            return super().setData(index, value, role)
-        self.set_text(index.row(), str(value))
-        return True
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
-        return flags | Qt.ItemFlag.ItemIsEditable if index.isValid() and index.column() == 1 else flags
 
     # Signals of the trainer.
 

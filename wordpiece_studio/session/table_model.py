@@ -13,8 +13,8 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -36,6 +36,7 @@ Index = QModelIndex | QPersistentModelIndex
 ShouldStop = Callable[[], bool]
 SourceT = TypeVar("SourceT")
 RecordT = TypeVar("RecordT")
+ValueT = TypeVar("ValueT")
 
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole)
 """The value of a cell itself, not its text."""
@@ -44,7 +45,7 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ANSWERED = frozenset({
     Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.TextAlignmentRole, VALUE_ROLE,
-    Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole,
+    Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.CheckStateRole,
 })  # fmt: skip
 """Qt asks for several other roles of every cell that it paints."""
 _NO_INDEX = QModelIndex()
@@ -52,16 +53,16 @@ _NO_INDEX = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class TableColumn(Generic[SourceT]):
-    """A column of a table. Its functions take the table's source and the number of an item.
+    """A column of a table. Its functions take the table's source and the number of an item, unless it says otherwise.
 
     Attributes
     ----------
     title, explanation
-        The heading and its tooltip.
+        The heading, which may depend on the source (None: there is none), and its tooltip.
     value
         Returns a cell's value; None if it is unknown.
     text
-        Returns a cell's text; None: the value, as `TableModel.value_text` writes it.
+        Returns a cell's text; None: the value, as `value_text` writes it.
     keys
         Returns what the first n items (the number) are sorted by: shape (n,). None: by their numbers.
     align
@@ -69,10 +70,44 @@ class TableColumn(Generic[SourceT]):
     spoken, spoken_title
         What a screen reader says in place of the text and of the title.
     entry
-        The key of the entry of the glossary that explains it; empty: the one that explains the table.
+        The key of the entry of the glossary that explains it, which may depend on the source too; empty: the one
+        that explains the table.
+    tip
+        Returns the tooltip of a cell, where it has another one than its row.
+    check, switch
+        Return whether the box in a cell is checked, None if it has none; and check it or clear it, as a bool says.
+    edit
+        Takes the text that the user has typed into a cell.
+    drawn
+        Returns what is drawn in place of the text.
+    chips, chips_below
+        Return what is drawn in place of text, in one line or two: variants, of which the first is drawn that fits.
+    sign
+        Returns a letter to be seen after the chips, however little room there is.
+    indent
+        So many pixels stand before the chips.
+    ink
+        The name of a color of the theme, or returns it or a color; empty: that of the row.
+    bold
+        Returns whether the text is bold.
+    width
+        The width in pixels, as text and font decide, of which it returns what they need (from a `Measure` and the
+        source); or a text that fits; None: what the others leave.
+    least
+        What it can do with where there is little room, said as `width` is; None: no less.
+    stretch
+        Columns with the largest number that is not 0 share the room that is left.
+    importance
+        What is hidden first where there is too little room: 1, then 2 and so on, never 0; what is negative lies out of
+        view rather than take room from others.
+    elide
+        Which end of a text is left out where it does not fit; None: the right one, and none of what stands at the
+        right: a number is never cut off.
+    is_there
+        Returns whether there is such a column for a source at all; None: always.
     """
 
-    title: str
+    title: str | Callable[[Any], str]
     value: Callable[[SourceT, int], Any]
     text: Callable[[SourceT, int], str] | None = None
     keys: Callable[[SourceT, int, ShouldStop], NDArray[Any]] | None = None
@@ -80,38 +115,74 @@ class TableColumn(Generic[SourceT]):
     explanation: str | None = None
     spoken: Callable[[SourceT, int], str] | None = None
     spoken_title: str | None = None
-    entry: str = ""
+    entry: str | Callable[[Any], str] = ""
+    tip: Callable[[SourceT, int], str] | None = None
+    check: Callable[[SourceT, int], bool | None] | None = None
+    switch: Callable[[SourceT, int, bool], None] | None = None
+    edit: Callable[[SourceT, int, str], None] | None = None
+    drawn: Callable[[SourceT, int], str] | None = None
+    chips: Callable[[SourceT, int], Iterable[Sequence[Any]]] | None = None
+    chips_below: Callable[[SourceT, int], Iterable[Sequence[Any]] | None] | None = None
+    sign: Callable[[SourceT, int], str] | None = None
+    indent: int = 0
+    ink: str | Callable[[SourceT, int], Any] = ""
+    bold: Callable[[SourceT, int], bool] | None = None
+    width: str | Callable[[Any, SourceT], float] | None = None
+    least: str | Callable[[Any, SourceT], float] | None = None
+    stretch: int = 0
+    importance: int = 0
+    elide: Qt.TextElideMode | None = None
+    is_there: Callable[[SourceT], bool] | None = None
 
 
 class TableModel(QAbstractTableModel, Generic[SourceT]):
-    """One row per item of a source; a subclass describes the columns and counts the rows.
+    """One row per item of a source.
 
     Parameters
     ----------
     source
-        What the functions of the columns take; None if there is nothing yet, and so no row.
+        What the functions of the columns take, with as many rows as it is long; None if there is nothing yet.
+    tip
+        Returns the tooltip of an item's row, as HTML.
     """
 
-    def __init__(self, source: SourceT | None, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[TableColumn[SourceT]],
+        source: SourceT | None,
+        parent: QObject | None = None,
+        *,
+        tip: Callable[[SourceT, int], str] | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._columns: tuple[TableColumn[SourceT], ...] = ()
+        self.columns = tuple(columns)
         self._source = source
+        self.tip = tip
 
     @property
-    def columns(self) -> tuple[TableColumn[SourceT], ...]:
-        return self._columns
+    def source(self) -> SourceT | None:
+        return self._source
 
     def item_of_row(self, row: int) -> int:
         return row
 
+    def shown_items(self) -> NDArray[np.int64]:
+        """Return the items in the rows, from top to bottom: int64, shape (n_rows,)."""
+        return np.arange(self.rowCount())
+
     def value(self, item: int, column: int) -> Any:
-        return self._columns[column].value(self._source, item)  # type: ignore[arg-type]  # no item without a source
+        return self.columns[column].value(self._source, item)  # type: ignore[arg-type]  # no item without a source
 
     def text(self, item: int, column: int) -> str:
-        described = self._columns[column]
+        described = self.columns[column]
         if described.text is not None:
             return described.text(self._source, item)  # type: ignore[arg-type]
         return self.value_text(self.value(item, column))
+
+    def drawn(self, item: int, column: int) -> str:
+        """Return what is drawn as the text of a cell."""
+        drawn = self.columns[column].drawn
+        return self.text(item, column) if drawn is None else drawn(self._source, item)  # type: ignore[arg-type]
 
     def value_text(self, value: object) -> str:
         """Return a formatted value: integers with grouped digits, floats with four significant digits."""
@@ -123,16 +194,28 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
             return f"{value:.4g}"
         return "…" if value is None else str(value)
 
-    def tooltip(self, item: int) -> str | None:
-        return None
+    def title(self, column: int) -> str:
+        return self._said(self.columns[column].title)
+
+    def entry(self, column: int) -> str:
+        return self._said(self.columns[column].entry)
+
+    def _said(self, text: str | Callable[[SourceT | None], str]) -> str:
+        return text if isinstance(text, str) else text(self._source)
+
+    def dress(self, column: int, **how: Any) -> None:
+        """Describe more of a column: how its cells are drawn."""
+        self.columns = tuple(
+            replace(each, **how) if number == column else each for number, each in enumerate(self.columns)
+        )
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(self._columns)
+        return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role not in _ANSWERED or not index.isValid() or self._source is None:
             return None
-        column = self._columns[index.column()]
+        column = self.columns[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return column.align
         item = self.item_of_row(index.row())
@@ -141,17 +224,25 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         if role == VALUE_ROLE:
             return column.value(self._source, item)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tooltip(item)
+            tip = column.tip or self.tip
+            return tip(self._source, item) if tip is not None else None
         if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
             return column.spoken(self._source, item)
+        if role == Qt.ItemDataRole.CheckStateRole and (is_checked := self.is_checked(index)) is not None:
+            return Qt.CheckState.Checked if is_checked else Qt.CheckState.Unchecked
         return None
 
+    def is_checked(self, index: Index) -> bool | None:
+        """Return whether the box in a cell is checked; None if it has no box."""
+        check = self.columns[index.column()].check if index.isValid() else None
+        return None if check is None or self._source is None else check(self._source, self.item_of_row(index.row()))
+
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
-        column = self._columns[section]
+        column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
+            return self.title(section)
         if role == Qt.ItemDataRole.ToolTipRole:
             return column.explanation
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -161,20 +252,44 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
     def _emit_changed(self, first: int, last: int, left: int = 0, right: int | None = None) -> None:
         """Report that the cells of these rows and columns have changed; all columns unless told otherwise."""
         if 0 <= first <= last:
-            right = len(self._columns) - 1 if right is None else right
+            right = len(self.columns) - 1 if right is None else right
             self.dataChanged.emit(self.index(first, left), self.index(last, right))
 
 
+def each_row(get: Callable[[Any], ValueT]) -> Callable[[Any, int], ValueT]:
+    """Return a function of a column that asks the record in the row."""
+    return lambda records, row: get(records[row])
+
+
 class RecordTableModel(TableModel[Sequence[RecordT]]):
-    """One row per record of a sequence."""
+    """One row per record of a sequence, with boxes to check and texts to edit where the columns say so.
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    Parameters
+    ----------
+    is_selectable
+        Returns whether a row can be selected; None: all can.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[TableColumn[Any]] = (),
+        parent: QObject | None = None,
+        *,
+        tip: Callable[[Any, int], str] | None = None,
+        is_selectable: Callable[[Any, int], bool] | None = None,
+    ) -> None:
         self.records: Sequence[RecordT] = ()
-        super().__init__(self.records, parent)
+        super().__init__(columns, self.records, parent, tip=tip)
+        self._is_selectable = is_selectable
+        self._unsorted: Sequence[RecordT] = self.records
+        self._sorted_by = -1, Qt.SortOrder.AscendingOrder
 
-    def set_records(self, records: Sequence[RecordT]) -> None:
+    def set_records(self, records: Sequence[RecordT], columns: Sequence[TableColumn[Any]] | None = None) -> None:
+        """Show these records, in other columns if there are some, and in the order that the user has chosen, if any."""
+        self._unsorted = records
         self.beginResetModel()
-        self._source = self.records = records
+        self.columns = self.columns if columns is None else tuple(columns)
+        self._source = self.records = self._in_order(records)
         self.endResetModel()
 
     def extend_records(self, records: Sequence[RecordT]) -> None:
@@ -182,9 +297,46 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
         has_more = len(records) > len(self.records)
         if has_more:
             self.beginInsertRows(QModelIndex(), len(self.records), len(records) - 1)
-        self._source = self.records = records
+        self._source = self.records = self._unsorted = records
         if has_more:
             self.endInsertRows()
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
+        column = self.columns[index.column()] if index.isValid() else None
+        if role == Qt.ItemDataRole.EditRole and column is not None and column.edit is not None:
+            column.edit(self.records, index.row(), str(value))
+        elif role == Qt.ItemDataRole.CheckStateRole and column is not None and self.is_checked(index) is not None:
+            assert column.switch is not None
+            column.switch(self.records, index.row(), Qt.CheckState(value) is Qt.CheckState.Checked)
+        else:
+            return False
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:  # not of all tables: Qt asks for those of every cell that it paints
+        flags = super().flags(index)
+        if not index.isValid():
+            return flags
+        if self.is_checked(index) is not None:
+            flags |= Qt.ItemFlag.ItemIsUserCheckable
+        if self.columns[index.column()].edit is not None:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        if self._is_selectable is not None and not self._is_selectable(self.records, index.row()):
+            flags &= ~Qt.ItemFlag.ItemIsSelectable
+        return flags
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by the values of a column, with unknown ones last; -1: as they come."""
+        self._sorted_by = column, order
+        self.set_records(self._unsorted)
+
+    def _in_order(self, records: Sequence[RecordT]) -> Sequence[RecordT]:
+        column, order = self._sorted_by
+        if column < 0:
+            return records
+        values = [self.columns[column].value(records, row) for row in range(len(records))]
+        known = [row for row, value in enumerate(values) if value is not None]
+        known.sort(key=values.__getitem__, reverse=order == Qt.SortOrder.DescendingOrder)
+        return [records[row] for row in [*known, *(row for row, value in enumerate(values) if value is None)]]
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self.records)
@@ -310,8 +462,15 @@ class SortedTableModel(TableModel[ItemsT]):
     least_interval_ms: ClassVar[int] = 0
     """How long new items wait for their places, at least."""
 
-    def __init__(self, filter_: object, parent: QObject | None = None) -> None:
-        super().__init__(None, parent)
+    def __init__(
+        self,
+        columns: Sequence[TableColumn[ItemsT]],
+        filter_: object,
+        parent: QObject | None = None,
+        *,
+        tip: Callable[[ItemsT, int], str] | None = None,
+    ) -> None:
+        super().__init__(columns, None, parent, tip=tip)
         self.filter: Any = filter_
         self._column, self._descending = -1, False  # -1: in order of the items' numbers
         self._is_refiltered = False  # since the rows were found
@@ -417,7 +576,7 @@ class SortedTableModel(TableModel[ItemsT]):
     # Finding the rows.
 
     def _wanted(self) -> RowsWanted:
-        column = self._columns[self._column] if self._column >= 0 else _BY_NUMBER
+        column = self.columns[self._column] if self._column >= 0 else _BY_NUMBER
         return RowsWanted(self._count, column, self._descending, self.filter)
 
     def _ask(self) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn, TokenSearch
 from wordpiece_studio.system.arrays import lengths_of
@@ -37,6 +38,9 @@ NEVER = np.iinfo(np.int64).max
 """The birth step of a token in a run that does not have it."""
 _MOST_COUNTED = 40_000
 """Tokens; those that only one run has are not counted in larger vocabularies."""
+
+
+_tr = partial(QCoreApplication.translate, "VocabularyTableModel")
 
 
 class VocabularyColumn(IntEnum):
@@ -93,9 +97,10 @@ class VocabularyItems(SortedItems):
     `others`: the compared runs, each at its step.
     """
 
-    def __init__(self, history: MergeHistory, usage: TokenUsage) -> None:
+    def __init__(self, history: MergeHistory, usage: TokenUsage, *, is_unigram: bool = False) -> None:
         super().__init__()
         self.history = history
+        self.is_unigram = is_unigram  # its scores are logarithms of probabilities
         self.usage = usage
         self.special = len(history.config.reserved_tokens)
         self.initial = history.vocabulary_size(0) if history.has_steps else self.special
@@ -145,6 +150,14 @@ class VocabularyItems(SortedItems):
         """Return the score that another library has given to a token, for Unigram a logarithm of its probability."""
         return None if self.scores is None else self.scores[token_id]
 
+    def birth_text(self, token_id: int) -> str:
+        born = self.birth(token_id)
+        if born > 0:
+            return f"{born:,}"
+        if born == SPECIAL_BIRTH:
+            return _tr("Special")
+        return _tr("Alphabet") if self.history.has_steps else ""
+
     # The other runs.
 
     def set_others(self, others: tuple[ComparedStep, ...]) -> bool:
@@ -164,6 +177,17 @@ class VocabularyItems(SortedItems):
             found = history.vocabulary(len(history)).id_of(token)
             births.append(NEVER if found is None else history.birth_step(found))
         return births
+
+    def runs_text(self, token_id: int) -> str:
+        """Return the other runs that have a token, each with the step that made it."""
+        said = []
+        for other, born in zip(self.others, self.births_of(token_id), strict=True):
+            text = f"{other.label} {born:,}" if born and other.bookmark is None else other.label
+            if born <= other.step:
+                said.append(text)
+            elif born != NEVER and other.bookmark is None:
+                said.append(f"({text})")
+        return " ".join(said) if said or not self.others else _tr("Only in this run")
 
     def only_here(self, size: int) -> NDArray[np.bool_]:
         """Return which of the first `size` tokens no other run has at its step: bool, shape (size,)."""
@@ -239,16 +263,93 @@ def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
     return padded
 
 
+def _width(column: VocabularyColumn, sample: str) -> Callable[[Any, VocabularyItems | None], int]:
+    """Return a function that returns the width of the heading of a column, or of a text that is wider."""
+    return lambda measure, _items: max(measure.title(column) + 16, measure.text(sample) + 12)
+
+
+def _token_width(quarters: int) -> Callable[[Any, VocabularyItems | None], int]:
+    usual = _width(VocabularyColumn.TOKEN, "##tokenization")
+    return lambda measure, items: usual(measure, items) * quarters // 4
+
+
+def _runs_width(measure: Any, items: VocabularyItems | None) -> int:
+    return _width(VocabularyColumn.RUNS, "(B 00,000)" * (len(items.others) if items is not None else 0))(measure, items)
+
+
+def _reason_width(measure: Any, items: VocabularyItems | None) -> int:
+    sample = "went into 12 others, last ##tokenization at 12,345"
+    return _width(VocabularyColumn.REASON, sample)(measure, items) // 2
+
+
 def _figures(
-    title: str, numbers: Callable[[TokenUsage], NDArray[np.int64]], entry: str = ""
+    column: VocabularyColumn, title: str, sample: str, numbers: Callable[[TokenUsage], NDArray[np.int64]], **how: Any
 ) -> TableColumn[VocabularyItems]:
-    """Return a column of numbers by token, which are unknown at first."""
+    """Return a column of numbers by token, which are unknown at first, and pale where they are of another step."""
 
     def value(items: VocabularyItems, token_id: int) -> int | None:
         known = numbers(items.usage)
         return int(known[token_id]) if token_id < len(known) else None
 
-    return TableColumn(title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size), entry=entry)
+    return TableColumn(
+        title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size), width=_width(column, sample),
+        ink=lambda items, _token_id: "" if items.usage.is_current else "muted", **how,
+    )  # fmt: skip
+
+
+def vocabulary_columns(explain: Callable[[DeadReason], str]) -> tuple[TableColumn[VocabularyItems], ...]:
+    """Return those of `VocabularyColumn`; `explain` returns why a token is dead in a few words."""
+
+    def reason_text(items: VocabularyItems, token_id: int) -> str:
+        reason = items.usage.reason(token_id)
+        return explain(reason) if reason is not None else ""
+
+    place = VocabularyColumn
+    return (
+        TableColumn(
+            _tr("Token"), lambda items, token_id: items.history.token(token_id), keys=VocabularyItems.token_ranks,
+            align=LEFT, entry="token", width=_token_width(6), least=_token_width(3), stretch=1,
+        ),
+        TableColumn(
+            _tr("ID"), lambda _items, token_id: token_id, entry="token", width=_width(place.ID, "000,000"),
+            importance=4,
+        ),
+        # Tokens are born in the order of their ids.
+        TableColumn(
+            _tr("Created"), VocabularyItems.birth, text=VocabularyItems.birth_text, entry="step",
+            width=_width(place.BORN, "alphabet"), importance=5, is_there=lambda items: items.scores is None,
+        ),
+        TableColumn(
+            _tr("Other runs"), VocabularyItems.births_of, text=VocabularyItems.runs_text,
+            keys=VocabularyItems.first_births, align=LEFT, entry="comparison", ink="muted", width=_runs_width,
+            importance=6, is_there=lambda items: bool(items.others),
+            explanation=_tr(
+                "The compared runs that have the token, with the step at which each created it (in parentheses if "
+                "that is later than the step compared), and the compared bookmarks that have it"
+            ),
+        ),
+        TableColumn(
+            lambda items: _tr("log p") if items is not None and items.is_unigram else _tr("Score"),
+            VocabularyItems.score,
+            text=lambda items, token_id: "" if items.scores is None else score_text(items.scores[token_id]),
+            keys=lambda items, size, _stop: np.array(items.scores or np.zeros(size))[:size],
+            explanation=_tr("Given by the library; for Unigram, the logarithm of its probability"),
+            width=_width(place.SCORE, "-000.000"), is_there=lambda items: items.scores is not None,
+        ),
+        _figures(place.FREQUENCY, _tr("Frequency"), "00,000,000", lambda usage: usage.frequencies),
+        _figures(
+            place.WORDS, _tr("Words"), "0,000,000", lambda usage: usage.word_counts, entry="word", importance=3
+        ),
+        TableColumn(
+            _tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths, width=_width(place.LENGTH, "00"),
+            importance=1,
+        ),
+        TableColumn(
+            _tr("Why unused"), lambda items, token_id: items.usage.reason(token_id), text=reason_text,
+            keys=lambda items, size, _stop: _padded(items.usage.dead, size), align=LEFT, entry="unused-token",
+            ink="muted", width=_reason_width, stretch=2, importance=2,
+        ),
+    )  # fmt: skip
 
 
 class VocabularyTableModel(SortedTableModel[VocabularyItems]):
@@ -274,53 +375,10 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         *,
         comparison: Comparison | None = None,
     ) -> None:
-        super().__init__(VocabularyFilter(), parent)
+        super().__init__(vocabulary_columns(explain), VocabularyFilter(), parent)
         self._model = model
         self._usage = usage
-        self._explain = explain
         self._comparison = comparison
-        self._columns = (
-            TableColumn(
-                self.tr("Token"),
-                lambda items, token_id: items.history.token(token_id),
-                keys=VocabularyItems.token_ranks,
-                align=LEFT,
-                entry="token",
-            ),
-            TableColumn(self.tr("ID"), lambda _items, token_id: token_id, entry="token"),
-            # Tokens are born in the order of their ids.
-            TableColumn(self.tr("Created"), VocabularyItems.birth, text=self._birth_text, entry="step"),
-            TableColumn(
-                self.tr("Other runs"),
-                VocabularyItems.births_of,
-                text=self._runs_text,
-                keys=VocabularyItems.first_births,
-                align=LEFT,
-                entry="comparison",
-                explanation=self.tr(
-                    "The compared runs that have the token, with the step at which each created it (in parentheses if "
-                    "that is later than the step compared), and the compared bookmarks that have it"
-                ),
-            ),
-            TableColumn(
-                self.tr("Score"),
-                VocabularyItems.score,
-                text=lambda items, token_id: "" if items.scores is None else score_text(items.scores[token_id]),
-                keys=lambda items, size, _stop: np.array(items.scores or np.zeros(size))[:size],
-                explanation=self.tr("Given by the library; for Unigram, the logarithm of its probability"),
-            ),
-            _figures(self.tr("Frequency"), lambda usage: usage.frequencies),
-            _figures(self.tr("Words"), lambda usage: usage.word_counts, "word"),
-            TableColumn(self.tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths),
-            TableColumn(
-                self.tr("Why unused"),
-                lambda items, token_id: items.usage.reason(token_id),
-                text=self._reason_text,
-                keys=lambda items, size, _stop: _padded(items.usage.dead, size),
-                align=LEFT,
-                entry="unused-token",
-            ),
-        )
         self.filter_failed.connect(self._show_no_token)
         model.run_reset.connect(self.show_step)
         self.show_step()
@@ -338,7 +396,10 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         """Show the vocabulary of the step: remove tokens not born yet, add those born."""
         history = self._model.history
         if history is not (self.items.history if self.items is not None else None):
-            self._set_source(VocabularyItems(history, self._usage) if history is not None else None)
+            library = self._model.run.library_run if self._model.run is not None else None
+            is_unigram = library is not None and library.trainer.endswith("-unigram")
+            items = VocabularyItems(history, self._usage, is_unigram=is_unigram) if history is not None else None
+            self._set_source(items)
         if history is not None:
             self._show_others()
             known = history.vocabulary_size(self._model.merge_count)
@@ -361,36 +422,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if self.filter.kind == "dead" or self._column in BY_USAGE:
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Call the scores of a Unigram run what they are."""
-        run = self._model.run
-        if (section, role) == (VocabularyColumn.SCORE, Qt.ItemDataRole.DisplayRole) and run is not None:
-            if run.library_run is not None and run.library_run.trainer.endswith("-unigram"):
-                return self.tr("log p")
-        return super().headerData(section, orientation, role)
-
-    def _birth_text(self, items: VocabularyItems, token_id: int) -> str:
-        born = items.birth(token_id)
-        if born > 0:
-            return self.value_text(born)
-        if born == SPECIAL_BIRTH:
-            return self.tr("Special")
-        return self.tr("Alphabet") if items.history.has_steps else ""
-
-    def _runs_text(self, items: VocabularyItems, token_id: int) -> str:
-        said = []
-        for other, born in zip(items.others, items.births_of(token_id), strict=True):
-            text = f"{other.label} {self.value_text(born)}" if born and other.bookmark is None else other.label
-            if born <= other.step:
-                said.append(text)
-            elif born != NEVER and other.bookmark is None:
-                said.append(f"({text})")
-        return " ".join(said) if said or not items.others else self.tr("Only in this run")
-
-    def _reason_text(self, items: VocabularyItems, token_id: int) -> str:
-        reason = items.usage.reason(token_id)
-        return self._explain(reason) if reason is not None else ""
 
     def _show_no_token(self) -> None:
         self._found, self._known = np.empty(0, dtype=np.int64), self._count

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import (
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
 
     Counted = tuple[WordCounts, TrainingConfig]
+
+
+_tr = partial(QCoreApplication.translate, "RunWordsModel")
 
 
 class WordColumn(IntEnum):
@@ -136,6 +139,13 @@ class ListedWords(SortedItems):
     def other_split(self, index: int) -> tuple[str, ...]:
         """Return the tokens of a word as the other one cuts it."""
         return ()
+
+    def splits(self, index: int) -> list[str]:
+        """Return the tokens of a word; if two cut it, each time after what that one is called."""
+        cuts = (self.split, self.other_split)
+        return [f"{label}: {' '.join(cut(index))}" for label, cut in zip(self.labels, cuts, strict=False)] or [
+            " ".join(self.split(index))
+        ]
 
     def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         """Return the places of the words in code point order."""
@@ -264,6 +274,16 @@ class RunWords(ListedWords):
         return np.concatenate(parts)
 
 
+def _split_title(words: ListedWords | None) -> str:
+    """Name the step above the splits."""
+    if words is None:
+        return _tr("Split")
+    if words.labels:
+        first, second = words.labels
+        return _tr("Split by {first} and {second}").format(first=first, second=second)
+    return _tr("At step {step}").format(step=f"{words.step:,}")
+
+
 class RunWordsModel(SortedTableModel[ListedWords]):
     """One row per word; the columns are those of `WordColumn`.
 
@@ -276,43 +296,33 @@ class RunWordsModel(SortedTableModel[ListedWords]):
     """
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
-        super().__init__(WordsFilter(), parent)
+        columns: tuple[TableColumn[ListedWords], ...] = (
+            TableColumn(
+                _tr("Word"), lambda words, item: words.words[item], keys=ListedWords.word_ranks, align=LEFT,
+                spoken=self._spoken_word, bold=lambda _words, item: self.is_changed(item), width=self._word_width,
+            ),
+            TableColumn(
+                _tr("Count"), lambda words, item: int(words.weights[item]), width=self._count_width,
+                keys=lambda words, count, stop: words.counts(count, stop),
+                explanation=_tr("How often the word occurs; a double click or Enter changes it"),
+            ),
+            TableColumn(
+                _split_title, lambda words, item: words.split(item), lambda words, item: " ".join(words.split(item)),
+                keys=lambda words, count, stop: words.split_lengths(count, stop), align=LEFT,
+                explanation=_tr("The tokens of the word at this step; sorted by how many there are"),
+                spoken=lambda words, item: "; ".join(words.splits(item)), entry="token", stretch=1,
+            ),
+            TableColumn(
+                _tr("Other split"), lambda words, item: words.other_split(item),
+                lambda words, item: " ".join(words.other_split(item)), align=LEFT, entry="comparison",
+                is_there=lambda _words: False,
+            ),
+        )  # fmt: skip
+        super().__init__(columns, WordsFilter(), parent)
         self._model = model
         self._places: tuple[object, NDArray[np.int64]] = (None, _NONE)  # an order, and the place of each word in it
         self._changed: NDArray[np.int64] | None = None  # None: not looked up at this step
         self.changed_rows = 0
-        self._columns = (
-            TableColumn(
-                self.tr("Word"),
-                lambda words, item: words.words[item],
-                keys=ListedWords.word_ranks,
-                align=LEFT,
-                spoken=self._spoken_word,
-            ),
-            TableColumn(
-                self.tr("Count"),
-                lambda words, item: int(words.weights[item]),
-                keys=lambda words, count, stop: words.counts(count, stop),
-                explanation=self.tr("How often the word occurs; a double click or Enter changes it"),
-            ),
-            TableColumn(
-                self.tr("Split"),
-                lambda words, item: words.split(item),
-                text=lambda words, item: " ".join(words.split(item)),
-                keys=lambda words, count, stop: words.split_lengths(count, stop),
-                align=LEFT,
-                explanation=self.tr("The tokens of the word at this step; sorted by how many there are"),
-                spoken=self._spoken_split,
-                entry="token",
-            ),
-            TableColumn(
-                self.tr("Other split"),
-                lambda words, item: words.other_split(item),
-                text=lambda words, item: " ".join(words.other_split(item)),
-                align=LEFT,
-                entry="comparison",
-            ),
-        )
         self._column, self._descending = WordColumn.COUNT, True
 
     @property
@@ -372,35 +382,25 @@ class RunWordsModel(SortedTableModel[ListedWords]):
             return -1
         return self.row_of_item(self._source.index_of(word))
 
-    def tooltip(self, item: int) -> str:
-        head = f"{self.text(item, WordColumn.WORD)} ×{self.text(item, WordColumn.COUNT)}"
-        return "\n".join((head, *self._splits(item)))
-
-    def _splits(self, item: int) -> list[str]:
-        """Return the tokens of a word; if two cut it, each time after what that one is called."""
-        labels = [f"{label}: " for label in self._source.labels] if self._source is not None else []
-        columns = WordColumn.SPLIT, WordColumn.OTHER
-        return [label + self.text(item, column) for label, column in zip(labels or ("",), columns, strict=False)]
-
-    def _spoken_split(self, _words: ListedWords, item: int) -> str:
-        return "; ".join(self._splits(item))
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Name the step above the splits."""
-        is_split = section == WordColumn.SPLIT and orientation is Qt.Orientation.Horizontal
-        if is_split and role == Qt.ItemDataRole.DisplayRole and self._source is not None:
-            if self._source.labels:
-                first, second = self._source.labels
-                return self.tr("Split by {first} and {second}").format(first=first, second=second)
-            return self.tr("At step {step}").format(step=self.value_text(self._source.step))
-        return super().headerData(section, orientation, role)
-
-    def _spoken_word(self, words: ListedWords, item: int) -> str:
+    def is_changed(self, item: int) -> bool:
+        """Return whether this step changed a word."""
         changed = self._changed if self._changed is not None else _NONE
         at = int(changed.searchsorted(item))
-        is_changed = at < len(changed) and changed[at] == item
+        return at < len(changed) and bool(changed[at] == item)
+
+    def _spoken_word(self, words: ListedWords, item: int) -> str:
         word = words.words[item]
-        return self.tr("{word}, changed by this step").format(word=word) if is_changed else word
+        return self.tr("{word}, changed by this step").format(word=word) if self.is_changed(item) else word
+
+    def _count_width(self, measure: Any, words: ListedWords | None) -> int:
+        """Return the width of the largest count; the words may have to be laid out before there are rows."""
+        most = words.largest_count() if words is not None and self.rowCount() else 0
+        return int(measure.text(f"{most:,}", self.title(WordColumn.COUNT))) + 18
+
+    def _word_width(self, measure: Any, words: ListedWords | None) -> int:
+        """Return a third, at most, of what the counts leave."""
+        third = (int(measure.room) - self._count_width(measure, words)) // 3
+        return max(50, min(int(measure.letter) * 14 + 18, third))
 
     def _below_limit(self) -> tuple[NDArray[np.int64] | None, int]:
         order, count = super()._below_limit()

@@ -38,7 +38,7 @@ from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
 from wordpiece_studio.ui.widgets.chip_area import ChipArea
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS
 from wordpiece_studio.ui.widgets.pane import PaneArea
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
 from wordpiece_studio.ui.workspace import PANES
 
@@ -128,9 +128,9 @@ def pictures(driver: Driver) -> Pictures:
     for pane in ("vocabulary", "history"):
         window.docks.bring(pane)
         driver.settle()
-        for table in window.findChildren(QuietTable):  # which scroll as little as they can
+        for table in window.findChildren(TableView):  # which scroll as little as they can
             table.scrollToTop()
-            table.scrollTo(table.currentIndex(), QuietTable.ScrollHint.PositionAtTop)
+            table.scrollTo(table.currentIndex(), TableView.ScrollHint.PositionAtTop)
         take(pane, window)
     window.docks.bring("charts")
     for button in choice._group.buttons():

@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from wordpiece_studio.ui.dialogs.help_window import KeyLine, KeysModel, command_lines, matching_lines, pane_lines
+from wordpiece_studio.ui.dialogs.help_window import KeyLine, KeysWindow, command_lines, matching_lines, pane_lines
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -24,9 +25,10 @@ LINES = [
 
 
 @pytest.mark.usefixtures("qapp")
-def test_the_model(qtmodeltester: ModelTester, theme: Theme) -> None:
-    model = KeysModel(theme)
-    model.set_records(matching_lines(LINES, ""))
+def test_the_rows(qtbot: QtBot, qtmodeltester: ModelTester, theme: Theme) -> None:
+    window = KeysWindow(LINES, theme)
+    qtbot.addWidget(window)
+    model = window.lines
     qtmodeltester.check(model)
     assert [model.data(model.index(row, 0)) for row in range(model.rowCount())] == [
         "File", "Öffnen", "Save", "Help", "Keys",
@@ -59,7 +61,7 @@ def test_it_stays_beside_the_work_and_is_searched(studio: Studio) -> None:
     assert keys.isVisible()
     assert not keys.isModal()
     QTest.keyClicks(keys.field, "bookmark this")
-    shown = [keys.model.data(keys.model.index(row, 0)) for row in range(keys.model.rowCount())]
+    shown = [keys.lines.data(keys.lines.index(row, 0)) for row in range(keys.lines.rowCount())]
     assert shown == ["Step", "Bookmark this step…"]
     QTest.keyClick(keys.field, Qt.Key.Key_Escape)
     assert not keys.isVisible()

@@ -129,10 +129,10 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: 
 
 def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(studio: Studio) -> None:
     view = studio.window.scoreboard_pane.findChild(CandidatesView)
-    studio.wait(lambda: view.delegate.tie_width > 0)  # the candidates are there a little after the training
-    before = view.delegate.tie_width
+    studio.wait(lambda: view.tie_width > 0)  # the candidates are there a little after the training
+    before = view.tie_width
     studio.window.view_controller.zoom.set_zoom("scoreboard", 150)
-    assert view.delegate.tie_width == view._tie_width() > 1.3 * before
+    assert view.tie_width > 1.3 * before
 
 
 def test_arrow_keys_go_from_tab_to_tab_and_leave_the_step(studio: Studio) -> None:

@@ -232,7 +232,7 @@ def test_no_number_is_wider_than_its_column(empty_bench: Bench) -> None:
     assert pane.view.isColumnHidden(HistoryColumn.SYMBOLS)  # left out whole
     for column in (HistoryColumn.STEP, HistoryColumn.PAIR_FREQUENCY, HistoryColumn.VALUE):
         for row in range(pane.rows.rowCount()):
-            text = pane.view.delegate._text(pane.rows.index(row, column))
+            text = pane.rows.drawn(pane.rows.item_of_row(row), column)
             assert QFontMetrics(font).horizontalAdvance(text) + 12 <= pane.view.columnWidth(column)
 
 
@@ -265,7 +265,7 @@ def test_the_row_of_the_step_is_found_despite_a_filter(bench: Bench) -> None:
 
 def test_a_number_column_cannot_be_dragged_narrower_than_its_numbers(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    before = pane.view.columns.number_widths[HistoryColumn.SYMBOLS]
+    before = pane.view.columnWidth(HistoryColumn.SYMBOLS)
     pane.view.setColumnWidth(HistoryColumn.SYMBOLS, 5)
     assert pane.view.columnWidth(HistoryColumn.SYMBOLS) >= before
 

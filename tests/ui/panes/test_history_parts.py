@@ -13,6 +13,7 @@ from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.widgets.table import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +170,7 @@ def test_the_columns_are_as_many_as_fit(bench: Bench, pane: HistoryPane) -> None
     for width in (1100, 660, 420):
         pane.resize(width, 300)
         bench.settle()
-        shown = pane.view.columns.shown()
+        shown = pane.view.shown_columns()
         assert pane._controls.columns.text() == f"{len(shown)}/13"
         assert pane.view.horizontalScrollBar().maximum() == 0
     assert {HistoryColumn.STEP, HistoryColumn.TOKEN, HistoryColumn.VALUE} <= shown
@@ -184,7 +185,7 @@ def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPa
     with bench.qtbot.waitSignal(pane.columns_chosen) as caught:
         action(menu_of(pane), "Symbols").trigger()
     bench.settle()
-    assert HistoryColumn.SYMBOLS in pane.view.columns.shown()
+    assert HistoryColumn.SYMBOLS in pane.view.shown_columns()
     assert pane.view.horizontalScrollBar().maximum() > 0
     assert "symbols" in caught.args[0]
     assert "-is_new" in caught.args[0]
@@ -193,13 +194,15 @@ def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPa
 
 
 def test_sorting_changes_no_column(bench: Bench, pane: HistoryPane) -> None:
-    pane.resize(sum(pane.view.columns.wanted_widths.values()), 300)  # the scroll bar leaves too little for the last one
+    measure, merges = Measure(pane.view), pane.rows.source
+    needed = sum(measure.width(column.width, merges) for column in pane.rows.columns)
+    pane.resize(needed, 300)  # the scroll bar leaves too little for the last one
     bench.settle()
-    shown, widths = pane.view.columns.shown(), [pane.view.columnWidth(column) for column in HistoryColumn]
+    shown, widths = pane.view.shown_columns(), [pane.view.columnWidth(column) for column in HistoryColumn]
     assert HistoryColumn.IS_NEW not in shown
     pane.view.sortByColumn(HistoryColumn.VALUE, Qt.SortOrder.DescendingOrder)
     assert not pane.rows.is_plain
-    assert pane.view.columns.shown() == shown
+    assert pane.view.shown_columns() == shown
     assert [pane.view.columnWidth(column) for column in HistoryColumn] == widths
     assert pane.view.horizontalScrollBar().maximum() == 0
 
@@ -217,11 +220,11 @@ def test_choice_and_order_are_restored(bench: Bench, pane: HistoryPane) -> None:
         pane.view.horizontalHeader().moveSection(int(HistoryColumn.WORDS), 0)
     other = bench.show(HistoryPane, width=900)
     other.take_columns(caught.args[0])
-    assert other.view.columns.shown() == columns.shown()
-    assert other.view.columns.first == HistoryColumn.WORDS
+    assert other.view.shown_columns() == pane.view.shown_columns()
+    assert other.view.first_column == HistoryColumn.WORDS
     assert other.view.columns.names() == caught.args[0]
     other.take_columns(("no such column", "-step"))
-    assert other.view.columns.first == HistoryColumn.WORDS
+    assert other.view.first_column == HistoryColumn.WORDS
 
 
 def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:

@@ -48,7 +48,7 @@ def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     seek(bench, pane, 12)
     assert (pane.title, pane.hint) == ("Candidates for merge 12 of 25", "Ties: first occurrence in the corpus")
     assert candidates_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
-    assert pane.candidates_view.candidates.tied_rows == 2
+    assert pane.candidates_view.ranking.tied_rows == 2
     assert pane.candidates_view.tie_text == "Tie of 2"
     spoken = pane.formula.accessibleName()
     assert spoken == "Score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
@@ -82,7 +82,7 @@ def test_a_click_on_a_candidate_makes_it_the_selection_and_shows_its_words(bench
     place = view.visualRect(view.candidates.index(2, PAIR)).center()
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.model.selection == Selection("pair", left="H", right="##u")
-    words = pane._words.view.words.records
+    words = pane._words.words.records
     assert [(row.word, row.count) for row in words] == [("Hugging", 1)]
     assert words[0].before == tuple(bench.model.history.segmentation("Hugging", 11))
     assert words[0].after[0] == "Hu"
@@ -101,7 +101,7 @@ def test_the_words_of_a_merge_are_those_that_it_touched(bench: Bench) -> None:
     history, counts = bench.model.history, dict(bench.model.counts.items())
     for step in (1, 9, 25):
         seek(bench, pane, step)
-        words = pane._words.view.words.records
+        words = pane._words.words.records
         assert {row.word for row in words} == set(history.words_touched(step - 1))
         assert [row.count for row in words] == sorted((counts[row.word] for row in words), reverse=True)
         for row in words:
@@ -184,7 +184,7 @@ def test_behind_the_head_of_training_the_candidates_are_shown(empty_bench: Bench
     assert model.state is TrainerState.TRAINING
     assert pane.middle.currentWidget() is pane.candidates_view
     assert candidates_of(pane)[0] == (model.history[11].left, model.history[11].right)
-    assert {row.word for row in pane._words.view.words.records} <= set(model.history.words_touched(11))
+    assert {row.word for row in pane._words.words.records} <= set(model.history.words_touched(11))
     model.stop()
     empty_bench.wait(lambda: model.state is TrainerState.FINISHED)
 
@@ -343,13 +343,13 @@ def test_a_token_shows_the_words_that_contain_it_and_its_pair(bench: Bench) -> N
     seek(bench, pane, 12)
     history = bench.model.history
     bench.model.set_selection(Selection("token", text="##s"))
-    shown = pane._words.view.words.records
+    shown = pane._words.words.records
     holding = {word for word in history.input.words if "##s" in history.segmentation(word, 12)}
     assert {row.word for row in shown} == holding
     assert f"in {len(holding)} words" in pane._words.title
     bench.model.set_selection(Selection("token", text=history[11].token))
     assert pane.candidates_view.currentIndex().row() == 0
-    assert [row.before == row.after for row in pane._words.view.words.records] == [False]
+    assert [row.before == row.after for row in pane._words.words.records] == [False]
     bench.model.set_selection(Selection("token", text=history[20].token))
     assert pane._words.title == f"{history[20].token} is not created until step 21"
     bench.model.set_selection(Selection("token", text="nothing"))
@@ -363,7 +363,7 @@ def test_a_word_is_shown_before_and_after_or_marked_in_place(bench: Bench) -> No
     assert pane._words.title == "ch + ##a in one word"  # it is among the words of the merge
     assert pane._words.view.currentIndex().row() == 0
     bench.model.set_selection(Selection("word", text="Hugging"))
-    (row,) = pane._words.view.words.records
+    (row,) = pane._words.words.records
     assert row.before == row.after == tuple(bench.model.history.segmentation("Hugging", 12))
     assert pane._words.title == "Hugging is unchanged by this merge"
     bench.model.set_selection(Selection("word", text="zebra"))
@@ -378,10 +378,10 @@ def test_in_a_large_corpus_words_are_found_in_the_background(bench: Bench, monke
     try:
         bench.model.seek(12)
         bench.model.set_selection(Selection("pair", left="H", right="##u"))
-        bench.wait(lambda: [row.word for row in pane._words.view.words.records] == ["Hugging"])
+        bench.wait(lambda: [row.word for row in pane._words.words.records] == ["Hugging"])
         seek(bench, pane, 9)
-        bench.wait(lambda: bool(pane._words.view.words.records))
-        assert {row.word for row in pane._words.view.words.records} == set(bench.model.history.words_touched(8))
+        bench.wait(lambda: bool(pane._words.words.records))
+        assert {row.word for row in pane._words.words.records} == set(bench.model.history.words_touched(8))
     finally:
         pane.close_jobs()
 
@@ -404,7 +404,8 @@ def test_reduced_formulas_are_shown_where_the_button_drops_its_text(bench: Bench
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     view = pane.candidates_view
-    view._set_more(True)
+    view.more_button.show()
+    view.spread()
     wide = view.more_button.sizeHint().width()
     needed = sum(view.needs.values())
     extra = pane.width() - view.viewport().width()

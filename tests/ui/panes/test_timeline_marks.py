@@ -22,7 +22,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
     from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog
-    from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+    from wordpiece_studio.ui.widgets.table import TableView
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_a_note_being_edited_is_not_edited_again(bench: Bench, bookmarks: Bookma
     bookmarks.select_row(0)
     for _ in range(2):
         bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
-        bookmarks._table.edit_current()
+        bookmarks._edit_current()
     field = bookmarks._table.indexWidget(bookmarks.bookmarks.index(0, 1))
     assert isinstance(field, QLineEdit)
     field.setText("a tie")
@@ -229,7 +229,7 @@ def test_nothing_is_done_to_a_breakpoint_not_visibly_selected(bench: Bench, time
     assert len(timeline.marks.breakpoints.all) == 1
 
 
-def unselect(bench: Bench, table: QuietTable) -> None:
+def unselect(bench: Bench, table: TableView) -> None:
     """Ctrl+click the current row."""
     place = table.visualRect(table.currentIndex()).center()
     held = Qt.KeyboardModifier.ControlModifier

@@ -201,7 +201,7 @@ def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPa
     bench.qtbot.mouseClick(pane.options._table, Qt.MouseButton.LeftButton)
     bench.settle()
     encoding = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
-    model = pane._table.tokens
+    model = pane._table.rows
     rows = [[model.index(row, column).data() for column in range(5)] for row in range(model.rowCount())]
     assert [row[0] for row in rows] == encoding.tokens
     assert [row[1] for row in rows] == [str(number) for number in encoding.ids]
@@ -233,16 +233,16 @@ def test_the_step_stays_in_view_when_the_list_shrinks(bench: Bench, pane: Tokeni
     changes, table = pane.changes_view, pane.changes_view._table
     for height in (260, 90, 70):
         changes.resize(changes.width(), height)
-        row = table.visualRect(table.changes.index(table.changes.last_past(), 0))
+        row = table.visualRect(changes.model.index(changes.model.records.last_past(), 0))
         assert table.viewport().rect().contains(row)
 
 
 def test_a_click_on_a_change_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
     bench.wait(lambda: bool(pane.changes_view.rows))
     table = pane.changes_view._table
-    place = table.visualRect(table.changes.index(1, 1)).center()
-    table.scrollTo(table.changes.index(1, 1))
-    place = table.visualRect(table.changes.index(1, 1)).center()
+    place = table.visualRect(table.rows.index(1, 1)).center()
+    table.scrollTo(table.rows.index(1, 1))
+    place = table.visualRect(table.rows.index(1, 1)).center()
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.model.step == pane.changes_view.rows[1].step
 
@@ -555,7 +555,7 @@ def test_the_token_table_is_a_model_that_grows_as_it_is_read(
     pane.set_text("This is the course\n\n" * 60)
     bench.qtbot.mouseClick(pane.options._table, Qt.MouseButton.LeftButton)
     bench.settle()
-    model = pane._table.tokens
+    model = pane._table.rows
     tokens = bench.model.tokenizer_at(12).encode(pane.text).tokens
     assert 200 <= model.rowCount() < len(tokens)
     qtmodeltester.check(model)
@@ -574,7 +574,7 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     pane.set_text("This chapter shows tokens")
     bench.model.start(count_texts(COURSE), TrainingConfig(objective="score", vocab_size=70), paused=True)
     bench.wait(lambda: bench.model.state is TrainerState.PAUSED)
-    changes, resets, inserted = pane.changes_view._table.changes, [], []
+    changes, resets, inserted = pane.changes_view.model, [], []
     changes.modelReset.connect(lambda: resets.append(True))
     changes.rowsInserted.connect(lambda _parent, first, last: inserted.append((first, last)))
     for _ in range(25):
@@ -590,7 +590,7 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     ]
     qtmodeltester.check(changes)
     bench.seek(9)
-    row = changes.last_past()
+    row = changes.records.last_past()
     assert pane.changes_view.rows[row].step == 9
     said = changes.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert said == f"Step 9: T + ##h → Th · −1 token · then {counts[9]} tokens"

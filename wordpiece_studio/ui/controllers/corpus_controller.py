@@ -86,7 +86,7 @@ class CorpusController(QObject):
         window, pane = self._window, self._window.corpus_pane
         pane.editor.drops.files_dropped.connect(self.open_paths)
         window.drops.files_dropped.connect(self.open_paths)
-        pane.files_view.list.drops.files_dropped.connect(self.add_paths)
+        pane.files_view.drops.files_dropped.connect(self.add_paths)
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
         pane.refused.connect(self._messages.show_error)
 

@@ -157,7 +157,7 @@ class RunsController(QObject):
     )
     def vocabulary_overlap(self) -> None:
         if self.overlap is None:
-            self.overlap = OverlapWindow(self._session, self._window)
+            self.overlap = OverlapWindow(self._session, self._window.theme, self._window)
         self.overlap.begin()
 
     @command(

@@ -188,7 +188,7 @@ class StepController(QObject):
     @command(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
     def breakpoints(self) -> None:
         if self.editor is None:
-            self.editor = BreakpointEditor(self._marks, self._window)
+            self.editor = BreakpointEditor(self._marks, self._window.theme, self._window)
         self.editor.begin()
 
     def _on_halted(self, hit: Hit) -> None:

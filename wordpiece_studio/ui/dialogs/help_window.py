@@ -10,15 +10,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
 from PySide6.QtGui import QKeyEvent, QTextCursor, QWheelEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import ratio_of
 from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
@@ -28,6 +28,7 @@ from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, tooltip_text
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QAction
 
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "help_window")
@@ -239,34 +239,14 @@ def matching_lines(lines: Sequence[KeyLine], text: str) -> list[KeyLine]:
     return found
 
 
-class KeysModel(RecordTableModel["KeyLine"]):
-    """One row per line, two columns; a line without keys is the name of a group."""
-
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._columns = (
-            TableColumn(self.tr("Action"), lambda lines, row: lines[row].title, align=LEFT),
-            TableColumn(self.tr("Keys"), lambda lines, row: lines[row].keys, align=LEFT),
-        )
-
-    def tooltip(self, item: int) -> str:
-        """Return what happens, in a sentence."""
-        return tooltip_text(self.records[item].tip)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.FontRole and self._is_group(index):
-            return self._theme.font(0, bold=True)
-        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 1 and not self._is_group(index):
-            return self._theme.muted
-        return super().data(index, role)
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
-        return flags & ~Qt.ItemFlag.ItemIsSelectable if self._is_group(index) else flags
-
-    def _is_group(self, index: Index) -> bool:
-        return index.isValid() and not self.records[index.row()].keys
+def key_columns() -> tuple[TableColumn[Sequence[KeyLine]], ...]:
+    return (
+        TableColumn(_tr("Action"), each_row(lambda line: line.title), align=LEFT, stretch=1),
+        TableColumn(
+            _tr("Keys"), each_row(lambda line: line.keys), align=LEFT, ink="muted",
+            width=lambda measure, _lines: measure.contents(1),
+        ),
+    )  # fmt: skip
 
 
 class KeysWindow(ScreenDialog):
@@ -275,16 +255,21 @@ class KeysWindow(ScreenDialog):
     def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
-        self._lines = lines
+        self._all = lines
         self.field = line_field(self)
         self.field.setPlaceholderText(self.tr("Search by action or key"))
         self.field.setAccessibleName(self.tr("Search the shortcuts"))
         self.field.setClearButtonEnabled(True)
         self.field.installEventFilter(self)
-        self.model = KeysModel(theme, self)
-        self._table = QTableView(self)
-        self._table.setAccessibleName(self.tr("Keys"))
-        self._put_table_together()
+        self.lines: RecordTableModel[KeyLine] = RecordTableModel(
+            key_columns(), self, tip=each_row(lambda line: tooltip_text(line.tip)),
+            is_selectable=each_row(lambda line: bool(line.keys)),
+        )  # fmt: skip
+        self._table = TableView(
+            self.lines, theme, self, name=self.tr("Keys"), padding=3, has_heading=False, has_bar=False,
+            look=each_row(lambda line: RowLook(is_bold=not line.keys)),
+        )  # fmt: skip
+        self._table.setFrameShape(QFrame.Shape.StyledPanel)
         self.empty = plain_label(self.tr("No shortcut found. Ctrl+K finds every command."), self, role="hint")
         fill(QVBoxLayout(self), self.field, (self._table, 1), self.empty, margins=None, spacing=-1)
         self.field.textChanged.connect(self._show)
@@ -305,24 +290,8 @@ class KeysWindow(ScreenDialog):
             return True
         return super().eventFilter(watched, event)
 
-    def _put_table_together(self) -> None:
-        table = self._table
-        table.setModel(self.model)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
-        table.horizontalHeader().hide()
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-
     def _show(self, text: str) -> None:
-        found = matching_lines(self._lines, text)
-        self.model.set_records(found)
+        found = matching_lines(self._all, text)
+        self.lines.set_records(found)
         self._table.setVisible(bool(found))
         self.empty.setVisible(not found)

@@ -5,104 +5,82 @@ It stays open beside the work and follows the step.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, where_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from PySide6.QtCore import Qt
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.evaluation.differences import VocabularyOverlap
     from wordpiece_studio.session.session import Session
+    from wordpiece_studio.ui.widgets.theme import Theme
 
     Line = tuple[str, ...]
     """What is counted, and the number for each compared vocabulary."""
 
+_tr = partial(QCoreApplication.translate, "overlap_window")
 _CHARACTERS, _LINES = 64, 25
 
 
-class OverlapModel(RecordTableModel["Line"]):
-    """One row for each thing that is counted, one column for each compared vocabulary."""
-
-    def show_overlaps(
-        self, shown: ComparedStep, others: Sequence[ComparedStep], found: Sequence[VocabularyOverlap]
-    ) -> None:
-        """Show what a vocabulary has in common with each of the others."""
-        self.beginResetModel()
-        self._columns = (
-            TableColumn("", lambda lines, row: lines[row][0], align=LEFT),
-            *(_column(where_text(other), place) for place, other in enumerate(others, start=1)),
-        )
-        self._source = self.records = [*self._set_lines(shown, found), *self._rank_lines(found)]
-        self.endResetModel()
-
-    def _set_lines(self, shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[Line]:
-        lines: tuple[tuple[str, Callable[[VocabularyOverlap], str]], ...] = (
-            (self.tr("Tokens"), lambda each: number_text(each.sizes[1])),
-            (self.tr("Tokens in both"), lambda each: number_text(each.shared)),
-            (self.tr("Only in {run}"), lambda each: number_text(each.sizes[0] - each.shared)),
-            (self.tr("Only in the other"), lambda each: number_text(each.sizes[1] - each.shared)),
-            (self.tr("Share in both, all tokens"), lambda each: _percent(each.share)),
-        )
-        return [(name.format(run=shown.label), *map(text, found)) for name, text in lines]
-
-    def _rank_lines(self, found: Sequence[VocabularyOverlap]) -> list[Line]:
-        by_depth = [dict(each.by_rank) for each in found]
-        name = self.tr("Share in both, first {number}")
-        return [
-            (
-                name.format(number=number_text(depth)),
-                *(_percent(shares[depth]) if depth in shares else "" for shares in by_depth),
-            )
-            for depth in sorted({depth for shares in by_depth for depth in shares})
-        ]
+def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[Line]:
+    """Return what a vocabulary has in common with each of the others: by kind, and by rank."""
+    sets: tuple[tuple[str, Callable[[VocabularyOverlap], str]], ...] = (
+        (_tr("Tokens"), lambda each: number_text(each.sizes[1])),
+        (_tr("Tokens in both"), lambda each: number_text(each.shared)),
+        (_tr("Only in {run}"), lambda each: number_text(each.sizes[0] - each.shared)),
+        (_tr("Only in the other"), lambda each: number_text(each.sizes[1] - each.shared)),
+        (_tr("Share in both, all tokens"), lambda each: _percent(each.share)),
+    )
+    lines = [(name.format(run=shown.label), *map(text, found)) for name, text in sets]
+    by_depth = [dict(each.by_rank) for each in found]
+    for depth in sorted({depth for shares in by_depth for depth in shares}):
+        name = _tr("Share in both, first {number}").format(number=number_text(depth))
+        lines.append((name, *(_percent(shares[depth]) if depth in shares else "" for shares in by_depth)))
+    return lines
 
 
-def _column(title: str, place: int) -> TableColumn[Any]:
-    return TableColumn(title, lambda lines, row: lines[row][place])
+def _column(place: int, title: str, align: Qt.AlignmentFlag = RIGHT) -> TableColumn[Sequence[Line]]:
+    return TableColumn(
+        title, each_row(lambda line: line[place]), align=align, width=lambda measure, _lines: measure.contents(place)
+    )
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-class _OverlapTable(QuietTable):
-    def restyle(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
-
-
 class OverlapWindow(ScreenDialog):
     """Compares the vocabularies as long as it is visible."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Vocabulary overlap"))
         explain("comparison", self)
         self._session = session
         self._search = session.overlaps
-        self.model = OverlapModel(self)
+        self.lines: RecordTableModel[Line] = RecordTableModel((), self)
         self.said = plain_label("", self, wrap=True)
         self._note = plain_label("", self, role="hint", wrap=True)
-        self._table = _OverlapTable(self)
-        self._table.setAccessibleName(self.windowTitle())
+        self._table = TableView(self.lines, theme, self, name=self.windowTitle(), row_room=10, padding=3)
         self._table.setFrameShape(QFrame.Shape.StyledPanel)
-        self._table.setModel(self.model)
-        self._table.restyle()
-        self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         fill(QVBoxLayout(self), self.said, (self._table, 1), self._note, margins=None, spacing=-1)
         self._timer = single_shot(self, self._show)
         for changed in (self._search.changed, session.comparison.changed, session.model.step_changed):
@@ -132,7 +110,9 @@ class OverlapWindow(ScreenDialog):
 
     def _show_answer(self, shown: ComparedStep, others: Sequence[ComparedStep]) -> None:
         found: Sequence[VocabularyOverlap] = self._search.answer
-        self.model.show_overlaps(shown, others, found)
+        titles = (where_text(other) for other in others)
+        columns = _column(0, "", LEFT), *(_column(place, title) for place, title in enumerate(titles, start=1))
+        self.lines.set_records(overlap_lines(shown, found), columns)
         size = found[0].sizes[0]
         text = plural(size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:")
         set_plain_text(self.said, text.format(run=where_text(shown), number=number_text(size)))

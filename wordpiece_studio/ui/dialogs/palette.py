@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import fill
@@ -208,13 +208,10 @@ class PaletteModel(RecordTableModel["Entry"]):
     """One row per entry. Unavailable entries can be reached too: they say why."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._columns = (TableColumn("", lambda entries, row: entries[row].title, align=LEFT, spoken=_spoken),)
-
-    def tooltip(self, item: int) -> str:
-        """Return why an entry is unavailable, or else what it does."""
-        entry = self.records[item]
-        return tooltip_text(entry.reason or entry.tip)
+        tip = each_row(lambda entry: tooltip_text(entry.reason or entry.tip))
+        super().__init__(
+            (TableColumn("", each_row(lambda entry: entry.title), align=LEFT, spoken=_spoken),), parent, tip=tip
+        )
 
 
 def _spoken(entries: Sequence[Entry], row: int) -> str:

@@ -1,4 +1,4 @@
-"""How a token is drawn as a chip, what stands beside chips, and both in a column of a table.
+"""How a token is drawn as a chip, and what stands beside chips.
 
 This draws single chips, words and texts; a :class:`~wordpiece_studio.ui.widgets.chip_area.ChipArea` or a table decides
 where they lie.
@@ -9,24 +9,16 @@ and current chips have edges of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from wordpiece_studio.session.table_model import RIGHT, Index, TableModel
-from wordpiece_studio.ui.widgets.quiet_table import paint_text
-from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QRect
-    from PySide6.QtWidgets import QTableView
-
     from wordpiece_studio.ui.widgets.theme import Border, Look, Theme, TokenStyle
 
 
@@ -235,105 +227,3 @@ def _edge_pen(ground: QColor, look: Look, border: Border) -> QPen:
     if border == "thin":
         return QPen(color(faint), 1)
     return QPen(color(strong), 2, Qt.PenStyle.DotLine if border == "dotted" else Qt.PenStyle.SolidLine)
-
-
-_MARGIN = 6.0
-Variants = Callable[[Index], Iterable[Sequence[FlowItem]]]
-"""Returns what a cell may show, the longest first: it shows the first that fits, or else the last, cut off."""
-
-
-class ChipDelegate(QStyledItemDelegate):
-    """Draws the cells of one column of a `TableModel` as chips and text, and the others as text.
-
-    It does its own painting: Qt's would query the model seven times per cell. Its font is by `points` larger than the
-    window's, and `gap` pixels lie between two items.
-    """
-
-    def __init__(
-        self, theme: Theme, column: int, variants: Variants, table: QTableView, *, points: float = -1, gap: float = 7
-    ) -> None:
-        super().__init__(table)
-        self._points = points
-        self._gap = gap
-        self._theme = theme
-        self._column = column
-        self._variants = variants
-        self.restyle()
-
-    @property
-    def chip_height(self) -> int:
-        """The height of a chip in pixels."""
-        return self._style.height
-
-    def width(self, items: Sequence[FlowItem]) -> float:
-        """Return the width in pixels of items beside each other."""
-        return sum(self._style.item_width(item) + self._gap for item in items) - self._gap
-
-    def restyle(self) -> None:
-        """Apply the theme's current fonts and colors."""
-        self._style = ChipStyle(self._theme, self._points)
-
-    def has_chips(self, index: Index) -> bool:
-        """Return whether a cell is drawn as chips."""
-        return index.column() == self._column
-
-    def text(self, index: Index) -> str:
-        """Return the text of a cell of another column."""
-        table = index.model()
-        assert isinstance(table, TableModel)
-        return table.text(table.item_of_row(index.row()), index.column())
-
-    def is_bold(self, index: Index) -> bool:
-        """Return whether the text of a cell is bold."""
-        return False
-
-    def ink(self, index: Index) -> QColor:
-        """Return the color of the text of a cell."""
-        return self._theme.text
-
-    def ground(self, index: Index) -> QColor | None:
-        """Return the color behind a row that is not selected; None: that of the table."""
-        return None
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        ground = self._theme.accent_soft if is_selected else self.ground(index)
-        if ground is not None:
-            painter.fillRect(option.rect, ground)
-        if not self.has_chips(index):
-            self._paint_text(painter, option, index)
-            return
-        with saved(painter):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setClipRect(option.rect)
-            for rect, item in self._places(option.rect, index):
-                self._style.paint_item(painter, rect, item)
-
-    def _paint_text(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        table, font = index.model(), option.font
-        if self.is_bold(index):
-            font = QFont(font)
-            font.setBold(True)
-        painter.setFont(font)
-        painter.setPen(self.ink(index))
-        is_number = isinstance(table, TableModel) and table.columns[index.column()].align == RIGHT
-        paint_text(painter, option.rect, self.text(index), is_number=is_number)
-
-    def item_at(self, cell: QRect, index: Index, x: float) -> FlowItem | None:
-        """Return what is drawn at `x` in a cell of the column; None between two items and beside them."""
-        return next((item for rect, item in self._places(cell, index) if rect.left() <= x <= rect.right()), None)
-
-    def _places(self, within: QRect, index: Index) -> Iterator[tuple[QRectF, FlowItem]]:
-        """Yield where the items of a cell are drawn, those that are visible."""
-        cell = QRectF(within).adjusted(_MARGIN, 0, -_MARGIN, 0)
-        left, top = cell.left(), cell.center().y() - self._style.height / 2
-        for item in self._fitting(index, cell.width()):
-            width = min(self._style.item_width(item), cell.right() - left)
-            if width <= 0:
-                return
-            yield QRectF(left, top, width, self._style.height), item
-            left += width + self._gap
-
-    def _fitting(self, index: Index, width: float) -> Sequence[FlowItem]:
-        variants = list(self._variants(index))
-        return next((items for items in variants if self.width(items) <= width), variants[-1])

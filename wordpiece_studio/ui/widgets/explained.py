@@ -47,4 +47,4 @@ def _entry_of_column(widget: QWidget, place: QPoint) -> str:
     elif isinstance(widget, QAbstractItemView):
         column = widget.indexAt(widget.viewport().mapFromGlobal(place)).column()
     model = widget.model() if isinstance(widget, QAbstractItemView) else None
-    return model.columns[column].entry if column >= 0 and isinstance(model, TableModel) else ""
+    return model.entry(column) if column >= 0 and isinstance(model, TableModel) else ""

@@ -126,7 +126,13 @@ def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:
 
 
 def tool_button(
-    text: str, tip: str, parent: QWidget, act: Callable[[], object] | None = None, *, name: str = "", role: str = ""
+    text: str,
+    tip: str,
+    parent: QWidget | None,
+    act: Callable[[], object] | None = None,
+    *,
+    name: str = "",
+    role: str = "",
 ) -> QToolButton:
     """Return a small button that calls `act`; screen readers say its tooltip `tip` too unless there is a `name`."""
     button = QToolButton(parent)

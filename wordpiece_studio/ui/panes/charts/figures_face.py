@@ -5,33 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeySequence
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import COLUMNS
 from wordpiece_studio.session.plural import counted, plural
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
-from wordpiece_studio.ui.widgets.theme import bold
+from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, run_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.evaluation.figures import TokenizerFigures
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, FiguresRow, Measured
+    from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "figures_face")
@@ -66,74 +65,84 @@ class FiguresLine:
     best: frozenset[str] = frozenset()
 
 
-class FiguresTableModel(RecordTableModel[FiguresLine]):
-    """A row per tokenizer; sorted as they come, or by a column."""
+def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[FiguresLine]:
+    """Return the rows with the names of their tokenizers, and which figures are the best."""
+    figures = [row.figures for row in rows if row.figures is not None]
+    best, lossy = _best(figures), losing(figures)
+    lines = []
+    for row, name in zip(rows, names, strict=True):
+        own = [each for each, value in best.items() if _of(row, each) == value and row.figures not in lossy]
+        lines.append(FiguresLine(row, name, frozenset(own)))
+    return lines
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._unsorted: list[FiguresLine] = []
-        self._sorted_by = -1, False
-        self._columns = (
-            TableColumn(self.tr("Tokenizer"), lambda lines, row: lines[row].name, align=LEFT),
-            TableColumn(self.tr("Step"), _step, _step_text, explanation=tooltip_text(
-                self.tr("The step at which the run is measured; to add a row for another step, bookmark it and "
-                "select “Compare”")), entry="step"),
-            *(
-                TableColumn(title, partial(_value, name), partial(_text, name), explanation=tooltip_text(tip),
-                            spoken=partial(_spoken, name), spoken_title=title.replace("\n", " "), entry=entry)
-                for name, (title, tip, entry) in zip(_FIGURES, _titles(), strict=True)
-            ),
-        )  # fmt: skip
 
-    def set_rows(self, rows: Sequence[FiguresRow], names: Sequence[str]) -> None:
-        figures = [row.figures for row in rows if row.figures is not None]
-        best, lossy = _best(figures), losing(figures)
-        self._unsorted = []
-        for row, name in zip(rows, names, strict=True):
-            own = [each for each, value in best.items() if _of(row, each) == value and row.figures not in lossy]
-            self._unsorted.append(FiguresLine(row, name, frozenset(own)))
-        self.sort(*self._sorted_by)
+def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[TableColumn[Sequence[FiguresLine]], ...]:
+    """Return the columns; the last one is there only where there is parity."""
+    return (
+        TableColumn(
+            _tr("Tokenizer"), each_row(lambda line: line.name), align=LEFT, width=partial(_width, _NAME),
+            least=lambda measure, lines: min(_width(_NAME, measure, lines), measure.letter * _LONGEST_NAME),
+        ),
+        TableColumn(
+            _tr("Step"), _step, _step_text, entry="step", width=partial(_width, _STEP), importance=_importance(_STEP),
+            elide=Qt.TextElideMode.ElideRight,
+            explanation=tooltip_text(_tr("The step at which the run is measured; to add a row for another step, "
+                                         "bookmark it and select “Compare”")),
+        ),
+        *(
+            TableColumn(
+                title, partial(_value, name), partial(_text, name), explanation=tooltip_text(tip),
+                spoken=partial(_spoken, name), spoken_title=title.replace("\n", " "), entry=entry,
+                bold=partial(_is_best, name), elide=Qt.TextElideMode.ElideRight, width=partial(_width, place),
+                importance=_importance(place),
+                is_there=(lambda _lines: has_parity()) if place == _PARITY else None,
+            )
+            for place, (name, (title, tip, entry)) in enumerate(zip(_FIGURES, _titles(), strict=True), start=2)
+        ),
+    )  # fmt: skip
 
-    def sort(self, column: int, order: object = False) -> None:
-        """Sort the rows by a column, those without a value last; -1: as they came."""
-        descending = order in (True, Qt.SortOrder.DescendingOrder)
-        self._sorted_by = column, descending
-        lines = self._unsorted
-        if column >= 0:
-            value = self._columns[column].value
-            known = [line for number, line in enumerate(lines) if value(lines, number) is not None]
-            rest = [line for line in lines if line not in known]
-            lines = sorted(known, key=lambda line: value([line], 0), reverse=descending) + rest
-        self.set_records(lines)
 
-    def tsv(self, *, parity: bool) -> str:
-        """Return the table as text, with all digits, with the column of parity or without it."""
-        columns = range(self.columnCount() if parity else _PARITY)
-        rows = [[self._columns[column].title.replace("\n", " ") for column in columns]]
-        for number in range(self.rowCount()):
-            values = [self.value(number, column) for column in columns]
-            rows.append(["" if value is None else " ".join(str(value).split()) for value in values])
-        return "".join("\t".join(row) + "\n" for row in rows)
+def _is_best(name: str, lines: Sequence[FiguresLine], row: int) -> bool:
+    return name in lines[row].best
 
-    def tooltip(self, item: int) -> str | None:
-        """Return the name of the tokenizer, with its figures in whole numbers, or why there are none."""
-        line = self.records[item]
-        figures = line.row.figures
-        if line.row.error is not None:
-            return tooltip_text(f"{line.name}\n{line.row.error}")
-        if figures is None:
-            return tooltip_text(line.name)
-        size = counted(figures.vocabulary_size, "1 token in the vocabulary", "{count} tokens in the vocabulary")
-        used = counted(figures.used, "1 of them used", "{count} of them used")
-        tokens = counted(figures.tokens, "1 token in the text", "{count} tokens in the text")
-        unknown = counted(figures.unknown, "1 of them unknown", "{count} of them unknown")
-        return tooltip_text(f"{line.name}\n{figures.kind} · {size} · {used}\n{tokens} · {unknown}")
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        is_figure = index.isValid() and index.column() > _STEP
-        if role == Qt.ItemDataRole.FontRole and is_figure:
-            return bold(QFont()) if _FIGURES[index.column() - 2] in self.records[index.row()].best else None
-        return super().data(index, role)
+def _importance(column: int) -> int:
+    return _LEFT_OUT_FIRST.index(column) + 1 if column in _LEFT_OUT_FIRST else 0
+
+
+def _width(column: int, measure: Measure, lines: Sequence[FiguresLine]) -> int:
+    """Return the width of the title and the widest cell that is no error."""
+    described = measure.columns[column]
+    assert isinstance(described.title, str)
+    texts = described.title.split("\n")
+    for row, line in enumerate(lines):
+        if line.row.error is None or column == _NAME:
+            texts.append(measure.cell(row, column))
+    return measure.text(*texts, is_bold=True) + 2 * CELL_PADDING + _ROOM
+
+
+def figures_tsv(rows: RecordTableModel[FiguresLine], *, parity: bool) -> str:
+    """Return the table as text, with all digits, with the column of parity or without it."""
+    columns = range(rows.columnCount() if parity else _PARITY)
+    lines = [[rows.title(column).replace("\n", " ") for column in columns]]
+    for number in range(rows.rowCount()):
+        values = [rows.value(number, column) for column in columns]
+        lines.append(["" if value is None else " ".join(str(value).split()) for value in values])
+    return "".join("\t".join(line) + "\n" for line in lines)
+
+
+def figures_tip(line: FiguresLine) -> str:
+    """Return the name of the tokenizer, with its figures in whole numbers, or why there are none."""
+    figures = line.row.figures
+    if line.row.error is not None:
+        return tooltip_text(f"{line.name}\n{line.row.error}")
+    if figures is None:
+        return tooltip_text(line.name)
+    size = counted(figures.vocabulary_size, "1 token in the vocabulary", "{count} tokens in the vocabulary")
+    used = counted(figures.used, "1 of them used", "{count} of them used")
+    tokens = counted(figures.tokens, "1 token in the text", "{count} tokens in the text")
+    unknown = counted(figures.unknown, "1 of them unknown", "{count} of them unknown")
+    return tooltip_text(f"{line.name}\n{figures.kind} · {size} · {used}\n{tokens} · {unknown}")
 
 
 def _titles() -> tuple[tuple[str, str, str], ...]:
@@ -213,85 +222,6 @@ def _best(figures: Sequence[TokenizerFigures]) -> dict[str, float]:
     return best
 
 
-class FiguresTable(QuietTable):
-    """The table; Ctrl+C copies it, Delete removes the row of an opened tokenizer."""
-
-    copy_requested = Signal()
-    removal_requested = Signal()
-    columns_left_out = Signal(object)  # how many columns (int) there is no room for
-
-    def __init__(self, model: FiguresTableModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._figures = model
-        self._has_parity = False
-        self.setModel(model)
-        self.setAccessibleName(self.tr("Tokenizer metrics; press Ctrl+C to copy"))
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-        header.setStyleSheet(ARROWS_ABOVE)
-        self.setSortingEnabled(True)
-        model.modelReset.connect(self.fit)
-        theme.changed.connect(self.on_theme_changed)
-        self.restyle()
-
-    def set_parity_shown(self, is_shown: bool) -> None:
-        if is_shown is not self._has_parity:
-            self._has_parity = is_shown
-            self.fit()
-
-    def restyle(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
-        self.fit()
-
-    def fit(self) -> None:
-        """Make each column as wide as it must be, and leave out those that do not fit."""
-        self.clearSpans()
-        columns = [column for column in range(self._figures.columnCount()) if self._has_parity or column != _PARITY]
-        widths = {column: self._width(column) for column in columns}
-        whole_name = widths[_NAME]
-        widths[_NAME] = min(whole_name, self.fontMetrics().averageCharWidth() * _LONGEST_NAME)
-        room = self.viewport().width()
-        hidden = left_out(widths, _LEFT_OUT_FIRST, room)
-        rest = room - sum(width for column, width in widths.items() if column not in hidden)
-        widths[_NAME] = max(widths[_NAME], min(whole_name, widths[_NAME] + rest))
-        for column in range(self._figures.columnCount()):
-            self.setColumnHidden(column, column in hidden or column not in widths)
-            if column in widths:
-                self.setColumnWidth(column, widths[column])
-        self._span_errors()
-        self.columns_left_out.emit(len(hidden))
-
-    def _width(self, column: int) -> int:
-        """Return the width of the title and the widest cell that is no error."""
-        metrics = QFontMetrics(bold(self.font()))
-        texts = self._figures.columns[column].title.split("\n")
-        for row, line in enumerate(self._figures.records):
-            if line.row.error is None or column == _NAME:
-                texts.append(self._figures.text(row, column))
-        return max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + _ROOM
-
-    def _span_errors(self) -> None:
-        """Let an error take the place of all figures of its row."""
-        first = next(column for column in range(1, self._figures.columnCount()) if not self.isColumnHidden(column))
-        for row, line in enumerate(self._figures.records):
-            if line.row.error is not None:
-                self.setSpan(row, first, 1, self._figures.columnCount() - first)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.fit()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_requested.emit()
-        elif event.key() == Qt.Key.Key_Delete:
-            self.removal_requested.emit()
-        else:
-            super().keyPressEvent(event)
-
-
 class FiguresFace(QWidget):
     """The table with what chooses the text, what opens tokenizers, and a line that says how far it is.
 
@@ -313,8 +243,13 @@ class FiguresFace(QWidget):
         self._rows: list[FiguresRow] = []
         self._names: list[str] = []
         self._left_out = 0
-        self._model = FiguresTableModel(self)
-        self.table = FiguresTable(self._model, theme, self)
+        self._model: RecordTableModel[FiguresLine] = RecordTableModel(
+            figures_columns(self._has_parity), self, tip=each_row(figures_tip)
+        )
+        self.table = TableView(
+            self._model, theme, self, name=self.tr("Tokenizer metrics; press Ctrl+C to copy"), padding=3,
+            is_sorted=True, keys={QKeySequence.StandardKey.Copy: self._copy, Qt.Key.Key_Delete: self._remove},
+        )  # fmt: skip
         self.texts = QComboBox(self.controls)
         self.texts.setAccessibleName(self.tr("Text to measure"))
         self.parts = QComboBox(self.controls)
@@ -350,9 +285,8 @@ class FiguresFace(QWidget):
         self.remove.clicked.connect(self._remove)
         self.copy.clicked.connect(self._copy)
         self.stop.clicked.connect(self._figures.stop)
-        self.table.copy_requested.connect(self._copy)
-        self.table.removal_requested.connect(self._remove)
-        self.table.columns_left_out.connect(self._on_table_columns_left_out)
+        for changed in (self._model.modelReset, self.table.columns_changed):
+            changed.connect(self._fit_errors)
         self.table.selectionModel().selectionChanged.connect(self._enable)
 
     @property
@@ -375,11 +309,11 @@ class FiguresFace(QWidget):
         if (rows, names) != (self._rows, self._names):
             count, self._rows, self._names = len(self._rows), rows, names
             selected = self._selected()
-            self._model.set_rows(rows, names)
+            self._model.set_records(figures_lines(rows, names))
             self._select(selected)
             if len(rows) > count and rows[-1].measured.path:
                 self.table.scrollToBottom()
-        self.table.set_parity_shown(figures.where.is_parallel and bool(part))
+        self.table.spread()
         self.table.setVisible(bool(rows))
         self.empty.setVisible(not rows)
         self.empty.show_text(self.tr("Train a run or add a tokenizer to see its metrics."))
@@ -388,6 +322,9 @@ class FiguresFace(QWidget):
         self.heading.show_text(self._words_text(measured))
         self.heading.setVisible(bool(self.heading.text()))
         self.note.show_text(self._note())
+
+    def _has_parity(self) -> bool:
+        return self._figures.where.is_parallel and bool(self.parts.currentData())
 
     def _fill_texts(self) -> None:
         where = self._figures.where
@@ -402,6 +339,19 @@ class FiguresFace(QWidget):
             self.texts.addItem(shown(text, 100), place)
         self.texts.setCurrentIndex(self.texts.findData(where.place))
         self.parallel.setChecked(where.is_parallel)
+
+    def _fit_errors(self) -> None:
+        """Let an error take the place of all figures of its row, and say how many columns there is no room for."""
+        shown, count = self.table.shown_columns(), self._model.columnCount()
+        self.table.clearSpans()
+        for row, line in enumerate(self.lines):
+            if line.row.error is not None:
+                first = min(shown - {_NAME})
+                self.table.setSpan(row, first, 1, count - first)
+        left_out = count - len(shown) - (not self._has_parity())
+        if left_out != self._left_out:
+            self._left_out = left_out
+            self.note.show_text(self._note())
 
     def _fill_parts(self) -> None:
         parts, chosen = self._figures.parts, self.parts.currentData()
@@ -489,14 +439,9 @@ class FiguresFace(QWidget):
             self.parts.setCurrentIndex(2)  # all files together have no parity, and that of the first is 1
         self._figures.measure_on(replace(self._figures.where, is_parallel=is_checked))
 
-    def _on_table_columns_left_out(self, count: int) -> None:
-        if count != self._left_out:
-            self._left_out = count
-            self.note.show_text(self._note())
-
     def _copy(self) -> None:
         if self.copy.isEnabled():
-            copy_text(self._model.tsv(parity=not self.table.isColumnHidden(_PARITY)))
+            copy_text(figures_tsv(self._model, parity=not self.table.isColumnHidden(_PARITY)))
 
     def _remove(self) -> None:
         if self.remove.isEnabled():

@@ -6,31 +6,28 @@ The preview shows any part of a file without reading the rest, with a slider ove
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QTextCursor
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QMenu,
     QPushButton,
     QSizePolicy,
     QSlider,
     QSplitter,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QToolButton,
-    QToolTip,
     QVBoxLayout,
     QWidget,
 )
 
 from wordpiece_studio.corpus.inspection import preview
-from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileRow, FileState, FileTable
+from wordpiece_studio.session.corpus_files import FileColumn, FileRow
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.table_model import each_row
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
 from wordpiece_studio.ui.panes.corpus.corpus_figures import data_size
@@ -48,19 +45,16 @@ from wordpiece_studio.ui.widgets.plain import (
     tooltip_text,
     whole,
 )
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtGui import QKeyEvent
-
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.inspection import Preview
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -238,140 +232,6 @@ class PreviewView(QWidget):
         fill(QVBoxLayout(self), bar, (self._text, 1))
 
 
-_WIDTHS = {
-    FileColumn.STATE: 2, FileColumn.SIZE: 7, FileColumn.WORDS: 12, FileColumn.DISTINCT: 10, FileColumn.ENCODING: 8,
-    FileColumn.LINES: 10, FileColumn.KIND: 9,
-}  # fmt: skip
-"""In characters of average width; the name takes the rest."""
-_LEAST_NAME = 14
-_WIDE_ENCODING = 21
-"""The width for a guessed encoding, where there is room."""
-
-
-class FileList(QuietTable):
-    """Shows files, of which several can be selected, moved and removed."""
-
-    def __init__(self, files: CorpusFiles, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._files = files
-        self._table = table = files.table
-        self.setModel(table)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setAccessibleName(self.tr("Files of the corpus"))
-        self.setItemDelegate(_FileDelegate(table, theme, self))
-        self.drops = FileDrops(self)
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        theme.changed.connect(self.on_theme_changed)
-        self.restyle()
-
-    @property
-    def selected(self) -> list[int]:
-        return sorted(index.row() for index in self.selectionModel().selectedRows())
-
-    @property
-    def current(self) -> FileRow | None:
-        """The file with keyboard focus, or else the first one selected; None if there is none."""
-        number = self.currentIndex().row()
-        if not 0 <= number < self._table.rowCount():
-            number = next(iter(self.selected), -1)
-        return self._table.row(number) if number >= 0 else None
-
-    def select(self, numbers: Iterable[int]) -> None:
-        """Select these rows, and scroll to the first."""
-        chosen = [number for number in numbers if 0 <= number < self._table.rowCount()]
-        selection = QItemSelection()
-        last = len(FileColumn) - 1
-        for number in chosen:
-            selection.select(self._table.index(number, 0), self._table.index(number, last))
-        flags = QItemSelectionModel.SelectionFlag
-        if chosen:
-            self.selectionModel().setCurrentIndex(self._table.index(chosen[0], FileColumn.NAME), flags.NoUpdate)
-            self.scrollTo(self.currentIndex())
-        self.selectionModel().select(selection, flags.ClearAndSelect)
-
-    def remove_selected(self) -> None:
-        self._files.remove(self.selected)
-
-    def move_selected(self, by: int) -> None:
-        self._files.move(self.selected, by)
-
-    def restyle(self) -> None:
-        metrics = self.fontMetrics()
-        self.verticalHeader().setDefaultSectionSize(metrics.height() + 7)
-        for column, characters in _WIDTHS.items():
-            self.setColumnWidth(column, characters * metrics.averageCharWidth() + 8)
-        self._fit_name()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        keys = Qt.Key
-        if event.key() in (keys.Key_Delete, keys.Key_Backspace):
-            self.remove_selected()
-        elif event.key() in (keys.Key_Up, keys.Key_Down) and event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.move_selected(-1 if event.key() == keys.Key_Up else 1)
-        else:
-            super().keyPressEvent(event)
-
-    def resizeEvent(self, event: Any) -> None:
-        super().resizeEvent(event)
-        self._fit_name()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        """Show a file's full name, and what is wrong with it, in a plain-text tooltip."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            index = self.indexAt(event.pos())
-            text = self._described(self._table.row(index.row())) if index.isValid() else ""
-            QToolTip.showText(event.globalPos(), tooltip_text(text))
-            return True
-        return super().viewportEvent(event)
-
-    def _described(self, row: FileRow) -> str:
-        encoding = self._table.encoding_words(row) if row.encoding else ""
-        return "\n".join(
-            filter(None, (row.name, encoding, self._table.state_words(row.shown_state), str(row.error or "")))
-        )
-
-    def _fit_name(self) -> None:
-        """Give the name the width left by the numbers and the encoding; the other columns may need scrolling."""
-        column = FileColumn
-        character = self.fontMetrics().averageCharWidth()
-        self.setColumnWidth(column.ENCODING, _WIDTHS[column.ENCODING] * character + 8)
-        numbers = (column.STATE, column.SIZE, column.WORDS, column.DISTINCT)
-        beside = sum(self.columnWidth(each) for each in (*numbers, column.ENCODING))
-        beyond = sum(self.columnWidth(each) for each in (column.LINES, column.KIND))
-        room = self.viewport().width() - beside
-        least = _LEAST_NAME * character
-        extra = max(0, min((_WIDE_ENCODING - _WIDTHS[column.ENCODING]) * character, room - 2 * least))
-        self.setColumnWidth(column.ENCODING, self.columnWidth(column.ENCODING) + extra)
-        self.setColumnWidth(column.NAME, max(least, min(2 * least, room - extra), room - extra - beyond))
-
-
-class _FileDelegate(QStyledItemDelegate):
-    """Draws errors and guesses in their colors."""
-
-    def __init__(self, table: FileTable, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._table = table
-        self._theme = theme
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        row = self._table.row(index.row())
-        if index.column() == FileColumn.NAME:
-            option.textElideMode = Qt.TextElideMode.ElideMiddle  # both ends of a file name matter
-        color = None
-        if row.shown_state is FileState.FAULT and index.column() in (FileColumn.STATE, FileColumn.NAME):
-            color = self._theme.error
-        elif row.known == "guess" and index.column() == FileColumn.ENCODING:
-            color = self._theme.tie_text
-        elif row.shown_state is FileState.WAITING and index.column() == FileColumn.STATE:
-            color = self._theme.faint
-        if color is not None:
-            option.palette.setColor(option.palette.ColorRole.Text, color)
-            option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
-
-
 _LEAST_LIST, _LEAST_PREVIEW = 84, 76  # pixels
 
 
@@ -386,7 +246,18 @@ class FilesView(QWidget):
         self._files = document.files
         self._actions = actions
         self._theme = theme
-        self.list = FileList(document.files, theme, self)
+        self._table = table = document.files.table
+        table.tip = each_row(lambda row: tooltip_text(table.description(row)))
+        alt = Qt.KeyboardModifier.AltModifier
+        self.list = TableView(
+            table, theme, self, name=self.tr("Files of the corpus"), row_room=7, padding=3, several=True,
+            is_adjustable=True,
+            keys={
+                Qt.Key.Key_Delete: self._remove, Qt.Key.Key_Backspace: self._remove,
+                alt | Qt.Key.Key_Up: partial(self._move, -1), alt | Qt.Key.Key_Down: partial(self._move, 1),
+            },
+        )  # fmt: skip
+        self.drops = FileDrops(self.list)
         self.form = ReadingForm(document.files.table.kind_title, self._read_as, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
@@ -395,15 +266,15 @@ class FilesView(QWidget):
         self.detail_label = WholeLabel(self, role="hint")
         self._add_button = tool_button(self.tr("Add"), self.tr("Add files or folders"), self)
         tip = self.tr("Remove the selected files from the list (Del)")
-        self._remove_button = tool_button("−", tip, self, self.list.remove_selected)
+        self._remove_button = tool_button("−", tip, self, self._remove)
         self.preview_button = tool_button(self.tr("Preview"), self.tr("Preview the selected file"), self)
         self.preview_button.setCheckable(True)
         self.preview_button.toggled.connect(self._show_parts)
         self._is_dense = self._is_narrow = False
         tip = self.tr("Move up, to be read earlier (Alt+Up)")
-        self._up_button = tool_button("", tip, self, lambda: self.list.move_selected(-1))
+        self._up_button = tool_button("", tip, self, lambda: self._move(-1))
         tip = self.tr("Move down, to be read later (Alt+Down)")
-        self._down_button = tool_button("", tip, self, lambda: self.list.move_selected(1))
+        self._down_button = tool_button("", tip, self, lambda: self._move(1))
         self.empty = self._make_empty_state()
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
@@ -414,7 +285,7 @@ class FilesView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        table = self._files.table
+        table = self._table
         number = table.rowCount()
         files = plural(number, "1 file", "{count} files").format(count=number_text(number))
         words = " · ".join((files, data_size(table.size)))
@@ -423,8 +294,8 @@ class FilesView(QWidget):
         self.empty.setVisible(number == 0)
         self._body.setVisible(number > 0)
         self._bar.setVisible(number > 0)
-        if number and not self.list.selected:
-            self.list.select([0])
+        if number and not self.selected:
+            self.select([0])
         self._show_selected()
 
     def set_dense(self, is_dense: bool) -> None:
@@ -450,18 +321,49 @@ class FilesView(QWidget):
 
     # -- the selection
 
+    @property
+    def selected(self) -> list[int]:
+        selected: list[int] = self.list.selected_items().tolist()
+        return selected
+
+    @property
+    def current(self) -> FileRow | None:
+        """The file with keyboard focus, or else the first one selected; None if there is none."""
+        number = self.list.currentIndex().row()
+        if number < 0:
+            number = next(iter(self.selected), -1)
+        return self._table.row(number) if number >= 0 else None
+
+    def select(self, numbers: Iterable[int]) -> None:
+        """Select these rows, and scroll to the first."""
+        table, model, selection = self._table, self.list.selectionModel(), QItemSelection()
+        chosen = [number for number in numbers if 0 <= number < table.rowCount()]
+        for number in chosen:
+            selection.select(table.index(number, 0), table.index(number, table.columnCount() - 1))
+        flags = QItemSelectionModel.SelectionFlag
+        if chosen:
+            model.setCurrentIndex(table.index(chosen[0], FileColumn.NAME), flags.NoUpdate)
+            self.list.scrollTo(self.list.currentIndex())
+        model.select(selection, flags.ClearAndSelect)
+
+    def _remove(self) -> None:
+        self._files.remove(self.selected)
+
+    def _move(self, by: int) -> None:
+        self._files.move(self.selected, by)
+
     def _show_selected(self) -> None:
-        rows = [self._files.table.row(number) for number in self.list.selected]
+        rows = [self._table.row(number) for number in self.selected]
         self.form.show_files(rows)
-        current = self.list.current
+        current = self.current
         self._show_detail()
         for button in (self._remove_button, self._up_button, self._down_button):
             button.setEnabled(bool(rows))
         self.preview.show_file(current.file if current is not None and self.isVisible() else None)
 
     def _show_detail(self) -> None:
-        current = self.list.current
-        words = self._detail(current, len(self.list.selected))
+        current = self.current
+        words = self._detail(current, len(self.selected))
         self.detail_label.show_text(words)
         self.detail_label.setVisible(bool(words))
         set_role(self.detail_label, "error" if current is not None and current.error else "hint")
@@ -478,10 +380,10 @@ class FilesView(QWidget):
         return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 
     def _read_as(self, **how: Any) -> None:
-        self._files.read_as(self.list.selected, **how)
+        self._files.read_as(self.selected, **how)
 
     def show_fault(self) -> None:
-        self.list.select(self._files.table.faulty[:1] or self.list.selected)
+        self.select(self._table.faulty[:1] or self.selected)
 
     def showEvent(self, event: object) -> None:
         super().showEvent(event)  # type: ignore[arg-type]
@@ -490,11 +392,11 @@ class FilesView(QWidget):
     # -- construction
 
     def _connect(self) -> None:
-        table = self._files.table
+        table = self._table
         for changed in (table.modelReset, table.rowsInserted, self._files.changed):
             changed.connect(self.refresh)
         table.dataChanged.connect(self._show_detail)
-        self._files.places_wanted.connect(self.list.select)
+        self._files.places_wanted.connect(self.select)
         self.list.selectionModel().selectionChanged.connect(self._show_selected)
 
     def _make_empty_state(self) -> QWidget:

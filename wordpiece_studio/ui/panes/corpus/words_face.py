@@ -10,18 +10,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import text_of_token
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import ComparedStep, words_apart
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
+from wordpiece_studio.session.words_table import ListedWords, RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
@@ -32,22 +32,20 @@ from wordpiece_studio.ui.widgets.plain import (
     set_plain_text,
     set_plain_tooltip,
     tool_button,
+    tooltip_text,
     whole,
 )
-from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, paint_mark
+from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, where_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from PySide6.QtGui import QHideEvent, QMouseEvent, QPainter, QResizeEvent
-    from PySide6.QtWidgets import QTableView
+    from PySide6.QtGui import QHideEvent
 
     from wordpiece_studio.evaluation.differences import WordDifferences
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.session import Session
-    from wordpiece_studio.session.table_model import Index
-    from wordpiece_studio.ui.widgets.chip_style import Variants
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _ROWS_AROUND = 1
@@ -57,6 +55,7 @@ _LONGEST_SHOWN = 14
 _MOST_CHIPS = 30
 """Of a split that is too long for its cell."""
 _BETWEEN_WORDS = 6  # pixels
+_CHANGED = RowLook(is_marked=True)
 _SHORTEST_CHOICE = 12  # characters
 _FEW_WORDS = 2000
 """So many are compared in no time, so there is no need to wait for the step to settle."""
@@ -67,142 +66,6 @@ _ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
 def _key(compared: ComparedStep) -> tuple[Run, int | None]:
     """Return what stays the same when the step shown is another one."""
     return compared.run, None if compared.bookmark is None else compared.step
-
-
-class _WordDelegate(ChipDelegate):
-    """Draws the splits as chips, and words and counts with the mark of the rows that the step changed.
-
-    Where two cut a word, both splits stand in one cell, one below the other.
-    """
-
-    def __init__(self, table: RunWordsModel, theme: Theme, chips: Variants, view: QTableView) -> None:
-        super().__init__(theme, WordColumn.SPLIT, chips, view, gap=3)
-        self._table = table
-
-    def has_chips(self, index: Index) -> bool:
-        return index.column() >= WordColumn.SPLIT
-
-    def text(self, index: Index) -> str:
-        return token_text(super().text(index))
-
-    def is_bold(self, index: Index) -> bool:
-        return index.column() == WordColumn.WORD and index.row() < self._table.changed_rows
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        for rect, split in self.lines(option.rect, index):
-            part = QStyleOptionViewItem(option)
-            part.rect = rect
-            super().paint(painter, part, split)
-        if self.is_bold(index):
-            paint_mark(painter, option.rect, self._theme)
-
-    def lines(self, cell: QRect, index: Index) -> list[tuple[QRect, Index]]:
-        if not self._table.is_apart or index.column() != WordColumn.SPLIT:
-            return [(cell, index)]
-        upper, lower = QRect(cell), QRect(cell)
-        upper.setBottom(cell.center().y())
-        lower.setTop(upper.bottom() + 1)
-        return [(upper, index), (lower, self._table.index(index.row(), WordColumn.OTHER))]
-
-
-class RunWordsView(SortedTable):
-    """The words in rows of equal height."""
-
-    token_clicked = Signal(object)
-    """The token (str) of the chip that was clicked."""
-
-    def __init__(self, table: RunWordsModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(table, parent)
-        self._words = table
-        self._theme = theme
-        self._token = ""
-        self._pressed_at = QPointF()
-        self.delegate = _WordDelegate(table, theme, self._chips_at, self)
-        self.setItemDelegate(self.delegate)
-        self.setColumnHidden(WordColumn.OTHER, True)
-        self.setAccessibleName(self.tr("Words and splits"))
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.doubleClicked.connect(self._on_self_double_clicked)
-        header = self.horizontalHeader()
-        header.setSortIndicatorClearable(False)
-        header.setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
-        header.setStretchLastSection(True)
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
-
-    def show_selection(self, selection: Selection | None, token: str) -> None:
-        """Mark the row of the selected word, and the chips of the selected token."""
-        if token != self._token:
-            self._token = token
-            self.viewport().update()
-        if self.selected_count() > 1:
-            return
-        row = self._words.row_of_word(selection.text) if selection is not None and selection.kind == "word" else -1
-        if row < 0:
-            self.clearSelection()
-        elif row != self.selected_row:
-            self.setCurrentIndex(self._words.index(row, 0))
-            self.bring_into_view(row, _ROWS_AROUND, is_early=False)
-
-    def restyle(self) -> None:
-        self.delegate.restyle()
-        self.fit_columns()
-
-    def fit_rows(self) -> None:
-        """Give the rows the height of one split, or of two with room between words."""
-        line, rows = self.delegate.chip_height + 4, self.verticalHeader()
-        height = 2 * line + _BETWEEN_WORDS if self._words.is_apart else line
-        if height != rows.defaultSectionSize():
-            rows.setDefaultSectionSize(height)
-
-    def fit_columns(self) -> None:
-        """Give the counts the width that the largest needs, the words a third of the rest at most; and fit the rows."""
-        self.fit_rows()
-        metrics, words = self.fontMetrics(), self._words.words
-        room = self.viewport().width()
-        most = number_text(words.largest_count() if words is not None and self._words.rowCount() else 0)
-        title = str(self._words.headerData(WordColumn.COUNT, Qt.Orientation.Horizontal))
-        width = max(metrics.horizontalAdvance(most), metrics.horizontalAdvance(title)) + 3 * CELL_PADDING
-        self.setColumnWidth(WordColumn.COUNT, width)
-        wanted = metrics.averageCharWidth() * 14 + 3 * CELL_PADDING
-        self.setColumnWidth(WordColumn.WORD, max(50, min(wanted, (room - width) // 3)))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.fit_columns()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._pressed_at = event.position()
-        super().mousePressEvent(event)
-
-    def _on_self_clicked(self, index: QModelIndex) -> None:
-        chip = None
-        for rect, split in self.delegate.lines(self.visualRect(index), index):
-            if split.column() >= WordColumn.SPLIT and rect.contains(self._pressed_at.toPoint()):
-                chip = self.delegate.item_at(rect, split, self._pressed_at.x())
-        if chip is not None and chip.kind == "chip":
-            self.token_clicked.emit(chip.target)
-        elif self.is_one_row_selected():
-            self.item_walked_to.emit(self._words.item_of_row(index.row()))
-
-    def _on_self_double_clicked(self, index: QModelIndex) -> None:
-        if index.column() != WordColumn.SPLIT:
-            self.row_chosen.emit(index.row())
-
-    def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
-        words = self._words.words
-        if words is None:
-            return
-        made = words.made() if index.row() < self._words.changed_rows else ""
-        is_other, item = index.column() == WordColumn.OTHER, self._words.item_of_row(index.row())
-        label = [FlowItem(words.labels[is_other], "strong")] if words.labels else []
-        chips = [
-            FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made)
-            for token in (words.other_split(item) if is_other else words.split(item))
-        ]
-        yield [*label, *(chips or [FlowItem("—", "text")])]
-        for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
-            yield [*label, *chips[:number], FlowItem("…", "text")]
 
 
 class WordsFace(Pane):
@@ -225,7 +88,20 @@ class WordsFace(Pane):
         self._search = Task(words_apart, "The runs cannot be compared", self, debounce_ms=150)
         explain("word", self)
         self.table = RunWordsModel(session.model, self)
-        self.view = RunWordsView(self.table, theme, self)
+        self.table.tip = self._tip
+        self.table.dress(WordColumn.WORD, drawn=lambda words, item: token_text(words.words[item]))
+        self.table.dress(WordColumn.SPLIT, chips=self._chips, chips_below=self._other_chips)
+        self.view = TableView(
+            self.table, theme, self, name=self.tr("Words and splits"), row_room=4, gap=3, has_bar=False,
+            several=True, walking_chooses=True, is_adjustable=True, look=self._look,
+            keys={
+                QKeySequence.StandardKey.Copy: self._copy,
+                **dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._edit_count),
+            },
+        )  # fmt: skip
+        self.view.horizontalHeader().setSortIndicatorClearable(False)
+        self.view.horizontalHeader().setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
+        self._token = ""  # the selected one, which is marked
         self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("Search, or type: hug 10"))
         self._field.setAccessibleName(self.tr("Search the words, or type a word and its count"))
@@ -271,10 +147,9 @@ class WordsFace(Pane):
         self.only.toggled.connect(self._take_filter)
         self.choice.activated.connect(self._choose)
         self._search.changed.connect(self._on_search_changed)
-        self.view.row_chosen.connect(self._on_view_row_chosen)
-        self.view.item_walked_to.connect(self._select_word)
-        self.view.token_clicked.connect(lambda token: model.set_selection(Selection("token", text=token)))
-        self.view.copy_requested.connect(self._copy)
+        self.view.doubleClicked.connect(self._on_view_double_clicked)
+        self.view.item_chosen.connect(self._select_word)
+        self.view.chip_chosen.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.filter_failed.connect(self._on_table_filter_failed)
         for changed in (self._session.comparison.changed, model.step_changed, model.selection_changed):
@@ -317,14 +192,60 @@ class WordsFace(Pane):
         self._show_share()
         self._take_filter()
         if self.table.words is not before:
-            self.view.fit_columns()
+            self._fit()
         self._show_token(self._selected_token())
-        self.view.show_selection(self._model.selection, self._selected_token())
+        self._show_selection()
         self._show_emptiness()
 
     def forget(self) -> None:
         self.table.forget()
         self._search.forget()
+
+    def _fit(self) -> None:
+        """Give the rows the height of one split, or of two with room between words, and the columns their widths."""
+        self.view.lines, self.view.row_room = (2, 8 + _BETWEEN_WORDS) if self.table.is_apart else (1, 4)
+        self.view.fit_rows()
+        self.view.spread()
+
+    def _look(self, _words: ListedWords, item: int) -> RowLook:
+        return _CHANGED if self.table.is_changed(item) else RowLook()
+
+    def _tip(self, words: ListedWords, item: int) -> str:
+        head = f"{words.words[item]} ×{number_text(int(words.weights[item]))}"
+        return tooltip_text("\n".join((head, *words.splits(item))))
+
+    def _chips(self, words: ListedWords, item: int) -> Iterator[list[FlowItem]]:
+        return self._variants(words, item, words.split(item), words.labels[:1])
+
+    def _other_chips(self, words: ListedWords, item: int) -> Iterator[list[FlowItem]] | None:
+        return self._variants(words, item, words.other_split(item), words.labels[1:]) if words.labels else None
+
+    def _variants(
+        self, words: ListedWords, item: int, split: Sequence[str], label: Sequence[str]
+    ) -> Iterator[list[FlowItem]]:
+        made = words.made() if self.table.is_changed(item) else ""
+        first = [FlowItem(text, "strong") for text in label]
+        chips = [
+            FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made) for token in split
+        ]
+        yield [*first, *(chips or [FlowItem("—", "text")])]
+        for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
+            yield [*first, *chips[:number], FlowItem("…", "text")]
+
+    def _show_selection(self) -> None:
+        """Mark the row of the selected word, and the chips of the selected token."""
+        selection, token = self._model.selection, self._selected_token()
+        if token != self._token:
+            self._token = token
+            self.view.viewport().update()
+        if self.view.selected_count() > 1:
+            return
+        row = self.table.row_of_word(selection.text) if selection is not None and selection.kind == "word" else -1
+        if row < 0:
+            self.view.clearSelection()
+        elif row != self.view.selected_row:
+            self.view.setCurrentIndex(self.table.index(row, 0))
+            self.view.bring_into_view(row, _ROWS_AROUND)
 
     # -- words that are cut differently
 
@@ -491,8 +412,15 @@ class WordsFace(Pane):
         self._take_filter()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_view_row_chosen(self, row: int) -> None:
-        """Put a word into the field with its count, which can then be typed over."""
+    def _on_view_double_clicked(self, index: QModelIndex) -> None:
+        if index.column() != WordColumn.SPLIT:
+            self._edit_count()
+
+    def _edit_count(self) -> None:
+        """Put the current word into the field with its count, which can then be typed over."""
+        row = self.view.currentIndex().row()
+        if row < 0:
+            return
         item = self.table.item_of_row(row)
         word, count = (str(self.table.value(item, column)) for column in (WordColumn.WORD, WordColumn.COUNT))
         if not self._session.document.is_files:
@@ -557,7 +485,7 @@ class WordsFace(Pane):
     def _on_table_rows_found(self, is_refiltered: bool) -> None:
         if is_refiltered:
             self.view.scrollToTop()
-        self.view.fit_columns()
+        self._fit()
         if self.is_current:
-            self.view.show_selection(self._model.selection, self._selected_token())
+            self._show_selection()
             self._show_emptiness()

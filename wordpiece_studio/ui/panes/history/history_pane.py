@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QModelIndex, QRegularExpression, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
+from PySide6.QtGui import QKeyEvent, QKeySequence, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.breakpoints import SelectionStep
@@ -234,7 +234,7 @@ class HistoryPane(Pane):
         super().__init__(model, parent)
         self._changes = changes if changes is not None else LiveChanges(self)
         self.rows = HistoryTableModel(model, self)
-        self.view = HistoryView(self.rows, theme, self)
+        self.view = HistoryView(self.rows, theme, self, keys={QKeySequence.StandardKey.Copy: self.copy_rows})
         self._controls = HistoryControls(theme, HistoryMenu(self.view, self), self)
         self.filter_row = HistoryFilterRow(self._filter_rows, self._go_to_typed, self._close_filter, self)
         self.filter_row.hide()
@@ -261,8 +261,7 @@ class HistoryPane(Pane):
     def _connect(self) -> None:
         self.view.clicked.connect(self._on_view_clicked)
         self.view.item_walked_to.connect(lambda index: self._go_to(index + 1))
-        self.view.copy_requested.connect(self.copy_rows)
-        self.view.columns.changed.connect(self._show_columns)
+        self.view.columns_changed.connect(self._show_columns)
         self.view.columns.chosen.connect(self._on_columns_chosen)
         self._controls.filter.toggled.connect(self.open_filter)
         self._controls.step.clicked.connect(self.ask_for_step)
@@ -280,7 +279,7 @@ class HistoryPane(Pane):
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
         self._show_emptiness()
-        self.view.columns.fit_numbers()
+        self.view.spread()
         if not self._is_selection_marked:
             self._mark_selection()
         if history is None:
@@ -435,7 +434,7 @@ class HistoryPane(Pane):
         self._controls.show_filter(self.filter_row.filter, is_open=not self.filter_row.isHidden())
 
     def _show_columns(self) -> None:
-        self._controls.show_columns(len(self.view.columns.shown()))
+        self._controls.show_columns(len(self.view.shown_columns()))
 
     def _on_columns_chosen(self) -> None:
         self._show_columns()

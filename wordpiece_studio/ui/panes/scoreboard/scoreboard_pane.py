@@ -221,7 +221,7 @@ class CandidatesPart(QStackedWidget):
             How many tie for the best value; None if only the candidates shown are known.
         """
         self.view.show_candidates(candidates, config.objective, symbols, may_have_more=len(candidates) >= limit)
-        tied = self.view.candidates.tied_rows
+        tied = self.view.ranking.tied_rows
         text = _tr("Tie of {count} or more") if ties is None and tied == limit else _tr("Tie of {count}")
         text = text.format(count=number_text(ties or tied))
         self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
@@ -319,10 +319,10 @@ class ScoreboardPane(Pane):
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
         theme.changed.connect(self._share_room)
-        self.candidates_view.row_chosen.connect(self._on_candidates_view_row_chosen)
+        self.candidates_view.item_chosen.connect(self._on_candidates_view_item_chosen)
         self.candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
         self.middle.pause_button.clicked.connect(self._model.pause)
-        self._words.view.row_chosen.connect(self._on_words_view_row_chosen)
+        self._words.view.item_chosen.connect(self._on_words_view_item_chosen)
 
     def close_jobs(self) -> None:
         self._words.close_job()
@@ -388,7 +388,7 @@ class ScoreboardPane(Pane):
         if history is None or config is None or pair is None:
             self._top.show_nothing()
             return
-        ties = self.merge.ties if self.merge is not None else self.candidates_view.candidates.tied_rows
+        ties = self.merge.ties if self.merge is not None else self.candidates_view.ranking.tied_rows
         is_tied = not isinstance(pair, Candidate) or pair.is_tied
         self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1)
 
@@ -507,8 +507,8 @@ class ScoreboardPane(Pane):
         else:
             self.middle.show_message(self.tr("Computing the candidates of this merge…"))
 
-    def _on_candidates_view_row_chosen(self, row: int) -> None:
-        candidate = self.candidates_view.candidates.records[row]
+    def _on_candidates_view_item_chosen(self, row: int) -> None:
+        candidate = self.candidates_view.ranking[row]
         self._choose(Selection("pair", left=candidate.left, right=candidate.right))
 
     def _on_candidates_view_more_wanted(self) -> None:
@@ -517,8 +517,8 @@ class ScoreboardPane(Pane):
             self.limit = min(2 * self.limit, _MOST_CANDIDATES)
             self._model.request_candidates(self.limit, self.shown_step - 1)
 
-    def _on_words_view_row_chosen(self, row: int) -> None:
-        self._choose(Selection("word", text=self._words.view.words.records[row].word))
+    def _on_words_view_item_chosen(self, row: int) -> None:
+        self._choose(Selection("word", text=self._words.words.records[row].word))
 
     def _choose(self, selection: Selection) -> None:
         if selection == self._model.selection:  # chosen at another step, and now again at this one

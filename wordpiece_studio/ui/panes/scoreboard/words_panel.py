@@ -11,14 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QMargins, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QMargins
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
@@ -27,15 +27,15 @@ from wordpiece_studio.ui.widgets.plain import (
     tooltip_text,
     wrapped_height,
 )
-from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable, needed_height
+from wordpiece_studio.ui.widgets.table import TableView, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "scoreboard")
@@ -179,7 +179,6 @@ def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bo
     return is_merged, is_made
 
 
-WORD, COUNT, CHANGE = range(3)
 _PATIENCE_MS = 80
 """How long words of an earlier request stay: most are found by then, and nothing flickers."""
 
@@ -189,20 +188,8 @@ _MOST_CELLS = 1 << 20
 _SIDES, _LOW_SIDES = QMargins(14, 4, 6, 4), QMargins(14, 0, 6, 0)
 
 
-class WordsModel(RecordTableModel["PairWord"]):
-    """One row per word."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._columns = (
-            TableColumn("", lambda words, row: token_text(words[row].word), align=LEFT),
-            TableColumn("", lambda words, row: "×" + number_text(words[row].count)),
-            TableColumn("", lambda words, row: _change_text(words[row]), align=LEFT),
-        )
-
-    def tooltip(self, item: int) -> str:
-        row = self.records[item]
-        return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
+def _tip(row: PairWord) -> str:
+    return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
 
 
 def _change_text(row: PairWord) -> str:
@@ -246,48 +233,21 @@ def _shortened(items: list[FlowItem]) -> list[FlowItem]:
     return result
 
 
-class WordsView(ChoosingTable):
-    """The words in rows."""
+def _columns() -> tuple[TableColumn[Sequence[PairWord]], ...]:
+    return (
+        TableColumn("", each_row(lambda row: token_text(row.word)), align=LEFT, width=_word_width),
+        TableColumn("", each_row(lambda row: "×" + number_text(row.count)), width=_count_width),
+        TableColumn("", each_row(_change_text), align=LEFT, chips=each_row(_chips_of), stretch=1),
+    )
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.words = WordsModel(self)
-        self.delegate = ChipDelegate(theme, CHANGE, self._chips_at, self)
-        self.setAccessibleName(self.tr("Words that contain the selection"))
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.horizontalHeader().hide()
-        self._least_rows = 1
-        self.set_up(self.words, theme, self.delegate, stretched=CHANGE)
 
-    def show_words(self, words: Sequence[PairWord]) -> None:
-        self.words.set_records(words)
-        self._fit_columns()
-        self.scrollToTop()
+def _word_width(measure: Measure, words: Sequence[PairWord]) -> int:
+    longest = measure.text(*(row.word[:60] for row in words[:20]))
+    return min(max(longest + 18, 60), 10 * measure.line)
 
-    def _fit_columns(self) -> None:
-        metrics, words = self.fontMetrics(), self.words.records
-        longest = max((metrics.horizontalAdvance(row.word[:60]) for row in words[:20]), default=0)
-        self.setColumnWidth(WORD, min(max(longest + 18, 60), 10 * metrics.height()))
-        counts = (metrics.horizontalAdvance(f"×{number_text(row.count)}") for row in words[:1])
-        self.setColumnWidth(COUNT, max(counts, default=20) + 18)
 
-    def mark_word(self, word: str) -> bool:
-        row = next((row for row, shown in enumerate(self.words.records) if shown.word == word), -1)
-        self.mark_row(row)
-        return row >= 0
-
-    def restyle(self) -> None:
-        self.delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self.delegate.chip_height + 3)
-        self._fit_columns()
-        self.show_rows(self._least_rows)
-
-    def show_rows(self, least: int) -> None:
-        self._least_rows = least
-        self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
-
-    def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
-        return _chips_of(self.words.records[index.row()])
+def _count_width(measure: Measure, words: Sequence[PairWord]) -> int:
+    return 18 + (measure.text(f"×{number_text(words[0].count)}") if words else 20)
 
 
 def words_title(request: WordsRequest, found: PairWords) -> str:
@@ -350,7 +310,11 @@ class WordsPanel(QWidget):
         self._is_narrow = False
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("word", self)
-        self.view = WordsView(theme, self)
+        self.words: RecordTableModel[PairWord] = RecordTableModel(_columns(), self, tip=each_row(_tip))
+        self.view = TableView(
+            self.words, theme, self, name=self.tr("Words that contain the selection"), row_room=3, has_heading=False,
+            has_bar=False, walking_chooses=True,
+        )  # fmt: skip
         self.task = Task(find_words, "The words with the selection cannot be found", self)
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setContentsMargins(_SIDES)
@@ -383,7 +347,9 @@ class WordsPanel(QWidget):
     def mark_word(self, word: str) -> bool:
         """Mark a word as soon as it is shown; an empty one marks none. Return whether it is shown now."""
         self._marked = word
-        return self.view.mark_word(word)
+        row = next((row for row, shown in enumerate(self.words.records) if shown.word == word), -1)
+        self.view.mark_row(row)
+        return row >= 0
 
     def set_room(self, rows: int, *, is_low: bool) -> None:
         """Make room for this many rows; with `is_low`, a short title stands beside them."""
@@ -400,7 +366,7 @@ class WordsPanel(QWidget):
     def needed_height(self, rows: int, width: int, *, is_low: bool) -> int:
         if self.request is None:
             return 0
-        row = self.view.verticalHeader().defaultSectionSize()
+        row = self.view.row_height
         if is_low:
             return max(rows * row + 2, self._title.fontMetrics().height()) + 4
         title = wrapped_height(self._title, self._title.accessibleName(), width - _SIDES.left() - _SIDES.right())
@@ -410,7 +376,7 @@ class WordsPanel(QWidget):
         """Take the height set by `set_room`, and no more than all words need."""
         count = len(self._found.words)
         self.view.show_rows(min(self._rows, max(count, 1)))
-        row = self.view.verticalHeader().defaultSectionSize()
+        row = self.view.row_height
         if self._is_narrow:
             self.setMaximumHeight(max(self._rows * row, self._title.sizeHint().height()) + 4)
         else:
@@ -427,8 +393,9 @@ class WordsPanel(QWidget):
         self._patience.stop()
         self._found, self._shown = found, self.request
         self.task.answer = self.task.answered = None
-        self.view.show_words(found.words)
-        self.view.mark_word(self._marked)
+        self.words.set_records(found.words)
+        self.view.scrollToTop()
+        self.mark_word(self._marked)
         self.view.setVisible(bool(found.words))  # an empty table would take the keyboard focus
         self._show_title()
         self._fit()

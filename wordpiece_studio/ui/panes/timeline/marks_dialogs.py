@@ -4,79 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QHeaderView,
-    QLineEdit,
     QPushButton,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.step_marks import COMPARE
+from wordpiece_studio.session.table_model import each_row
 from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint, BreakpointKind
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, limit, line_field
+from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_state, whole
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QAbstractItemModel, QModelIndex
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtCore import QModelIndex
 
     from wordpiece_studio.session.step_marks import Bookmarks, StepMarks
-    from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
-_BETWEEN_NOTES = 8  # pixels
 _LONGEST_TEXT = 10_000
 """The maximum length of a pattern, in characters."""
-
-
-class MarksTable(QuietTable):
-    """A list with check boxes in one column: the space bar switches that of a row, Delete asks to remove the row."""
-
-    removal_requested = Signal()
-    removal_keys: tuple[Qt.Key, ...] = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
-    check_column = 0
-
-    def __init__(self, model: QAbstractItemModel, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setModel(model)
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        index = self.currentIndex()
-        if event.key() in self.removal_keys:
-            self.removal_requested.emit()
-        elif event.key() == Qt.Key.Key_Space and index.isValid():
-            self._switch(index.siblingAtColumn(self.check_column))
-        else:
-            super().keyPressEvent(event)
-
-    def _switch(self, index: Index) -> None:
-        state = index.data(Qt.ItemDataRole.CheckStateRole)
-        if state is not None:  # bookmarks of other runs have no box
-            is_on = Qt.CheckState(state) is Qt.CheckState.Checked
-            wanted = Qt.CheckState.Unchecked if is_on else Qt.CheckState.Checked
-            self.model().setData(index, wanted, Qt.ItemDataRole.CheckStateRole)
 
 
 class KeepDialog(LineDialog):
@@ -87,66 +47,6 @@ class KeepDialog(LineDialog):
         self.accept_button.setText(self.tr("&Add bookmark"))
 
 
-class NoteDelegate(QStyledItemDelegate):
-    """Draws bookmarks of another run faint."""
-
-    def __init__(self, bookmarks: Bookmarks, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.bookmarks = bookmarks
-        self._theme = theme
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        if not self.bookmarks.is_of_run(self.bookmarks.notes[index.row()]):
-            for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
-                option.palette.setColor(role, self._theme.faint)
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return super().sizeHint(option, index) + QSize(0, _BETWEEN_NOTES)
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = super().createEditor(parent, option, index)
-        if isinstance(editor, QLineEdit):
-            limit(editor, str(index.data()))
-        return editor
-
-
-class BookmarksTable(MarksTable):
-    """The bookmarks: a click or Enter goes to the step, the space bar compares it, F2 edits it, Delete deletes it."""
-
-    removal_keys = (Qt.Key.Key_Delete,)
-    check_column = COMPARE
-
-    def __init__(self, bookmarks: Bookmarks, theme: Theme, parent: QWidget) -> None:
-        super().__init__(bookmarks, parent)
-        self.setItemDelegate(NoteDelegate(bookmarks, theme, self))
-        trigger = QAbstractItemView.EditTrigger
-        self.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
-        self.setAccessibleName(self.tr("Bookmarked steps; Enter goes there, the space bar compares, F2 edits the note"))
-        metrics = self.fontMetrics()
-        self.horizontalHeader().setSectionResizeMode(COMPARE, QHeaderView.ResizeMode.ResizeToContents)
-        self.setColumnWidth(0, metrics.horizontalAdvance("8,888,888") + 20)
-        self.setWordWrap(True)  # a note may be some sentences long
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.verticalHeader().setMinimumSectionSize(metrics.height() + 10)
-
-    def edit_current(self) -> None:
-        """Edit the note of the current row, unless it is already being edited."""
-        index, states = self.currentIndex(), QAbstractItemView.State
-        if index.isValid() and self.state() != states.EditingState:
-            self.edit(index.siblingAtColumn(1))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_F2:
-            self.edit_current()
-        else:
-            super().keyPressEvent(event)
-
-    def _on_self_clicked(self, index: QModelIndex) -> None:
-        if index.column() != COMPARE:
-            super()._on_self_clicked(index)
-
-
 class BookmarksDialog(ScreenDialog):
     note_chosen = Signal(object)  # the user wants to go to this `Bookmark`
 
@@ -155,7 +55,14 @@ class BookmarksDialog(ScreenDialog):
         self.setWindowTitle(self.tr("Bookmarks"))
         explain("bookmark", self)
         self.bookmarks = bookmarks
-        self._table = BookmarksTable(bookmarks, theme, self)
+        self._table = TableView(
+            bookmarks, theme, self, name=self.tr("Bookmarked steps; Enter goes there, the space bar compares, F2 edits "
+            "the note"), row_room=10, padding=3, wraps=True, look=each_row(self._look),
+            keys={Qt.Key.Key_Delete: self._on_remove_clicked, Qt.Key.Key_F2: self._edit_current},
+        )  # fmt: skip
+        self._table.setFrameShape(QFrame.Shape.StyledPanel)
+        trigger = QAbstractItemView.EditTrigger
+        self._table.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
         self.empty = plain_label("", self, role="caption", wrap=True)
         self._keep = QPushButton(actions.keep_step.text(), self)
         self._edit = QPushButton(self.tr("&Edit"), self)
@@ -167,11 +74,10 @@ class BookmarksDialog(ScreenDialog):
         fill(QVBoxLayout(self), self.empty, (self._table, 1), buttons, margins=None, spacing=-1)
         self.resize(620, 380)
         self._keep.clicked.connect(actions.keep_step.trigger)
-        self._edit.clicked.connect(self._table.edit_current)
+        self._edit.clicked.connect(self._edit_current)
         self._remove.clicked.connect(self._on_remove_clicked)
         close.clicked.connect(self.close)
-        self._table.row_chosen.connect(self._on_table_row_chosen)
-        self._table.removal_requested.connect(self._on_remove_clicked)
+        self._table.item_chosen.connect(self._on_table_item_chosen)
         self._table.selectionModel().selectionChanged.connect(self._enable)
         bookmarks.changed.connect(self._enable)
         self._enable()
@@ -185,6 +91,16 @@ class BookmarksDialog(ScreenDialog):
     def select_row(self, row: int) -> None:
         self._table.setCurrentIndex(self.bookmarks.index(row, 0))
 
+    def _edit_current(self) -> None:
+        """Edit the note of the current row, unless it is already being edited."""
+        index = self._table.currentIndex()
+        if index.isValid() and self._table.state() != QAbstractItemView.State.EditingState:
+            self._table.edit(index.siblingAtColumn(1))
+
+    def _look(self, note: Bookmark) -> RowLook:
+        """Draw bookmarks of another run faint."""
+        return RowLook(ink="" if self.bookmarks.is_of_run(note) else "faint")
+
     def _enable(self) -> None:
         text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
         if self.bookmarks.notes:
@@ -195,7 +111,7 @@ class BookmarksDialog(ScreenDialog):
         self._edit.setEnabled(has_row)
         self._remove.setEnabled(has_row)
 
-    def _on_table_row_chosen(self, row: int) -> None:
+    def _on_table_item_chosen(self, row: int) -> None:
         self.note_chosen.emit(self.bookmarks.notes[row])
 
     def _on_remove_clicked(self) -> None:
@@ -210,22 +126,22 @@ _EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
 class BreakpointEditor(ScreenDialog):
     """Adds, changes and removes breakpoints, in a modeless dialog; errors appear below the form."""
 
-    def __init__(self, marks: StepMarks, parent: QWidget | None = None) -> None:
+    def __init__(self, marks: StepMarks, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Breakpoints"))
         explain("breakpoint", self)
         self._watch = marks.watch
         self._breakpoints = marks.breakpoints
-        self._table = MarksTable(marks.breakpoints, self)
-        self._table.setAccessibleName(self.tr("Breakpoints; the space bar switches one on and off"))
+        self._table = TableView(
+            marks.breakpoints, theme, self, name=self.tr("Breakpoints; the space bar switches one on and off"),
+            row_room=10, padding=3,
+            keys=dict.fromkeys((Qt.Key.Key_Delete, Qt.Key.Key_Backspace), self._on_remove_clicked),
+        )  # fmt: skip
+        self._table.setFrameShape(QFrame.Shape.StyledPanel)
         self._kind = QComboBox(self)
         self._kind.setAccessibleName(self.tr("Stop when"))
         for kind in KINDS:
             self._kind.addItem(marks.breakpoints.kind_text(kind), kind)
-        metrics = self.fontMetrics()
-        widest = max(metrics.horizontalAdvance(marks.breakpoints.kind_text(kind)) for kind in KINDS)
-        self._table.setColumnWidth(0, widest + 48)
-        self._table.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
         self._field = line_field(self, most=_LONGEST_TEXT)
         self._field.setAccessibleName(self.tr("Token, word or number"))
         self._add = QPushButton(self.tr("&Add"), self)
@@ -260,8 +176,7 @@ class BreakpointEditor(ScreenDialog):
         self._change.clicked.connect(self._on_change_clicked)
         self._remove.clicked.connect(self._on_remove_clicked)
         self._close.clicked.connect(self.close)
-        self._table.row_chosen.connect(self._show_row)
-        self._table.removal_requested.connect(self._on_remove_clicked)
+        self._table.item_chosen.connect(self._show_row)
         self._table.selectionModel().currentRowChanged.connect(self._on_table_current_row_changed)
         self._table.selectionModel().selectionChanged.connect(self._enable)
         self._watch.changed.connect(self._show_found)

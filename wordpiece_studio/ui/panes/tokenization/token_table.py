@@ -8,32 +8,34 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QObject
+from PySide6.QtCore import QCoreApplication, QModelIndex, QObject
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.live_changes import ChangesOfRuns
 from wordpiece_studio.session.live_text import TextChanges
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, TableModel
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
-from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
+from wordpiece_studio.ui.widgets.table import RowLook, TableView, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
     from PySide6.QtGui import QColor
-    from PySide6.QtWidgets import QTableView
 
     from wordpiece_studio.session.live_changes import ComparedChanges, LiveChanges
     from wordpiece_studio.session.live_text import LiveLine, LiveText, TextChange, TextSummary
@@ -44,11 +46,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.panes.tokenization.live_field import TokenOptions
-    from wordpiece_studio.ui.widgets.chip_style import Variants
+    from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 
+    Token = tuple[LiveLine, TokenizedWord, int]
+    """A line, a word in it, and the place of a token in that."""
+
+_tr = partial(QCoreApplication.translate, "ChangesView")
 _SLICE_SECONDS, _PAUSE_MS = 0.008, 4
-_TOKEN, _ID, _OFFSETS, _BORN, _WORD = range(5)
 _NOTHING = "–"
 _AT_ONCE = 200
 """Rows made at a time; the next ones follow when the table is scrolled to its end."""
@@ -171,33 +176,26 @@ class TokenCopy(QObject):
         self._gathered = []
 
 
-class TokenModel(TableModel["PieceTexts"]):
-    """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
+class TokenRows(Sequence["Token"]):
+    """The tokens of lines of text, of which the first have been read."""
 
-    def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
-        super().__init__(texts, parent)
-        self._texts = texts
-        self._lines: Sequence[LiveLine] = ()
-        self._ends: list[int] = []  # the number of tokens up to the end of each line read so far
-        self._is_growing = False
-        self._describe()
-
-    def _describe(self) -> None:
-        self._columns = (
-            TableColumn(self.tr("Token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
-            TableColumn(self.tr("ID"), self._text_of(_ID)),
-            TableColumn(self._texts.options.unit_title, self._text_of(_OFFSETS)),
-            TableColumn(self.tr("Created"), self._text_of(_BORN), entry="step"),
-            TableColumn(self.tr("Word"), self._text_of(_WORD), align=LEFT, entry="word"),
-        )
-
-    def set_lines(self, lines: Sequence[LiveLine]) -> None:
-        """Show the tokens of these lines, with offsets in the unit chosen."""
-        self.beginResetModel()
-        self._describe()
+    def __init__(self, lines: Sequence[LiveLine] = (), ends: tuple[int, ...] = ()) -> None:
         self._lines = lines
-        self._ends = self._further_ends([])
-        self.endResetModel()
+        self._ends = ends  # the number of tokens up to the end of each line read so far
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, row: int) -> Token: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Token]: ...
+    def __getitem__(self, row: int | slice) -> Token | Sequence[Token]:
+        if isinstance(row, slice):
+            return [self[each] for each in range(len(self))[row]]
+        place = self.place_of(row)
+        line = self._lines[place.line]
+        return line, line.words[place.word], place.chip
 
     def place_of(self, row: int) -> ChipPlace:
         line = bisect_right(self._ends, row)
@@ -208,161 +206,183 @@ class TokenModel(TableModel["PieceTexts"]):
             chip -= len(word.pieces)
         raise IndexError(row)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return self._ends[-1] if self._ends and not parent.isValid() else 0
+    @property
+    def has_more(self) -> bool:
+        return len(self._ends) < len(self._lines)
 
-    def canFetchMore(self, parent: Index) -> bool:
-        has_more = len(self._ends) < len(self._lines)
-        return has_more and not parent.isValid() and not self._is_growing
-
-    def fetchMore(self, _parent: Index) -> None:
-        ends = self._further_ends(self._ends)
-        before, after = self.rowCount(), ends[-1] if ends else 0
-        if self._is_growing or after == before:
-            self._ends = self._ends if self._is_growing else ends  # blank lines only
-            return
-        self._is_growing = True  # a slot notified of the new rows may ask for more at once
-        self.beginInsertRows(QModelIndex(), before, after - 1)
-        self._ends = ends
-        self.endInsertRows()
-        self._is_growing = False
-
-    def _text_of(self, column: int) -> Callable[[PieceTexts, int], str]:
-        return lambda texts, row: texts.row(*self._token(row))[column]
-
-    def _spoken(self, texts: PieceTexts, row: int) -> str:
-        return texts.spoken(*self._token(row))
-
-    def _token(self, row: int) -> tuple[LiveLine, TokenizedWord, int]:
-        place = self.place_of(row)
-        line = self._lines[place.line]
-        return line, line.words[place.word], place.chip
-
-    def _further_ends(self, ends: list[int]) -> list[int]:
-        further = list(ends)
-        total = wanted = further[-1] if further else 0
-        wanted += _AT_ONCE
+    def with_more(self) -> TokenRows:
+        """Return these tokens and those of further lines."""
+        further, total = list(self._ends), len(self)
+        wanted = total + _AT_ONCE
         while len(further) < len(self._lines) and total < wanted:
             total += sum(len(word.pieces) for word in self._lines[len(further)].words)
             further.append(total)
-        return further
+        return TokenRows(self._lines, tuple(further))
 
 
-class LiveTokenTable(QuietTable):
-    """The table of tokens, one row per token."""
+class TokenModel(RecordTableModel["Token"]):
+    """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
 
-    def __init__(self, texts: PieceTexts, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.tokens = TokenModel(texts, self)
-        explain("token", self)
-        self.setModel(self.tokens)
-        self.setAccessibleName(self.tr("Tokens as a table"))
-        self.horizontalHeader().setStretchLastSection(True)
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
+    def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
+        def column(
+            place: int, title: str | Callable[[Sequence[Token]], str], **how: Any
+        ) -> TableColumn[Sequence[Token]]:
+            return TableColumn(title, each_row(lambda token: texts.row(*token)[place]), **how)
 
-    def restyle(self) -> None:
-        metrics = self.fontMetrics()
-        self.verticalHeader().setDefaultSectionSize(metrics.height() + 8)
-        for column, width in enumerate((12, 6, 14, 7)):
-            self.setColumnWidth(column, metrics.horizontalAdvance("n") * width)
+        super().__init__(parent=parent)
+        self.columns = (
+            column(
+                0, self.tr("Token"), align=LEFT, width=_letters(12), spoken=each_row(lambda token: texts.spoken(*token))
+            ),
+            column(1, self.tr("ID"), width=_letters(6)),
+            column(2, lambda _tokens: texts.options.unit_title, width=_letters(14)),
+            column(3, self.tr("Created"), entry="step", width=_letters(7)),
+            column(4, self.tr("Word"), align=LEFT, entry="word", stretch=1),
+        )
+        self._tokens = TokenRows()
+        self._is_growing = False
+
+    def set_lines(self, lines: Sequence[LiveLine]) -> None:
+        """Show the tokens of these lines, with offsets in the unit chosen."""
+        self._tokens = TokenRows(lines).with_more()
+        self.set_records(self._tokens)
+
+    def place_of(self, row: int) -> ChipPlace:
+        return self._tokens.place_of(row)
+
+    def canFetchMore(self, parent: Index) -> bool:
+        return self._tokens.has_more and not parent.isValid() and not self._is_growing
+
+    def fetchMore(self, _parent: Index) -> None:
+        if not self._is_growing:
+            self._is_growing = True  # a slot notified of the new rows may ask for more at once
+            self._tokens = self._tokens.with_more()
+            self.extend_records(self._tokens)
+            self._is_growing = False
+
+
+def _letters(count: int) -> Callable[[Measure, object], int]:
+    return lambda measure, _tokens: measure.text("n") * count
 
 
 STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
 _ROWS_AROUND = 2
 
 
-class ChangesModel(RecordTableModel["TextChange"]):
-    """One row per change: step, token, change in the number of tokens, number of tokens, letter of the run."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownChanges(Sequence["TextChange"]):
+    """The changes of the live text, of one run or of several.
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._now = self._steps  # the step of the run that each row is about
-        self._columns = (
-            TableColumn(
-                self.tr("Step"),
-                lambda rows, row: number_text(rows[row].step),
-                spoken=lambda rows, row: self._spoken(row),
-                entry="step",
-            ),
-            TableColumn(self.tr("Token"), lambda rows, row: token_text(rows[row].token), align=LEFT, entry="token"),
-            TableColumn(self.tr("Change"), lambda rows, row: signed_text(rows[row].change)),
-            TableColumn(self.tr("Tokens"), lambda rows, row: self._count(rows[row])),
-            TableColumn(self.tr("Run"), lambda _rows, row: self._letter(row), entry="run"),
-        )
+    Attributes
+    ----------
+    steps, now
+        The step of each row, and that of its run: int64, shape (n_rows,).
+    """
 
-    def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64], now: Sequence[int]) -> None:
-        """Show these rows. Rows that are only appended move nothing.
+    rows: Sequence[TextChange]
+    steps: NDArray[np.int64]
+    now: NDArray[np.int64]
 
-        Parameters
-        ----------
-        steps
-            Their steps, int64, shape (n,).
-        now
-            The step of each run.
-        """
-        old, self._steps, self._now = self._steps, steps, _of_rows(now, rows)
-        is_longer = len(steps) >= len(old) and np.array_equal(steps[: len(old)], old)
-        if not is_longer or isinstance(rows, ChangesOfRuns) or isinstance(self.records, ChangesOfRuns):
-            self.set_records(rows)
-        else:
-            self.extend_records(rows)
-            self._emit_changed(0, self.rowCount() - 1)
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    def set_now(self, steps: Sequence[int]) -> None:
-        """Make the rows after the step of their run pale; `steps`: that of each run."""
-        now = _of_rows(steps, self.records)
-        if not np.array_equal(now, self._now):
-            self._now = now
-            self._emit_changed(0, self.rowCount() - 1)
+    @overload
+    def __getitem__(self, row: int) -> TextChange: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[TextChange]: ...
+    def __getitem__(self, row: int | slice) -> TextChange | Sequence[TextChange]:
+        return self.rows[row]
+
+    def goes_on_in(self, other: ShownChanges) -> bool:
+        """Return whether another one has more rows after these, or the same."""
+        if self.is_merged or other.is_merged:
+            return self.rows is other.rows
+        return np.array_equal(self.steps, other.steps[: len(self.steps)])
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether they are of several runs."""
+        return isinstance(self.rows, ChangesOfRuns)
 
     def run_of(self, row: int) -> Run | None:
-        return self.records.run_of(row) if isinstance(self.records, ChangesOfRuns) else None
+        return self.rows.run_of(row) if isinstance(self.rows, ChangesOfRuns) else None
 
-    def last_past(self) -> int:
-        """Return the index of the last row not after the step, or -1."""
-        past = np.flatnonzero(self._steps <= self._now)
-        return int(past[-1]) if len(past) else -1
-
-    def row_of_step(self, run: Run | None) -> int:
-        here = np.flatnonzero(self._steps == self._now).tolist()
-        return next((row for row in here if self.run_of(row) is run), -1)
-
-    def is_future(self, row: int) -> bool:
-        return bool(self._steps[row] > self._now[row])
-
-    def is_here(self, row: int) -> bool:
-        return bool(self._steps[row] == self._now[row])
-
-    def tooltip(self, item: int) -> str:
-        return tooltip_text(self._spoken(item))
-
-    def _letter(self, row: int) -> str:
+    def letter_of(self, row: int) -> str:
         run = self.run_of(row)
         return "" if run is None else run.letter
 
-    def _count(self, row: TextChange) -> str:
-        return plural(row.tokens, "1 token", "{count} tokens").format(count=number_text(row.tokens))
+    def last_past(self) -> int:
+        """Return the index of the last row not after the step, or -1."""
+        past = np.flatnonzero(self.steps <= self.now)
+        return int(past[-1]) if len(past) else -1
 
-    def _spoken(self, item: int) -> str:
-        row, run = self.records[item], self.run_of(item)
-        of_run = self.tr("Run {letter}, step {step}: {left} + {right} → {token}")
-        said = (self.tr("Step {step}: {left} + {right} → {token}") if run is None else of_run).format(
-            letter=self._letter(item),
-            step=number_text(row.step),
-            left=token_text(row.left),
-            right=token_text(row.right),
-            token=token_text(row.token),
+    def row_of_step(self, run: Run | None) -> int:
+        here = np.flatnonzero(self.steps == self.now).tolist()
+        return next((row for row in here if self.run_of(row) is run), -1)
+
+    def is_future(self, row: int) -> bool:
+        return bool(self.steps[row] > self.now[row])
+
+    def look(self, row: int) -> RowLook:
+        """Mark the rows of the steps where there are several runs, and draw what is still to come pale."""
+        is_marked = self.is_merged and self.steps[row] == self.now[row]
+        return RowLook("hover" if is_marked else "", "faint" if self.is_future(row) else "muted")
+
+    def chips(self, row: int) -> Iterator[list[FlowItem]]:
+        """Yield the token with the pair that it was merged from, and the token alone."""
+        change, is_future = self.rows[row], self.is_future(row)
+        chip = FlowItem(change.token, "chip", faded=is_future)
+        yield [chip, FlowItem(f"{token_text(change.left)} + {token_text(change.right)}", faded=is_future)]
+        yield [chip]
+
+    def spoken(self, row: int) -> str:
+        change = self.rows[row]
+        said = _tr("Step {step}: {left} + {right} → {token}")
+        if self.is_merged:
+            said = _tr("Run {letter}, step {step}: {left} + {right} → {token}")
+        said = said.format(
+            letter=self.letter_of(row),
+            step=number_text(change.step),
+            left=token_text(change.left),
+            right=token_text(change.right),
+            token=token_text(change.token),
         )
-        change = plural(abs(row.change), "{change} token", "{change} tokens").format(change=signed_text(row.change))
-        tokens = plural(row.tokens, "then 1 token", "then {count} tokens").format(count=number_text(row.tokens))
-        return " · ".join((said, change, tokens))
+        by = plural(abs(change.change), "{change} token", "{change} tokens").format(change=signed_text(change.change))
+        tokens = plural(change.tokens, "then 1 token", "then {count} tokens").format(count=number_text(change.tokens))
+        return " · ".join((said, by, tokens))
 
 
-def _of_rows(steps: Sequence[int], rows: Sequence[TextChange]) -> NDArray[np.int64]:
+def _shown(rows: Sequence[TextChange], steps: NDArray[np.int64], now: Sequence[int]) -> ShownChanges:
+    """Return rows with their steps; `now`: the step of each run."""
     places = rows.places if isinstance(rows, ChangesOfRuns) else np.zeros(len(rows), dtype=np.int64)
-    return np.array(steps, dtype=np.int64)[places]
+    return ShownChanges(rows, steps, np.array(now, dtype=np.int64)[places])
+
+
+def _count_text(change: TextChange) -> str:
+    return plural(change.tokens, "1 token", "{count} tokens").format(count=number_text(change.tokens))
+
+
+def _changes_columns(theme: Theme) -> tuple[TableColumn[ShownChanges], ...]:
+    def color(shown: ShownChanges, row: int) -> QColor | str:
+        run = shown.run_of(row)
+        return "" if run is None else theme.run_color(run.color)
+
+    return (
+        TableColumn(
+            _tr("Step"), each_row(lambda change: number_text(change.step)), spoken=ShownChanges.spoken, entry="step",
+            width="300,000",
+        ),
+        TableColumn(
+            _tr("Token"), each_row(lambda change: token_text(change.token)), align=LEFT, entry="token",
+            chips=ShownChanges.chips, stretch=1,
+        ),
+        TableColumn(_tr("Change"), each_row(lambda change: signed_text(change.change)), width="−1,000"),
+        TableColumn(_tr("Tokens"), each_row(_count_text), width="10,000 tokens"),
+        TableColumn(
+            _tr("Run"), ShownChanges.letter_of, ink=color, entry="run", width="AA",
+            is_there=lambda shown: shown.is_merged,
+        ),
+    )  # fmt: skip
 
 
 class ChangesView(QWidget):
@@ -394,10 +414,18 @@ class ChangesView(QWidget):
         self._step = 0
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("changes", self)
-        self._table = _ChangesTable(theme, self)
-        self._table.setAccessibleName(self.tr("Steps that changed the text"))
+        self.model: RecordTableModel[TextChange] = RecordTableModel(
+            _changes_columns(theme), self, tip=lambda shown, row: tooltip_text(shown.spoken(row))
+        )
+        self._shown = _shown((), changes.steps[:0], [0])
+        self.model.set_records(self._shown)
+        self._table = TableView(
+            self.model, theme, self, name=self.tr("Steps that changed the text"), row_room=4, has_heading=False,
+            look=ShownChanges.look,
+        )  # fmt: skip
+        self._table.horizontalHeader().moveSection(RUN, 0)
         fill(QVBoxLayout(self), self._title, (self._table, 1), margins=(14, 6, 6, 4), spacing=4)
-        self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._table.item_chosen.connect(self._on_table_item_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._show_rows)
         compared.changed.connect(self._show_rows)
@@ -405,7 +433,7 @@ class ChangesView(QWidget):
 
     @property
     def rows(self) -> Sequence[TextChange]:
-        return self._table.changes.records
+        return self._shown.rows
 
     def needed_height(self, most_rows: int | None = None) -> int:
         rows = len(self.rows)
@@ -414,21 +442,28 @@ class ChangesView(QWidget):
     def set_step(self, step: int) -> None:
         """Scroll to where this step lies among the rows; those after it are pale."""
         self._step = step
-        self._table.changes.set_now(self._steps(self.rows))
-        self._mark_step()
+        self._show(self.rows, self._shown.steps)
 
     def _show_rows(self) -> None:
         before = len(self.rows)
         merged = self._merged()
-        self._table.setColumnHidden(RUN, merged is None)
         if merged is None:
-            self._table.changes.set_rows(self._changes.rows, self._changes.steps, [self._step])
+            self._show(self._changes.rows, self._changes.steps)
         else:
-            self._table.changes.set_rows(merged, merged.steps, self._steps(merged))
+            self._show(merged, merged.steps)
         self._show_title()
-        self._mark_step()
         if len(self.rows) != before:
             self._make_room()
+
+    def _show(self, rows: Sequence[TextChange], steps: NDArray[np.int64]) -> None:
+        """Show these rows. Rows that are only appended move nothing."""
+        before, self._shown = self._shown, _shown(rows, steps, self._steps(rows))
+        if before.goes_on_in(self._shown):
+            self.model.extend_records(self._shown)
+            self._table.viewport().update()
+        else:
+            self.model.set_records(self._shown)
+        self._mark_step()
 
     def _merged(self) -> ChangesOfRuns | None:
         """Return the rows of all compared runs in the order of their tabs, if there are others."""
@@ -459,60 +494,13 @@ class ChangesView(QWidget):
 
     def _mark_step(self) -> None:
         """Keep the last row not after the step in view, and mark it if it is at the step."""
-        changes = self._table.changes
-        is_merged = isinstance(self.rows, ChangesOfRuns)
-        here = changes.row_of_step(self._comparison.runs.current if is_merged else None)
-        self._table.setCurrentIndex(changes.index(here, 0) if here >= 0 else QModelIndex())
-        if changes.rowCount():
-            self._table.bring_into_view(max(changes.last_past(), 0), _ROWS_AROUND, is_early=True)
+        shown = self._shown
+        here = shown.row_of_step(self._comparison.runs.current if shown.is_merged else None)
+        self._table.setCurrentIndex(self.model.index(here, 0) if here >= 0 else QModelIndex())
+        if len(shown):
+            self._table.bring_into_view(max(shown.last_past(), 0), _ROWS_AROUND, is_early=True)
 
-    def _on_table_row_chosen(self, row: int) -> None:
-        chosen, run = self.rows[row], self._table.changes.run_of(row)
+    def _on_table_item_chosen(self, row: int) -> None:
+        chosen, run = self.rows[row], self._shown.run_of(row)
         step = chosen.step if run is None else self._comparison.shown_step(run, chosen.step)
         self._go(step, chosen.token)
-
-
-class _ChangeDelegate(ChipDelegate):
-    """Draws what is still to come pale, the letter of a run in its color, and marks the rows of the steps."""
-
-    def __init__(self, model: ChangesModel, theme: Theme, chips: Variants, table: QTableView) -> None:
-        super().__init__(theme, TOKEN, chips, table)
-        self._model = model
-
-    def ink(self, index: Index) -> QColor:
-        run = self._model.run_of(index.row())
-        if run is not None and index.column() == RUN:
-            return self._theme.run_color(run.color)
-        return self._theme.faint if self._model.is_future(index.row()) else self._theme.muted
-
-    def ground(self, index: Index) -> QColor | None:
-        is_marked = self._model.run_of(index.row()) is not None and self._model.is_here(index.row())
-        return self._theme.hover if is_marked else None
-
-
-class _ChangesTable(QuietTable):
-    """Step, token as a chip with its pair, change, number of tokens."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.changes = ChangesModel(self)
-        self.delegate = _ChangeDelegate(self.changes, theme, self._chips_at, self)
-        self.set_up(self.changes, theme, self.delegate, stretched=TOKEN)
-        self.horizontalHeader().hide()
-        self.horizontalHeader().moveSection(RUN, 0)
-        self.setColumnHidden(RUN, True)
-
-    def restyle(self) -> None:
-        metrics = self.fontMetrics()
-        self.delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self.delegate.chip_height + 4)
-        self.setColumnWidth(RUN, metrics.horizontalAdvance("AA") + 14)
-        self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 14)
-        self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 14)
-        self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
-
-    def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
-        row, is_future = self.changes.records[index.row()], self.changes.is_future(index.row())
-        chip = FlowItem(row.token, "chip", faded=is_future)
-        yield [chip, FlowItem(f"{token_text(row.left)} + {token_text(row.right)}", faded=is_future)]
-        yield [chip]

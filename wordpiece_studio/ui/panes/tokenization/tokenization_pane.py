@@ -24,15 +24,16 @@ from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.token_table import (
     ChangesView,
-    LiveTokenTable,
     PieceTexts,
     TokenCopy,
+    TokenModel,
     birth_step,
 )
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -158,7 +159,11 @@ class TokenizationPane(Pane):
         self.chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
         self.chips.setAccessibleName(self.tr("Tokens"))
         explain("token", self.chips)
-        self._table = LiveTokenTable(self._texts, theme, self)
+        self._rows = TokenModel(self._texts, self)
+        self._table = TableView(
+            self._rows, theme, self, name=self.tr("Tokens as a table"), padding=3, is_adjustable=True
+        )
+        explain("token", self._table)
         self._copy = TokenCopy(self)
         self._summary = plain_label("", self, role="hint", wrap=True)
         ask = self.tr("Click a token or a gap to see why the text is split there.")
@@ -237,7 +242,7 @@ class TokenizationPane(Pane):
         self.chips.chosen.connect(self._on_chips_chosen)
         self.chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self.chips.word_chosen.connect(self._on_chips_word_chosen)
-        self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._table.item_chosen.connect(self._on_table_item_chosen)
         self._splitter.splitterMoved.connect(self._on_splitter_moved)
         self._changes.changed.connect(self._on_changes_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
@@ -288,7 +293,7 @@ class TokenizationPane(Pane):
         self.chips.set_fresh(self._fresh_id())
         self.chips.set_lines(self.live.lines)
         if self.options.as_table:
-            self._table.tokens.set_lines(self.live.lines)
+            self._rows.set_lines(self.live.lines)
 
     def _show_summary(self) -> None:
         if self._model.history is None:
@@ -476,7 +481,7 @@ class TokenizationPane(Pane):
         options = self.options
         lines = options.ids + options.offsets + options.births
         if options.as_table:
-            self._table.tokens.set_lines(self.live.lines)  # what it showed last may be out of date
+            self._rows.set_lines(self.live.lines)  # what it showed last may be out of date
         self._shown.setCurrentWidget(self._table if options.as_table else self.chips)
         self.chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
@@ -504,8 +509,8 @@ class TokenizationPane(Pane):
         self._show_ladder()
         self._show_unknown()
 
-    def _on_table_row_chosen(self, row: int) -> None:
-        place = self._table.tokens.place_of(row)
+    def _on_table_item_chosen(self, row: int) -> None:
+        place = self._rows.place_of(row)
         self.chips.set_current(place)
         self._on_chips_chosen((place, False))
 

@@ -12,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
@@ -27,14 +27,13 @@ from wordpiece_studio.ui.widgets.plain import (
     tooltip_text,
     wrapped_height,
 )
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
+from wordpiece_studio.ui.widgets.table import TableView, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.encoding import UnknownReason
     from wordpiece_studio.tokenizer.tokenizer import Trial, WordTrace
     from wordpiece_studio.training.history import MergeHistory
@@ -60,34 +59,14 @@ class Rung(NamedTuple):
     def texts(self) -> tuple[str, str, str]:
         return token_text(self.candidate), "✓" if self.matched else "✗", self.when
 
+    @property
+    def inks(self) -> tuple[str, str, str]:
+        return ("text", "success", "success") if self.matched else ("faint", "error", "faint")
 
-class LadderModel(RecordTableModel["Rung"]):
-    """The rungs as rows: tried piece, mark, birth."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._columns = (
-            TableColumn(
-                self.tr("Piece tried"),
-                lambda rungs, row: rungs[row].texts[0],
-                align=LEFT,
-                spoken=lambda rungs, row: rungs[row].spoken,
-                entry="piece-tried",
-            ),
-            TableColumn(self.tr("Match"), lambda rungs, row: rungs[row].texts[1], align=LEFT),
-            TableColumn(self.tr("Created"), lambda rungs, row: rungs[row].texts[2], align=LEFT, entry="step"),
-        )
-
-    def tooltip(self, item: int) -> str:
-        return tooltip_text(self.records[item].spoken)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ForegroundRole and index.isValid():
-            colors, matched = self._theme.colors, self.records[index.row()].matched
-            of_row = ("text", "success", "success") if matched else ("faint", "error", "faint")
-            return getattr(colors, of_row[index.column()])
-        return super().data(index, role)
+def _column(place: int, title: str, **how: Any) -> TableColumn[Sequence[Rung]]:
+    ink = each_row(lambda rung: rung.inks[place])
+    return TableColumn(title, each_row(lambda rung: rung.texts[place]), align=LEFT, ink=ink, **how)
 
 
 class WhyHere(QWidget):
@@ -98,10 +77,18 @@ class WhyHere(QWidget):
         super().__init__(parent)
         explain("longest-match", self)
         self._title = plain_label("", self, role="heading", wrap=True)
-        self._table = _LadderTable(theme, self)
-        self._table.setAccessibleName(self.tr("Pieces tried by longest match"))
+        columns = (
+            _column(0, self.tr("Piece tried"), spoken=each_row(lambda rung: rung.spoken), entry="piece-tried",
+                    width=lambda measure, _rungs: measure.text("n") * 18),
+            _column(1, self.tr("Match"), width=lambda measure, _rungs: measure.text("✓") + 16),
+            _column(2, self.tr("Created"), entry="step", stretch=1),
+        )  # fmt: skip
+        tip = each_row(lambda rung: tooltip_text(rung.spoken))
+        self.rungs: RecordTableModel[Rung] = RecordTableModel(columns, self, tip=tip)
+        name = self.tr("Pieces tried by longest match")
+        self._table = TableView(self.rungs, theme, self, name=name, row_room=4, padding=3, has_heading=False)
         fill(QVBoxLayout(self), self._title, (self._table, 1), 0, margins=(14, 6, 6, 2), spacing=4)
-        self._table.row_chosen.connect(lambda row: choose(self._table.ladder.records[row].candidate))
+        self._table.item_chosen.connect(lambda row: choose(self.rungs.records[row].candidate))
 
     @property
     def title(self) -> str:
@@ -109,10 +96,10 @@ class WhyHere(QWidget):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        return [row.texts for row in self._table.ladder.records]
+        return [row.texts for row in self.rungs.records]
 
     def needed_height(self, most_rungs: int | None = None) -> int:
-        rungs = len(self._table.ladder.records)
+        rungs = len(self.rungs.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
     def show_library(self, has_scores: bool) -> None:
@@ -182,7 +169,7 @@ class WhyHere(QWidget):
         self._show_rungs([self._rung(trial, birth_step(trial.candidate)) for trial in tried])
 
     def _show_rungs(self, rungs: Sequence[Rung]) -> None:
-        self._table.ladder.set_records(rungs)
+        self.rungs.set_records(rungs)
         self._table.scrollToTop()
         self._table.setVisible(bool(rungs))  # else its least height would be taken from the chips
 
@@ -198,22 +185,6 @@ class WhyHere(QWidget):
             when = self.tr("not created until step {step}").format(step=number_text(born)) if born else ""
             spoken = self.tr("{candidate} is not a token").format(candidate=candidate)
         return Rung(trial.candidate, trial.matched, when, spoken)
-
-
-class _LadderTable(QuietTable):
-    """The table of the ladder, with columns as wide as their contents."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.ladder = LadderModel(theme, self)
-        self.horizontalHeader().hide()
-        self.set_up(self.ladder, theme, None, stretched=2)
-
-    def restyle(self) -> None:
-        metrics = self.fontMetrics()
-        self.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
-        self.setColumnWidth(0, metrics.horizontalAdvance("n") * 18)
-        self.setColumnWidth(1, metrics.horizontalAdvance("✓") + 16)
 
 
 _LONGEST_WORD = 100

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QHBoxLayout,
-    QStyle,
-    QStyleOptionViewItem,
-    QToolTip,
     QVBoxLayout,
     QWidget,
 )
@@ -30,16 +26,16 @@ from wordpiece_studio.session.vocabulary_table import (
     SPECIAL_BIRTH,
     VocabularyColumn,
     VocabularyFilter,
+    VocabularyItems,
     VocabularyTableModel,
 )
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.widgets.chip_style import ChipDelegate
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
-from wordpiece_studio.ui.widgets.theme import saved
+from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import (
     DEAD_MARK,
     dead_sentence,
@@ -57,7 +53,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.runs import Comparison
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.session.vocabulary_table import Kind, TokenNumbers
@@ -183,211 +178,17 @@ class VocabularyControls(QWidget):
             self._report_filter()
 
 
-_Column = VocabularyColumn
-_LEFT_OUT_FIRST = (_Column.LENGTH, _Column.REASON, _Column.WORDS, _Column.ID, _Column.BORN, _Column.RUNS)
-"""What a narrow table hides, so that the other columns fit."""
-_LEAST = {
-    _Column.TOKEN: "##tokenization",
-    _Column.ID: "000,000",
-    _Column.BORN: "alphabet",
-    _Column.RUNS: "(B 00,000)",
-    _Column.SCORE: "-000.000",
-    _Column.FREQUENCY: "00,000,000",
-    _Column.WORDS: "0,000,000",
-    _Column.LENGTH: "00",
-    _Column.REASON: "went into 12 others, last ##tokenization at 12,345",
-}
-"""Columns are at least as wide as these texts."""
 _ROWS_AROUND = 2
 
 
-class VocabularyDelegate(ChipDelegate):
-    """Marks the tokens that are never used, and is pale where the figures are of another step."""
-
-    def __init__(self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, table: SortedTable) -> None:
-        super().__init__(theme, _Column.TOKEN, lambda _index: (), table)  # tokens are drawn here
-        self._model = model
-        self._usage = usage
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        token_id, column = self._model.item_of_row(index.row()), index.column()
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if is_selected:
-            painter.fillRect(option.rect, self._theme.accent_soft)
-        if column == _Column.TOKEN:
-            if is_selected:
-                paint_mark(painter, option.rect, self._theme)
-            self._paint_token(painter, option.rect, token_id)
-            return
-        is_text = column in (_Column.REASON, _Column.RUNS)
-        is_pale = is_text or (column in BY_USAGE and not self._usage.is_current)
-        painter.setFont(option.font)
-        painter.setPen(self._theme.muted if is_pale else self._theme.text)
-        paint_text(painter, option.rect, self._model.text(token_id, column), is_number=not is_text)
-
-    def _paint_token(self, painter: QPainter, cell: QRect, token_id: int) -> None:
-        dead = self._usage.dead
-        is_dead = token_id < len(dead) and bool(dead[token_id])
-        token = str(self._model.value(token_id, _Column.TOKEN))
-        with saved(painter):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setClipRect(cell)
-            left, room = cell.left() + CELL_PADDING + 2, cell.width() - 2 * CELL_PADDING - (14 if is_dead else 2)
-            width = min(self._style.width(token), room)
-            top = cell.top() + (cell.height() - self._style.height) / 2
-            self._style.paint(painter, QRectF(left, top, width, self._style.height), token)
-            if is_dead:
-                painter.setPen(self._theme.text)
-                place = QRectF(left + width + 4, cell.top(), 12, cell.height())
-                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), DEAD_MARK)
-
-    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        if event.type() != QEvent.Type.ToolTip or not index.isValid():
-            return super().helpEvent(event, view, option, index)
-        token_id = self._model.item_of_row(index.row())
-        lines = [token_text(str(self._model.value(token_id, _Column.TOKEN)), 400)]
-        reason = self._usage.reason(token_id)
-        if reason is not None:
-            lines.append(dead_sentence(reason))
-        QToolTip.showText(event.globalPos(), tooltip_text("\n".join(lines)))
-        return True
+def _chips(items: VocabularyItems, token_id: int) -> tuple[list[FlowItem]]:
+    return ([FlowItem(items.history.token(token_id), "chip")],)
 
 
-class VocabularyView(SortedTable):
-    """The tokens, in rows of equal height."""
-
-    birth_requested = Signal(object)
-    """The id (int) of the token whose birth step the user asked for by double click or Enter."""
-
-    def __init__(
-        self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(model, parent)
-        self._tokens = model
-        self.delegate = VocabularyDelegate(model, usage, theme, self)
-        self.setItemDelegate(self.delegate)
-        self.setAccessibleName(self.tr("Vocabulary"))
-        header = self.horizontalHeader()
-        header.setStretchLastSection(True)
-        self._is_scrolled_away = False  # by the user
-        self._compared = 0  # the number of other runs for which there is room
-        self._has_scores = False
-        self.restyle()
-        self.verticalScrollBar().actionTriggered.connect(self._on_scroll_bar_action_triggered)
-        self.clicked.connect(self._on_self_clicked_cell)
-        self.doubleClicked.connect(self._on_self_double_clicked)
-        header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
-        theme.changed.connect(self.on_theme_changed)
-
-    def restyle(self) -> None:
-        self.delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self.delegate.chip_height + 4)
-        self._spread_columns()
-
-    # -- columns
-
-    def _wanted_width(self, column: VocabularyColumn) -> int:
-        title = str(self._tokens.headerData(column, Qt.Orientation.Horizontal))
-        header = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 16
-        least = _LEAST[column] * (self._compared if column is _Column.RUNS else 1)
-        return max(header, QFontMetrics(self.font()).horizontalAdvance(least) + 2 * CELL_PADDING)
-
-    def show_compared(self) -> None:
-        """Have a column for the other runs as long as there are any, and one for scores if there are some."""
-        items, before = self._tokens.items, (self._compared, self._has_scores)
-        self._compared = len(items.others) if items is not None else 0
-        self._has_scores = items is not None and items.scores is not None
-        if (self._compared, self._has_scores) != before:
-            self._spread_columns()
-
-    def _spread_columns(self) -> None:
-        """Set the column widths, hide columns that do not fit, and give the token column the remaining space."""
-        for _ in range(3):  # Qt may show or hide the vertical scroll bar while widths are set
-            width = self.viewport().width()
-            self._spread_over(width)
-            if width == self.viewport().width():
-                break
-
-    def _spread_over(self, width: int) -> None:
-        wanted: dict[int, int] = {column: self._wanted_width(column) for column in _Column}
-        least: dict[int, int] = {
-            **wanted,
-            _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4,
-            _Column.REASON: wanted[_Column.REASON] // 2,
-        }
-        unused = {_Column.RUNS} if not self._compared else set()
-        unused |= {_Column.SCORE} if not self._has_scores else {_Column.BORN}
-        least |= dict.fromkeys(unused, 0)
-        hidden = left_out(least, _LEFT_OUT_FIRST, width) | unused
-        for column in _Column:
-            self.setColumnHidden(column, column in hidden)
-        room = width - sum(least[column] for column in _Column if column not in hidden and column is not _Column.TOKEN)
-        most = wanted[_Column.TOKEN] * 3 // 2 if _Column.REASON not in hidden else room
-        for column in _Column:
-            is_token = column is _Column.TOKEN
-            self.setColumnWidth(column, max(min(room, most), least[column]) if is_token else least[column])
-        self.updateGeometries()  # Qt would leave the table scrolled sideways for a while
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._spread_columns()
-
-    # -- rows
-
-    def show_token(self, token_id: int) -> None:
-        """Select the row of a token and scroll to it; select nothing if it is not shown."""
-        row = self._tokens.row_of_item(token_id)
-        if row < 0:
-            self.clearSelection()
-            return
-        if self.selected_items().tolist() != [token_id]:
-            self.setCurrentIndex(self._tokens.index(row, 0))
-        self.bring_into_view(row, _ROWS_AROUND, is_early=False)
-        self._is_scrolled_away = False
-
-    def keep_token(self, token_id: int) -> None:
-        """Do the same after the rows have changed, but respect what the user has selected or scrolled to."""
-        row, selected = self._tokens.row_of_item(token_id), self.selected_items()
-        if len(selected) > 1:
-            return
-        if row < 0 or selected.tolist() != [token_id]:
-            self.show_token(token_id)
-        elif not self._is_scrolled_away:
-            self.bring_into_view(row, _ROWS_AROUND, is_early=False)
-
-    def focus_rows(self) -> None:
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
-        if self._tokens.rowCount() and not self.selectionModel().hasSelection():
-            self.setCurrentIndex(self._tokens.index(0, 0))
-            self.item_walked_to.emit(self._tokens.item_of_row(0))
-
-    # -- user input
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and not event.modifiers() and self.currentIndex().isValid():
-            self.birth_requested.emit(self._tokens.item_of_row(self.currentIndex().row()))
-            return
-        super().keyPressEvent(event)
-
-    def _on_self_clicked_cell(self, index: QModelIndex) -> None:
-        if self.is_one_row_selected():
-            self.item_walked_to.emit(self._tokens.item_of_row(index.row()))
-
-    def _on_scroll_bar_action_triggered(self, _action: int) -> None:
-        self._is_scrolled_away = True
-
-    def _on_self_double_clicked(self, index: QModelIndex) -> None:
-        self.birth_requested.emit(self._tokens.item_of_row(index.row()))
-
-    def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
-        """Show the first rows of the new order, or the selected row if there is only one."""
-        selected = self.selected_items().tolist()
-        if len(selected) == 1:
-            self.show_token(selected[0])
-        else:
-            self.scrollToTop()
+def _sign(items: VocabularyItems, token_id: int) -> str:
+    """Return the mark of a token that is never used."""
+    dead = items.usage.dead
+    return DEAD_MARK if token_id < len(dead) and dead[token_id] else ""
 
 
 TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
@@ -430,8 +231,18 @@ class VocabularyPane(Pane):
         self.table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
         if comparison is not None:
             self.follow(comparison.changed)
-        self.view = VocabularyView(self.table, usage, theme, self)
-        self.controls = VocabularyControls(self._filter_tokens, self.view.focus_rows, self)
+        self.table.tip = self._tip
+        self.table.dress(VocabularyColumn.TOKEN, chips=_chips, sign=_sign, indent=2)
+        self.view = TableView(
+            self.table, theme, self, name=self.tr("Vocabulary"), row_room=4, several=True, walking_chooses=True,
+            marks_selected=True, is_adjustable=True,
+            keys={
+                QKeySequence.StandardKey.Copy: self.copy_rows,
+                Qt.Key.Key_Return: self._go_to_birth, Qt.Key.Key_Enter: self._go_to_birth,
+            },
+        )  # fmt: skip
+        self._is_scrolled_away = False  # by the user
+        self.controls = VocabularyControls(self._filter_tokens, self._focus_rows, self)
         self.empty = EmptyState(self)
         error = fill(QHBoxLayout(), self.controls.error, margins=(12, 0, 12, 0))
         parts = self.controls, error, (self.empty, 1), (self.view, 100)
@@ -444,9 +255,10 @@ class VocabularyPane(Pane):
         return self.controls
 
     def _connect(self) -> None:
-        self.view.item_walked_to.connect(self._select)
-        self.view.birth_requested.connect(self._go_to_birth)
-        self.view.copy_requested.connect(self.copy_rows)
+        self.view.item_chosen.connect(self._select)
+        self.view.doubleClicked.connect(self._go_to_birth)
+        self.view.verticalScrollBar().actionTriggered.connect(self._on_scroll_bar_action_triggered)
+        self.view.horizontalHeader().sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.filter_failed.connect(self._on_table_filter_failed)
         self._usage.changed.connect(self._on_usage_changed)
@@ -463,13 +275,13 @@ class VocabularyPane(Pane):
 
     def refresh(self) -> None:
         self.table.show_step()
-        self.view.show_compared()
+        self.view.spread()  # whether there are other runs, or scores
         self.controls.offer_only_here(self.table.items is not None and bool(self.table.items.others))
         self._show_heading()
         self._show_emptiness()
         token_id = self._selected_id()
         if token_id is not None:
-            self.view.keep_token(token_id)
+            self._keep_token(token_id)
 
     def _show_heading(self) -> None:
         history, items = self._model.history, self.table.items
@@ -536,6 +348,40 @@ class VocabularyPane(Pane):
             return self.tr("Every token at this step is in another compared run or step too.")
         return self.tr("There are no such tokens at this step.")
 
+    def _tip(self, items: VocabularyItems, token_id: int) -> str:
+        lines = [token_text(items.history.token(token_id), 400)]
+        reason = self._usage.reason(token_id)
+        if reason is not None:
+            lines.append(dead_sentence(reason))
+        return tooltip_text("\n".join(lines))
+
+    def _show_token(self, token_id: int) -> None:
+        """Select the row of a token and scroll to it; select nothing if it is not shown."""
+        row = self.table.row_of_item(token_id)
+        if row < 0:
+            self.view.clearSelection()
+            return
+        if self.view.selected_items().tolist() != [token_id]:
+            self.view.setCurrentIndex(self.table.index(row, 0))
+        self.view.bring_into_view(row, _ROWS_AROUND)
+        self._is_scrolled_away = False
+
+    def _keep_token(self, token_id: int) -> None:
+        """Do the same after the rows have changed, but respect what the user has selected or scrolled to."""
+        row, selected = self.table.row_of_item(token_id), self.view.selected_items()
+        if len(selected) > 1:
+            return
+        if row < 0 or selected.tolist() != [token_id]:
+            self._show_token(token_id)
+        elif not self._is_scrolled_away:
+            self.view.bring_into_view(row, _ROWS_AROUND)
+
+    def _focus_rows(self) -> None:
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self.table.rowCount() and not self.view.selectionModel().hasSelection():
+            self.view.setCurrentIndex(self.table.index(0, 0))
+            self._select(self.table.item_of_row(0))
+
     def _selected_id(self) -> int | None:
         history, selection = self._model.history, self._model.selection
         if history is None or selection is None:
@@ -555,6 +401,17 @@ class VocabularyPane(Pane):
         super().resizeEvent(event)
         self._show_heading()
 
+    def _on_scroll_bar_action_triggered(self) -> None:
+        self._is_scrolled_away = True
+
+    def _on_header_sort_indicator_changed(self) -> None:
+        """Show the first rows of the new order, or the selected row if there is only one."""
+        selected = self.view.selected_items().tolist()
+        if len(selected) == 1:
+            self._show_token(selected[0])
+        else:
+            self.view.scrollToTop()
+
     def _filter_tokens(self) -> None:
         self.controls.show_error("")
         self.table.set_filter(self.controls.filter)
@@ -572,7 +429,12 @@ class VocabularyPane(Pane):
     def _select(self, token_id: int) -> None:
         self._model.set_selection(Selection("token", text=self.table.value(token_id, VocabularyColumn.TOKEN)))
 
-    def _go_to_birth(self, token_id: int) -> None:
+    def _go_to_birth(self) -> None:
+        """Go to the step that made the token of the current row."""
+        row = self.view.currentIndex().row()
+        if row < 0:
+            return
+        token_id = self.table.item_of_row(row)
         self._model.seek(max(self.table.value(token_id, VocabularyColumn.BORN), 0))
         self._select(token_id)
 
@@ -584,4 +446,4 @@ class VocabularyPane(Pane):
     def _on_model_selection_changed(self) -> None:
         if self.is_current:
             token_id = self._selected_id()
-            self.view.show_token(-1 if token_id is None else token_id)
+            self._show_token(-1 if token_id is None else token_id)

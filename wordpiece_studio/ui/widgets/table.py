@@ -1,0 +1,631 @@
+"""The table: a view of any model whose columns say what is in their cells, and how it is drawn.
+
+It reads like a list: no grid, no row numbers, whole rows of one fixed height. It gives every column its width, hides
+those that matter least where there is too little room, and never cuts off a number.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from PySide6.QtCore import QEvent, QItemSelectionModel, QKeyCombination, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeySequence, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QTableView,
+    QWidget,
+)
+
+from wordpiece_studio.session.table_model import RIGHT, RecordTableModel, SortedTableModel
+from wordpiece_studio.ui.widgets.chip_style import ChipStyle, FlowItem
+from wordpiece_studio.ui.widgets.fields import is_alone, keep, limit
+from wordpiece_studio.ui.widgets.theme import bold, saved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from PySide6.QtCore import QAbstractItemModel, QModelIndex
+    from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent
+    from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
+
+    from wordpiece_studio.session.table_model import Index, TableColumn, TableModel
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+    Key = Qt.Key | QKeyCombination | QKeySequence.StandardKey
+
+CELL_PADDING = 6
+"""Pixels between the edge of a cell and what is in it."""
+_ROOM = 2 * CELL_PADDING + 2
+_MARK_WIDTH = 3.5
+_ARROWS_ABOVE = (
+    "QHeaderView::up-arrow, QHeaderView::down-arrow"
+    "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
+)
+"""The style of a header that sorts: on the right, where Qt puts it, the arrow would cover the title."""
+_BETWEEN_TEXTS = 8
+"""Pixels between two that may have several lines."""
+_SIGN_WIDTH, _SIGN_GAP = 12, 4
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+_ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
+_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
+
+
+class RowLook(NamedTuple):
+    """What is special about a row: the names of colors of the theme, and whether a bar marks its left edge."""
+
+    ground: str = ""
+    ink: str = ""
+    is_bold: bool = False
+    is_marked: bool = False
+
+
+_PLAIN = RowLook()
+
+
+@cache
+def _flags(align: Qt.AlignmentFlag) -> int:
+    return int(align | Qt.TextFlag.TextSingleLine)
+
+
+class Measure:
+    """How wide things are in a table, in pixels."""
+
+    def __init__(self, table: TableView) -> None:
+        self._table = table
+        self._metrics = table.fontMetrics()
+        self.room = table.viewport().width()
+        self.line = self._metrics.height()
+        self.letter = self._metrics.averageCharWidth()
+        self.columns = table.rows.columns
+        self.cell = table.rows.text
+
+    def text(self, *texts: str, is_bold: bool = False) -> int:
+        """Return the width of the widest text."""
+        metrics = QFontMetrics(bold(self._table.font())) if is_bold else self._metrics
+        return max(map(metrics.horizontalAdvance, texts), default=0)
+
+    def title(self, column: int) -> int:
+        return self._table.horizontalHeader().fontMetrics().horizontalAdvance(self._table.rows.title(column))
+
+    def contents(self, column: int) -> int:
+        """Return the width that Qt gives the contents of a column and its heading."""
+        heading = self._table.horizontalHeader()
+        return max(self._table.sizeHintForColumn(column), 0 if heading.isHidden() else heading.sectionSizeHint(column))
+
+    def chips(self, items: Sequence[FlowItem]) -> float:
+        return self._table.delegate.width(items)
+
+    def width(self, wanted: str | Callable[[Measure, Any], float] | None, source: Any) -> int:
+        """Return the width that a column wants, or needs."""
+        if wanted is None:
+            return 0
+        return self.text(wanted) + _ROOM if isinstance(wanted, str) else int(wanted(self, source))
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Draws the cells of a table as their columns say, as text or as chips.
+
+    It does its own painting: Qt's would query the model seven times per cell, and a table that follows training is
+    painted sixty times a second.
+    """
+
+    def __init__(self, table: TableView, theme: Theme, points: float, gap: float, padding: int) -> None:
+        super().__init__(table)
+        self._table = table
+        self._theme = theme
+        self._points = points
+        self._gap = gap
+        self._padding = padding
+        self.restyle()
+
+    @property
+    def chip_height(self) -> int:
+        """The height of a chip in pixels."""
+        return self._style.height
+
+    def width(self, items: Sequence[FlowItem]) -> float:
+        """Return the width in pixels of items beside each other."""
+        return sum(self._style.item_width(item) + self._gap for item in items) - self._gap
+
+    def restyle(self) -> None:
+        """Apply the theme's current fonts and colors."""
+        self._style = ChipStyle(self._theme, self._points)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        table, theme = self._table, self._theme
+        rows, place, cell = table.rows, index.column(), option.rect
+        source, item, column = rows.source, rows.item_of_row(index.row()), rows.columns[place]
+        if column.check is not None or table.wordWrap():
+            super().paint(painter, option, index)  # boxes, and texts of several lines, are Qt's
+            return
+        look = table.look(source, item) if table.look is not None else _PLAIN
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if is_selected or look.ground:
+            painter.fillRect(cell, theme.accent_soft if is_selected else getattr(theme, look.ground))
+        if (look.is_marked or (is_selected and table.marks_selected)) and place == table.first_column:
+            painter.fillRect(QRectF(cell.left(), cell.top(), _MARK_WIDTH, cell.height()), theme.accent)
+        if column.chips is not None:
+            with saved(painter):
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setClipRect(cell)
+                for rect, flow_item in self.places(cell, index):
+                    self._style.paint_item(painter, rect, flow_item)
+            return
+        is_bold = look.is_bold or (column.bold is not None and column.bold(source, item))
+        painter.setFont(bold(option.font) if is_bold else option.font)
+        painter.setPen(self._ink(column, item, look))
+        text = rows.drawn(item, place)
+        inner = cell.adjusted(self._padding, 0, -self._padding, 0)
+        if column.align != RIGHT or column.elide is not None:
+            text = painter.fontMetrics().elidedText(text, column.elide or Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, _flags(column.align), text)
+
+    def _ink(self, column: TableColumn[Any], item: int, look: RowLook) -> QColor:
+        ink = column.ink if isinstance(column.ink, str) else column.ink(self._table.rows.source, item)
+        color: QColor = getattr(self._theme, ink or look.ink or "text") if isinstance(ink, str) else ink
+        return color
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        rows = self._table.rows
+        column, item = rows.columns[index.column()], rows.item_of_row(index.row())
+        look = self._table.look(rows.source, item) if self._table.look is not None else _PLAIN
+        for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
+            option.palette.setColor(role, self._ink(column, item, look))
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return super().sizeHint(option, index) + QSize(0, _BETWEEN_TEXTS)
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        editor = super().createEditor(parent, option, index)
+        if isinstance(editor, QLineEdit):
+            limit(editor, str(index.data()))
+        return editor
+
+    def item_at(self, cell: QRect, index: Index, place: QPointF) -> FlowItem | None:
+        """Return what is drawn at a place in a cell with chips; None between two items and beside them."""
+        places = self.places(cell, index)
+        return next((item for rect, item in places if rect.contains(place)), None)
+
+    def places(self, cell: QRect, index: Index) -> Iterator[tuple[QRectF, FlowItem]]:
+        """Yield where what is in a cell with chips is drawn, as far as it is visible."""
+        rows = self._table.rows
+        source, item, column = rows.source, rows.item_of_row(index.row()), rows.columns[index.column()]
+        assert column.chips is not None
+        cell = cell.adjusted(self._padding + column.indent, 0, -self._padding, 0)
+        below = column.chips_below(source, item) if column.chips_below is not None else None
+        sign = column.sign(source, item) if column.sign is not None else ""
+        if below is not None:
+            upper, lower = QRect(cell), QRect(cell)
+            upper.setBottom(cell.center().y())
+            lower.setTop(upper.bottom() + 1)
+            return chain(self._in_line(upper, column.chips(source, item)), self._in_line(lower, below))
+        return self._in_line(cell, column.chips(source, item), sign)
+
+    def _in_line(
+        self, within: QRect, variants: Iterable[Sequence[FlowItem]], sign: str = ""
+    ) -> Iterator[tuple[QRectF, FlowItem]]:
+        line, height = QRectF(within), self._style.height
+        left, top = line.left(), line.center().y() - height / 2
+        right = line.right() - (_SIGN_WIDTH if sign else 0)
+        for item in self._fitting(variants, right - left):
+            width = min(self._style.item_width(item), right - left)
+            if width <= 0:
+                return
+            yield QRectF(left, top, width, height), item
+            left += width + self._gap
+        if sign:
+            left += _SIGN_GAP - self._gap
+            item = FlowItem(sign, "value")
+            yield QRectF(left, top, self._style.item_width(item), height), item
+
+    def _fitting(self, variants: Iterable[Sequence[FlowItem]], width: float) -> Sequence[FlowItem]:
+        items: Sequence[FlowItem] = ()
+        for items in variants:
+            if self.width(items) <= width:
+                break
+        return items
+
+
+class TableView(QTableView):
+    """Shows a table in rows; the arrow keys move among them, Home and End go to the first and the last.
+
+    Parameters
+    ----------
+    name
+        Its accessible name.
+    row_room
+        So many pixels are the rows higher than their chips, or their text if they have none.
+    points, gap
+        How much larger the font of chips is than the window's, and the pixels between two.
+    padding
+        Pixels between the edge of a cell and its text.
+    wraps
+        Whether texts may have several lines.
+    has_heading, has_bar
+        Whether the titles of the columns are visible, and whether it can be scrolled sideways.
+    is_sorted
+        Whether a click on a title sorts. A `SortedTableModel` always does.
+    several, walking_chooses, marks_selected
+        Whether several rows can be selected, whether the keys that move to a row choose its item, and whether selected
+        rows have a bar at their left edge.
+    is_adjustable
+        Whether the user can drag the edges of columns.
+    look
+        Returns what is special about the row of an item, from the source and its number.
+    keys
+        What is done when a key is pressed, in place of what it does otherwise.
+
+    Signals
+    -------
+    item_chosen(int)
+        The number of the item whose row was clicked, or on which Enter or the space bar was pressed.
+    item_walked_to(int)
+        The number of the item in the row that a key moved to.
+    chip_chosen(object)
+        What the chip stands for that was clicked.
+    columns_changed()
+        Other columns are visible, or in another order.
+    """
+
+    item_chosen = Signal(object)
+    item_walked_to = Signal(object)
+    chip_chosen = Signal(object)
+    columns_changed = Signal()
+
+    def __init__(
+        self,
+        rows: TableModel[Any],
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        name: str,
+        row_room: int = 8,
+        points: float = -1,
+        gap: float = 7,
+        padding: int = CELL_PADDING,
+        wraps: bool = False,
+        has_heading: bool = True,
+        has_bar: bool = True,
+        is_sorted: bool = False,
+        several: bool = False,
+        walking_chooses: bool = False,
+        marks_selected: bool = False,
+        is_adjustable: bool = False,
+        look: Callable[[Any, int], RowLook] | None = None,
+        keys: Mapping[Key, Callable[[], object]] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.rows = rows
+        self.look = look
+        self.keys = keys or {}
+        self.first_column = 0  # the leftmost of those that are visible
+        self.lines, self.row_room = 1, row_room  # in a row
+        self._least_rows = 0
+        self._has_bar = has_bar
+        self._walking_chooses = walking_chooses
+        self.marks_selected = marks_selected
+        self._pressed_at = QPointF()
+        self._is_spreading = False
+        self.chosen: frozenset[int] | None = None  # the columns to show; None: as many as fit
+        self._dragged: dict[int, int] = {}  # widths that the user has set
+        self._share = 1.0  # how much wider columns are than they want to be
+        self.delegate = CellDelegate(self, theme, points, gap, padding)
+        self.setItemDelegate(self.delegate)
+        self.setAccessibleName(name)
+        self.setModel(rows)
+        self._set_up(has_heading, several, wraps)
+        self._set_up_sorting(is_sorted or isinstance(rows, SortedTableModel), is_adjustable)
+        self.clicked.connect(self._on_self_clicked)
+        theme.changed.connect(self.on_theme_changed)
+        if isinstance(rows, RecordTableModel):
+            rows.modelReset.connect(self.spread)
+        self.restyle()
+
+    def _set_up(self, has_heading: bool, several: bool, wraps: bool) -> None:
+        mode = QAbstractItemView.SelectionMode
+        self.setShowGrid(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(mode.ExtendedSelection if several else mode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setWordWrap(wraps)
+        self.setTabKeyNavigation(False)  # Tab leaves the table: the arrow keys move inside it
+        self.setCornerButtonEnabled(False)
+        self.setMinimumSize(80, 48)  # Qt's own least size would make small windows scroll twice
+        self.verticalHeader().hide()
+        fit = QHeaderView.ResizeMode.ResizeToContents if wraps else QHeaderView.ResizeMode.Fixed
+        self.verticalHeader().setSectionResizeMode(fit)
+        self.horizontalHeader().setVisible(has_heading)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def _set_up_sorting(self, is_sorted: bool, is_adjustable: bool) -> None:
+        header = self.horizontalHeader()
+        mode = QHeaderView.ResizeMode
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(20)
+        header.setSectionResizeMode(mode.Interactive if is_adjustable else mode.Fixed)
+        header.sectionResized.connect(self._on_header_section_resized)
+        header.sectionMoved.connect(self._note_columns)
+        if is_sorted:
+            header.setStyleSheet(_ARROWS_ABOVE)
+            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            header.setSortIndicatorClearable(True)
+            self.setSortingEnabled(True)
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        """Show a model.
+
+        The header gets a selection of its own, which stays empty: to mark selected columns, Qt would ask every row
+        for every column at every repaint, seven seconds for a million rows.
+        """
+        super().setModel(model)
+        if model is not None:
+            header = self.horizontalHeader()
+            header.setSelectionModel(QItemSelectionModel(model, header))
+
+    # -- selection
+
+    @property
+    def selected_row(self) -> int:
+        """The selected row, -1 if none is: a Ctrl+click clears the selection, but not the current row."""
+        rows = self.selectionModel().selectedRows()
+        return rows[0].row() if rows else -1
+
+    def selected_count(self) -> int:
+        """Return the number of selected rows."""
+        return sum(part.height() for part in self.selectionModel().selection().toList())
+
+    def is_one_row_selected(self) -> bool:
+        """Return whether at most one row is selected, so that the selection may follow what is shown elsewhere."""
+        return self.selected_count() <= 1
+
+    def selected_items(self) -> NDArray[np.int64]:
+        """Return the items of the selected rows from top to bottom: int64, shape (n_rows,)."""
+        is_selected = np.zeros(self.rows.rowCount(), dtype=np.bool_)
+        for part in self.selectionModel().selection().toList():
+            is_selected[part.top() : part.bottom() + 1] = True
+        return self.rows.shown_items()[is_selected]
+
+    def mark_row(self, row: int) -> None:
+        """Mark a row as chosen and scroll to it; a negative number clears the mark."""
+        if row < 0:
+            self.clearSelection()
+            self.setCurrentIndex(self.rows.index(-1, 0))
+        elif row != self.currentIndex().row() or not self.selectionModel().hasSelection():
+            self.setCurrentIndex(self.rows.index(row, 0))
+
+    def bring_into_view(self, row: int, around: int = 0, *, is_early: bool = False) -> None:
+        """Scroll to a row, with some rows around it; a distant row goes to the middle. The topmost row is whole.
+
+        `is_early`: scroll as soon as there are fewer rows around it, not only once it is out of view.
+        """
+        self.executeDelayedItemsLayout()  # the scroll bar knows the rows
+        height, room = self.row_height, self.viewport().height()
+        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
+        margin = min(around * height, max(room - height, 0) // 2)
+        edge = margin if is_early else 0
+        if top < -4 * height or top > room + 4 * height:
+            bar.setValue(_whole_rows(bar.value() + top - (room - height) // 2, height))
+        elif top < edge:
+            bar.setValue(_whole_rows(bar.value() + top - margin, height))
+        elif top + height > room - edge:
+            bar.setValue(-_whole_rows(-(bar.value() + top + height - room + margin), height))
+
+    # -- look
+
+    @property
+    def row_height(self) -> int:
+        return self.verticalHeader().defaultSectionSize()
+
+    def restyle(self) -> None:
+        """Take row heights, column widths and fonts from the theme as it is now."""
+        self._dragged = {}
+        self.delegate.restyle()
+        self.fit_rows()
+        self.spread()
+
+    def fit_rows(self) -> None:
+        """Give the rows the height that their content needs."""
+        has_chips = any(column.chips is not None for column in self.rows.columns)
+        height = self.lines * (self.delegate.chip_height if has_chips else self.fontMetrics().height()) + self.row_room
+        if self.wordWrap():
+            self.verticalHeader().setMinimumSectionSize(height)
+        elif height != self.row_height:
+            self.verticalHeader().setDefaultSectionSize(height)
+        if self._least_rows:
+            self.show_rows(self._least_rows)
+
+    def show_rows(self, least: int) -> None:
+        """Have room for so many rows at least, without a heading."""
+        self._least_rows = least
+        self.setMinimumHeight(least * self.row_height + 2)
+
+    def spread(self) -> None:
+        """Give each column its width; where they do not fit, hide those that matter least."""
+        if self._is_spreading:
+            return
+        self._is_spreading = True
+        before = self.shown_columns()
+        for _ in range(3):  # Qt may show or hide the vertical scroll bar while widths are set
+            room = self.viewport().width()
+            widths = self.widths(room)
+            for column in range(len(self.rows.columns)):
+                self.setColumnHidden(column, column not in widths)
+            for column, width in widths.items():
+                self.setColumnWidth(column, width)
+            if self._has_bar:
+                is_whole = self.horizontalHeader().length() <= room
+                policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if is_whole else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+                self.setHorizontalScrollBarPolicy(policy)
+            self.updateGeometries()  # else Qt leaves the table scrolled sideways for a while, with numbers cut off
+            if room == self.viewport().width():
+                break
+        self._is_spreading = False
+        if self.shown_columns() != before:
+            self._note_columns()
+
+    def choose(self, columns: frozenset[int] | None) -> None:
+        """Show these columns from now on; None shows as many as fit."""
+        self.chosen = columns
+        self.spread()
+
+    def shown_columns(self) -> frozenset[int]:
+        return frozenset(column for column in range(len(self.rows.columns)) if not self.isColumnHidden(column))
+
+    def widths(self, room: int) -> dict[int, int]:
+        """Return the widths of the columns that are shown where there are so many pixels."""
+        source, columns, measure = self.rows.source, self.rows.columns, Measure(self)
+        there = {
+            place: column
+            for place, column in enumerate(columns)
+            if (self.chosen is None or place in self.chosen)
+            and (column.is_there is None or (source is not None and column.is_there(source)))
+        }
+        wanted = {place: measure.width(column.width, source) for place, column in there.items()} | self._dragged
+        least = dict(wanted)
+        for place, column in there.items():
+            if column.least is not None and place not in self._dragged:
+                least[place] = measure.width(column.least, source)
+        over = sum(least.values()) - room
+        for place in sorted(there, key=lambda place: there[place].importance):
+            if over > 0 and there[place].importance > 0 and self.chosen is None:
+                over -= least.pop(place)
+        widths = dict(least)
+        spare = room - sum(width for place, width in least.items() if there[place].importance >= 0)
+        for place in widths:
+            more = min(wanted[place] - widths[place], spare)
+            if more > 0:
+                widths[place] += more
+                spare -= more
+        spare = room - sum(widths.values())
+        most = max((there[place].stretch for place in widths), default=0)
+        stretched = [place for place in widths if most and there[place].stretch == most]
+        if len(stretched) == 1:
+            widths[stretched[0]] += max(spare, 0)
+        elif stretched:
+            self._share = 1 + max(spare, 0) / max(sum(widths[place] for place in stretched), 1)
+            widths |= {place: int(widths[place] * self._share) for place in stretched}
+        return widths
+
+    def _on_header_section_resized(self, column: int, before: int, width: int) -> None:
+        """Keep a width that the user has set by dragging; a number keeps the room that it needs."""
+        if self._is_spreading or not width or not before:
+            return
+        described = self.rows.columns[column]
+        least = Measure(self).width(described.width, self.rows.source) if described.align == RIGHT else 1
+        self._dragged[column] = max(int(width / self._share), least)
+        if width < least or self._share == 1:
+            self.spread()
+
+    def _note_columns(self) -> None:
+        header = self.horizontalHeader()
+        order = (header.logicalIndex(place) for place in range(header.count()))
+        self.first_column = next((column for column in order if not self.isColumnHidden(column)), 0)
+        self.viewport().update()
+        self.columns_changed.emit()
+
+    def on_theme_changed(self) -> None:
+        """Draw in the theme's present fonts and colours."""
+        self.restyle()
+        self.viewport().update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.on_theme_changed()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.spread()
+
+    # -- keys and mouse
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys that go to the first and the last row: in the window they change the step."""
+        return keep(event, _ENDS) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index, key = self.currentIndex(), event.key()
+        for wanted, act in self.keys.items():
+            if _is_pressed(event, wanted):
+                act()
+                return
+        if key in _ENDS and is_alone(event):
+            self._go_to_end(is_last=key == Qt.Key.Key_End)
+        elif key == Qt.Key.Key_Space and index.isValid() and any(column.check for column in self.rows.columns):
+            self._switch(index)
+        elif key in _ENTER and not event.modifiers() and index.isValid():
+            self.item_chosen.emit(self.rows.item_of_row(index.row()))
+        else:
+            super().keyPressEvent(event)
+        row = self.currentIndex().row()
+        # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
+        if key in _MOVES and row not in (index.row(), -1) and self.is_one_row_selected():
+            (self.item_chosen if self._walking_chooses else self.item_walked_to).emit(self.rows.item_of_row(row))
+
+    def _go_to_end(self, *, is_last: bool) -> None:
+        count = self.rows.rowCount()
+        if count:  # in a visible column: Qt does not scroll to a hidden one
+            column = max(self.horizontalHeader().logicalIndexAt(0), 0)
+            self.setCurrentIndex(self.rows.index(count - 1 if is_last else 0, column))
+
+    def _switch(self, index: QModelIndex) -> None:
+        """Check the box in a row, or clear it, if there is one."""
+        for column in range(len(self.rows.columns)):
+            box = index.siblingAtColumn(column)
+            is_checked = self.rows.is_checked(box)
+            if is_checked is not None:
+                wanted = Qt.CheckState.Unchecked if is_checked else Qt.CheckState.Checked
+                self.rows.setData(box, wanted, Qt.ItemDataRole.CheckStateRole)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Do nothing: Qt would ask a Python model for the text of every row, and there can be a million."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed_at = event.position()
+        super().mousePressEvent(event)
+
+    def _on_self_clicked(self, index: QModelIndex) -> None:
+        column, chip = self.rows.columns[index.column()], None
+        if column.chips is not None:
+            chip = self.delegate.item_at(self.visualRect(index), index, self._pressed_at)
+        if chip is not None and chip.target is not None:
+            self.chip_chosen.emit(chip.target)
+        elif self.is_one_row_selected() and (column.check is None or index.data()):  # not where there is but a box
+            self.item_chosen.emit(self.rows.item_of_row(index.row()))
+
+
+def _is_pressed(event: QKeyEvent, key: Key) -> bool:
+    if isinstance(key, QKeySequence.StandardKey):
+        return event.matches(key)
+    return key in (event.key(), event.keyCombination())
+
+
+def _whole_rows(pixels: int, height: int) -> int:
+    """Return the largest multiple of the height of a row that is no larger."""
+    return pixels // height * height
+
+
+def needed_height(part: QWidget, title: QLabel, table: TableView, rows: int) -> int:
+    """Return the height in pixels of a wrapped title and this many rows of a table, if that is there, in a part."""
+    layout = part.layout()
+    margins = part.contentsMargins() if layout is None else layout.contentsMargins()
+    width = max(part.width() - margins.left() - margins.right(), 1)
+    height = max(title.heightForWidth(width), 0)
+    if not table.isHidden():
+        height += max(rows * table.row_height, table.minimumHeight())
+        height += layout.spacing() if layout is not None else 0
+    return height + margins.top() + margins.bottom() + 4
