@@ -22,7 +22,7 @@ PARTS = {f"{name}_pane" for name in PANES} | {"bar", "run_strip", "corpus_marks"
 
 CROSSING = {
     "corpus_controller: corpus_pane.editor.drops.files_dropped": "files dropped there are opened",
-    "corpus_controller: corpus_pane.files_view.list.drops.files_dropped": "files dropped there are added",
+    "corpus_controller: corpus_pane.files_view.drops.files_dropped": "files dropped there are added",
     "corpus_controller: corpus_pane.files_view.preview.text_shown": "a live text is offered that suits the files",
     "corpus_controller: corpus_pane.refused": "errors are shown by the window alone",
     "corpus_controller: tokenization_pane.edit.text_changed": "the live text is the session's",
