@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
     from wordpiece_studio.session.step_marks import Player, StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_marks import MarkKind
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -215,7 +214,6 @@ class TimelinePane(Pane):
         self._judging = judging
         self.partings = Task(partings, "The runs cannot be compared", self)
         self._goes_to_parting = False  # as soon as it is known
-        self._curve_of: MergeHistory | None = None  # the run that the plot shows
         self.selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
@@ -319,7 +317,7 @@ class TimelinePane(Pane):
         model.selection_changed.connect(self._on_model_selection_changed)
         self._judging.changed.connect(self._on_judging_changed)
         marks.run.waiting_changed.connect(self._show_step)
-        self.plot.step_chosen.connect(self._on_plot_step_chosen)
+        self.plot.valueChanged.connect(self._on_plot_step_chosen)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
 
     # -- contents
@@ -329,13 +327,8 @@ class TimelinePane(Pane):
 
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
-        if history is None:
-            self.plot.set_curve(np.empty(0), np.empty(0))
-        else:
-            known = len(self.plot.values) if history is self._curve_of else 0
-            values, ties = (history.column(name)[:count] for name in ("value", "ties"))
-            self.plot.set_curve(values, ties, known if known <= count else 0)
-        self._curve_of = history
+        values, ties = (history.column(name)[:count] if history else np.empty(0) for name in ("value", "ties"))
+        self.plot.set_curve(values, ties)
         self.plot.setEnabled(count > 0)
         self._find_partings()
         self._show_lanes()

@@ -3,7 +3,7 @@
 Compared runs have a lane each, one below the other, along one axis of vocabulary sizes.
 
 A real ``QAbstractSlider``: range, value, keys and accessibility come from Qt; painting and mouse handling are ours. It
-is given arrays and reports the step chosen; it has no access to model or history.
+is given arrays, and ``valueChanged`` reports the step that the user chose; it has no access to model or history.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
@@ -22,6 +22,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     paint_curve,
     paint_marks,
 )
+from wordpiece_studio.ui.widgets.fields import is_alone
 from wordpiece_studio.ui.widgets.theme import run_line
 from wordpiece_studio.ui.widgets.token_text import paint_run_disc
 
@@ -59,8 +60,6 @@ class TimelinePlot(QAbstractSlider):
         Returns the line of text shown while the pointer is over a step, given the step's number.
     """
 
-    step_chosen = Signal(object)  # the user chose this step (int) by mouse, wheel or key
-
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -88,21 +87,9 @@ class TimelinePlot(QAbstractSlider):
 
     # -- contents
 
-    def set_curve(self, values: Values, ties: NDArray[Any], known: int = 0) -> None:
-        """Show these merges.
-
-        Parameters
-        ----------
-        values
-            The value of each merge, shape (n_merges,).
-        ties
-            How many pairs shared it, shape (n_merges,); 1 means no tie.
-        known
-            How many merges are shown, if these begin with them; else 0.
-        """
-        new_ties = np.flatnonzero(ties[known:] > 1) + known + 1
-        self.ties = np.concatenate((self.ties, new_ties)) if known else new_ties
-        self.values = values
+    def set_curve(self, values: Values, ties: NDArray[Any]) -> None:
+        """Show merges by the value of each, and by how many pairs shared it: 1 means no tie; both (n_merges,)."""
+        self.values, self.ties = values, np.flatnonzero(ties > 1) + 1
         self.blockSignals(True)  # a shorter range would move the value, which the user did not ask for
         self.setMaximum(len(values))
         self.blockSignals(False)
@@ -129,7 +116,6 @@ class TimelinePlot(QAbstractSlider):
         self.blockSignals(True)
         self.setValue(step)
         self.blockSignals(False)
-        self.update()
 
     # -- geometry
 
@@ -218,23 +204,17 @@ class TimelinePlot(QAbstractSlider):
 
     # -- user input
 
-    def _choose(self, step: int) -> None:
-        step = min(max(step, 0), self.maximum())
-        if step != self.value():
-            self.set_step(step)
-            self.step_chosen.emit(step)
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             super().mousePressEvent(event)
             return
         self.setSliderDown(True)
-        self._choose(self.step_at(event.position().x()))
+        self.setValue(self.step_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         step = self.step_at(event.position().x())
         if event.buttons() & Qt.MouseButton.LeftButton:
-            self._choose(step)
+            self.setValue(step)
         if step != self.hovered:
             self.hovered = step
             self.update()
@@ -255,27 +235,20 @@ class TimelinePlot(QAbstractSlider):
         self._wheel += turned.y() if turned.y() else -turned.x()
         notches, self._wheel = int(self._wheel / 120), self._wheel - int(self._wheel / 120) * 120
         ten = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        self._choose(self.value() + notches * (10 if ten else 1))
+        self.setValue(self.value() + notches * (10 if ten else 1))
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        moves = {
-            Qt.Key.Key_Left: -1,
-            Qt.Key.Key_Right: 1,
-            Qt.Key.Key_Down: -1,
-            Qt.Key.Key_Up: 1,
-            Qt.Key.Key_PageUp: -self.pageStep(),  # unlike Qt's sliders: down is forward, as in the history
-            Qt.Key.Key_PageDown: self.pageStep(),
-            Qt.Key.Key_Home: -self.maximum(),
-            Qt.Key.Key_End: self.maximum(),
+        pages = {  # unlike Qt's sliders: down is forward, as in the history
+            Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+            Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
         }
-        move = moves.get(Qt.Key(event.key()))
-        # With Ctrl or Alt the keys belong to the window's actions.
-        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
-        if move is None or not plain:
+        if not is_alone(event):  # with Ctrl or Alt the keys belong to the window's actions
             event.ignore()
-            return
-        self._choose(self.value() + move)
+        elif (action := pages.get(Qt.Key(event.key()))) is not None:
+            self.triggerAction(action)
+        else:
+            super().keyPressEvent(event)
 
     # -- painting
 
