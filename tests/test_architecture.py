@@ -210,9 +210,9 @@ def test_no_class_has_the_name_of_another() -> None:
 def test_pyqtgraph_is_imported_in_one_place_when_charts_are_first_shown() -> None:
     """It takes a fifth of a second."""
     found = {name_of(path) for path in FILES for _, name in imports_of(path) if name.split(".")[0] == "pyqtgraph"}
-    assert found == {"ui/panes/charts/canvas.py"}
+    assert found == {"ui/panes/charts/plot.py"}
     loaded = run_python("import wordpiece_studio.ui.main_window, sys; print(*sys.modules)").split()
-    assert not {"pyqtgraph", "wordpiece_studio.ui.panes.charts.canvas"} & set(loaded)
+    assert not {"pyqtgraph", "wordpiece_studio.ui.panes.charts.plot"} & set(loaded)
 
 
 def test_imports_are_absolute() -> None:

@@ -7,8 +7,7 @@ about a millisecond. Plain Python over the models: no Qt, no signals, no widgets
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -69,8 +68,7 @@ class TokenLengths:
         self._lengths = array("i", (len(token.removeprefix(prefix).removesuffix(suffix)) for token in tokens))
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedToken:
+class SelectedToken(NamedTuple):
     """The selected token: its text, its id, and the step that made it (0: present from the beginning)."""
 
     text: str
@@ -89,12 +87,17 @@ class ChartSource:
         self.usage = usage
         self.changes = changes
         self.lengths = TokenLengths()
-        self._words: tuple[MergeHistory | None, int] = (None, 0)
 
     @property
     def history(self) -> MergeHistory | None:
         """The merges; None if there is no run or it has no merges."""
         return self.model.history if self.model.merge_count else None
+
+    @property
+    def merges(self) -> MergeHistory:
+        """The history, which must have merges."""
+        assert self.history is not None
+        return self.history
 
     @property
     def count(self) -> int:
@@ -109,14 +112,6 @@ class ChartSource:
         """What a training on the rest makes of held-out text at the last step; None if not known."""
         figures = None if self._judging is None else self._judging.figures
         return None if figures is None else next(iter(figures.values()))
-
-    @property
-    def words(self) -> int:
-        """Number of words in the training corpus, counting every occurrence."""
-        history = self.model.history
-        if history is not None and self._words[0] is not history:
-            self._words = (history, history.total_words)
-        return self._words[1] if history is not None else 0
 
     @property
     def selected(self) -> SelectedToken | None:
@@ -140,15 +135,11 @@ class ChartSource:
         return np.array([row.tokens for row in rows], dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Points to draw, float64 of shape (n,).
+class Curve(NamedTuple):
+    """Points to draw, float64 of shape (n,), joined in order.
 
-    Attributes
-    ----------
-    is_columns
-        Whether every two points are the ends of a vertical line, the smallest and the largest value in a pixel column;
-        otherwise the points are joined in order.
+    `is_columns`: instead, every two are the ends of a vertical line, the smallest and the largest value in a pixel
+    column.
     """
 
     x: NDArray[np.float64]
@@ -157,15 +148,10 @@ class Curve:
 
 
 def value_curve(values: NDArray[np.float64], columns: int) -> Curve:
-    """Return the value of each merge over its step, from 1.
+    """Return the value of each merge over its step, from 1, for a curve as many pixels wide as there are columns.
 
-    Parameters
-    ----------
-    values
-        float64, shape (n_merges,).
-    columns
-        How many pixels wide the curve is drawn. With more merges than that, each column has the smallest and the
-        largest value in it; neighbouring columns touch, as the curve does.
+    With more merges than columns, each column has the smallest and the largest value in it; neighbouring columns
+    touch, as the curve does.
     """
     count = len(values)
     if count <= columns:
@@ -178,13 +164,7 @@ def value_curve(values: NDArray[np.float64], columns: int) -> Curve:
 
 
 def median_curve(values: NDArray[np.float64], columns: int) -> Curve:
-    """Return the median of the values in each pixel column; of two middle values, the greater one.
-
-    Parameters
-    ----------
-    values
-        float64, shape (n_merges,), more than `columns` of them.
-    """
+    """Return the median of the values, more than `columns`, in each pixel column; of two middle ones, the greater."""
     starts, middles = _columns_of(len(values), columns)
     sizes = np.diff(np.append(starts, len(values)))
     medians = np.empty(columns, dtype=np.float64)
@@ -255,8 +235,6 @@ def held_curve(
         The text at step 0; it must have a word.
     count
         The last step shown.
-    columns
-        How many pixels wide the curve is drawn.
     """
     heights = np.concatenate(([start.tokens], tokens)) / start.words
     shown = int(np.searchsorted(steps, count, side="right"))

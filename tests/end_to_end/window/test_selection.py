@@ -12,7 +12,7 @@ from tests.end_to_end.agreement import assert_all_panes_agree
 from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.panes.charts.canvas import Canvas
+from wordpiece_studio.ui.panes.charts.plot import Plot
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 
@@ -128,8 +128,8 @@ def test_from_a_word_of_the_corpus(driver: Driver) -> None:
 def test_from_a_step_of_the_chart(driver: Driver) -> None:
     driver.press("Ctrl+2")
     chart = driver.window.charts_pane.charts[0]
-    canvas = chart.findChild(Canvas)
-    driver.click(canvas, QPointF(canvas.place_of(19, 0).x(), canvas.plot_rect().center().y()).toPoint())
+    plot = chart.findChild(Plot)
+    driver.click(plot.viewport(), QPointF(plot.place_of(19, 0).x(), plot.plot_rect().center().y()).toPoint())
     assert driver.model.step == 19
     assert_all_panes_agree(driver)
 
@@ -146,8 +146,8 @@ def test_from_a_token_of_the_chart(driver: Driver) -> None:
         driver.press("Z")
     driver.wait(lambda: driver.window.session.usage.is_current)
     driver.settle()
-    canvas = pane.charts[0].findChild(Canvas)
-    driver.click(canvas, canvas.plot_rect().center().toPoint())
+    plot = pane.charts[0].findChild(Plot)
+    driver.click(plot.viewport(), plot.plot_rect().center().toPoint())
     selection = driver.model.selection
     assert selection is not None
     assert_all_panes_look_at(driver, selection)

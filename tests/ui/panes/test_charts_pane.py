@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from pyqtgraph import TextItem
+from pyqtgraph import PlotCurveItem, TextItem
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtSvg import QSvgRenderer
@@ -19,6 +19,8 @@ from tests.sampling import some_pairs
 from tests.ui.color_vision import contrast
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.metrics import symbols_at
+from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.held_out_judging import HeldOutFigure
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.live_text import TextChange, TextSummary
@@ -26,15 +28,18 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.charts.axes import Axis, Dots, Line, Rule
+from wordpiece_studio.ui.panes.charts.chart import StepChart, sampled
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.panes.charts.plot import ChartView, chart_picture
 from wordpiece_studio.ui.widgets.theme import LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.ui.panes.conftest import Bench
+    from wordpiece_studio.session.chart_source import Curve
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.panes.charts.chart import Chart
     from wordpiece_studio.ui.widgets.theme import Colors, Theme
 
 VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE, ALL = range(7)
@@ -83,21 +88,41 @@ class Charts:
     def _made(self, model: TrainerModel, theme: Theme) -> ChartsPane:
         return ChartsPane(model, self.usage, self.changes, theme, judging=self.judging)
 
-    def choose(self, index: int) -> Chart:
+    def choose(self, index: int) -> ChartView:
         self.pane.choose(index)
         self.bench.settle()
         return self.pane.charts[0]
 
-    def press(self, chart: Chart, x: float, y: float = 0.0) -> None:
-        view = chart.canvas._view
-        place = chart.canvas.place_of(x, y).toPoint() - view.pos()
-        self.bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    def press(self, chart: ChartView, x: float, y: float = 0.0) -> None:
+        place = chart.plot.place_of(x, y).toPoint()
+        self.bench.qtbot.mouseClick(chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
-    def hover(self, chart: Chart, x: float) -> None:
-        view = chart.canvas._view
-        place = QPoint(chart.canvas.place_of(x, 0).toPoint().x(), view.height() // 2)
-        self.bench.qtbot.mouseMove(view.viewport(), place - QPoint(40, 0))
-        self.bench.qtbot.mouseMove(view.viewport(), place)
+    def hover(self, chart: ChartView, x: float) -> None:
+        place = QPoint(chart.plot.place_of(x, 0).toPoint().x(), chart.plot.height() // 2)
+        self.bench.qtbot.mouseMove(chart.plot.viewport(), place - QPoint(40, 0))
+        self.bench.qtbot.mouseMove(chart.plot.viewport(), place)
+
+
+def curves(chart: ChartView) -> list[Curve]:
+    return [shape.curve for shape in chart.plot.shapes if isinstance(shape, Line)]
+
+
+def dots(chart: ChartView, symbol: str, color: str) -> list[tuple[float, float]]:
+    """Return the points of one kind."""
+    found = [shape for shape in chart.plot.shapes if isinstance(shape, Dots)]
+    kind = [shape for shape in found if (shape.symbol, shape.color) == (symbol, color)]
+    return [point for shape in kind for point in zip(shape.x, shape.y, strict=True)]
+
+
+def rule(chart: ChartView, color: str) -> float | None:
+    """Return where a vertical line is: that of the step is in the color of text, that of a creation accented."""
+    rules = [shape for shape in chart.plot.shapes if isinstance(shape, Rule)]
+    return next((shape.x for shape in rules if shape.stroke.color == color), None)
+
+
+def items(chart: ChartView, kind: type) -> list[Any]:
+    """Return what is seen of a kind."""
+    return [item for item in chart.plot.scene().items() if isinstance(item, kind) and item.isVisible()]
 
 
 @pytest.fixture
@@ -133,16 +158,16 @@ def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
 def test_every_merge_is_on_the_curve_and_every_tie_has_a_mark(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     history = charts.model.history
-    x, y = chart.curve.getData()
+    x, y, _ = curves(chart)[0]
     assert x.tolist() == list(range(1, 26))
     assert np.allclose(10.0**y, [merge.value for merge in history])
-    assert chart.ties.getData()[0].tolist() == [merge.step for merge in history if merge.ties > 1]
+    assert [x for x, _ in dots(chart, "t1", "tie")] == [merge.step for merge in history if merge.ties > 1]
 
 
 def test_vocabulary_against_symbols(charts: Charts) -> None:
     chart = charts.choose(SYMBOLS)
     assert chart.readout == "After merge 12: 57 tokens, 156 symbols in the corpus"
-    x, y = chart.curve.getData()
+    x, y, _ = curves(chart)[0]
     assert (x[0], y[0], x[-1], y[-1]) == (45, 171, 70, charts.model.history.symbols_after(25))
 
 
@@ -153,13 +178,13 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     rows = [TextChange(3, "x", 24), TextChange(14, "y", 20)]
     charts.changes.set_rows(rows, start=TextSummary(words=8, tokens=26, unknown=0))
     charts.bench.wait(lambda: chart.readout.endswith(", 3 in the live text"))
-    x, y = chart.live.getData()
+    x, y, _ = curves(chart)[1]
     assert (x[0], y[0], x[-1], y[-1]) == (0, 26 / 8, 25, 20 / 8)
     charts.bench.seek(14)
     assert chart.readout.endswith(", 2.500 in the live text")
     charts.judging.tell({"score": HeldOutFigure(5.25), "count": HeldOutFigure(4.0)})
-    charts.bench.wait(lambda: [*chart.held_out.getData()[1]] == [5.25])
-    assert chart.y_range[1] > 5.25
+    charts.bench.wait(lambda: dots(chart, "o", "accent_ink") == [(25, 5.25)])
+    assert chart.drawing.y.range[1] > 5.25
     charts.bench.seek(25)
     assert chart.readout.endswith(", 2.500 in the live text, 5.250 in held-out text")
     charts.changes.set_rows([], start=TextSummary(words=0, tokens=0, unknown=0))
@@ -167,22 +192,22 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     charts.judging.tell({"score": HeldOutFigure(5.25, 0.5)})
     charts.bench.wait(lambda: chart.readout.endswith(", 5.250 (50.0% unknown) in held-out text"))
     charts.judging.tell(None)
-    charts.bench.wait(lambda: not len(chart.held_out.getData()[1]))
+    charts.bench.wait(lambda: not dots(chart, "o", "accent_ink"))
 
 
 def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
     chart = charts.choose(LENGTHS)
     vocabulary = charts.model.vocabulary_at(12)
     learned = [len(token.removeprefix("##")) for token in vocabulary.tokens[45:]]
-    assert chart._learned.sum() == 12
-    assert chart._learned.tolist() == np.bincount(learned).tolist()
-    assert chart.alphabet.tolist()[:2] == [0, 40]
+    assert chart.drawing.data.learned.sum() == 12
+    assert chart.drawing.data.learned.tolist() == np.bincount(learned).tolist()
+    assert chart.drawing.data.alphabet.tolist()[:2] == [0, 40]
     for length, name in ((1, "1 character"), (2, "2 characters")):
-        chart._point_at(float(length))
+        chart.point_at(float(length))
         learned_tokens = "1 learned token" if learned.count(length) == 1 else f"{learned.count(length)} learned tokens"
-        in_alphabet = int(chart.alphabet[length])
+        in_alphabet = int(chart.drawing.data.alphabet[length])
         assert chart.readout == f"{name} · {learned_tokens} · {in_alphabet} in the alphabet"
-    chart._point_at(None)
+    chart.point_at(None)
     charts.model.seek(0)
     charts.bench.wait(lambda: chart.readout == "After merge 0: no tokens learned yet")
 
@@ -193,7 +218,7 @@ def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
     assert chart.sentence == "Counting how often tokens are used…"
     frequencies = token_frequencies(charts)
     charts.usage.tell(12, frequencies)
-    charts.bench.wait(lambda: chart.is_drawn)
+    charts.bench.wait(lambda: chart.drawing is not None)
     best = int(np.argmax(frequencies))
     token = charts.model.history.token(best)
     assert chart.readout.startswith(f"After merge 12: {token} has rank 1 of ")
@@ -211,7 +236,7 @@ def test_tokens_in_use_as_far_as_they_are_counted(charts: Charts) -> None:
     assert chart.sentence == "Counting how often tokens are used…"
     charts.usage.tell(12, [1], [*range(40, 53), 52, 51])
     charts.bench.wait(lambda: chart.readout == "After merge 12: 52 tokens in use (+1)")
-    assert [values.tolist() for values in chart.curve.getData()] == [list(range(15)), [*range(40, 53), 52, 51]]
+    assert [values.tolist() for values in curves(chart)[0][:2]] == [list(range(15)), [*range(40, 53), 52, 51]]
     charts.bench.seek(13)
     assert chart.readout == "After merge 13: 52 tokens in use (±0)"
     charts.bench.seek(14)
@@ -234,22 +259,44 @@ def token_frequencies(charts: Charts) -> list[int]:
     return found
 
 
+def test_a_chart_more_is_one_description(charts: Charts) -> None:
+    chart = StepChart(
+        "Saved", "saved", "symbol", "What merging saves", title="Symbols saved",
+        y=lambda _source: Axis("Symbols", "whole", "thousands"),
+        series=(sampled(lambda history, steps: history.symbols_after(0) - symbols_at(history, steps)),),
+        figures=lambda source, step: f"{step} of {source.count}",
+    )  # fmt: skip
+    source = ChartSource(charts.model, charts.usage, charts.changes)
+    view = ChartView(chart, source, LOOKS["dark"], charts.pane)
+    view.resize(400, 300)
+    view.show()
+    view.refresh()
+    assert view.readout == "12 of 25"
+    assert view.accessibleDescription() == "Symbols saved\n25 merges\n12 of 25"
+    assert view.drawing.y.caption == "Symbols (thousands)"
+    assert curves(view)[0].y[[0, 12]].tolist() == [0, 171 - 156]
+    assert rule(view, "text") == 12
+    charts.press(view, 20, 5)
+    assert charts.model.step == 20
+    assert b">Symbols saved</text>" in chart_picture([view], "svg")
+
+
 # -- the step
 
 
 @pytest.mark.parametrize(("index", "x", "step"), [(VALUE, 7, 7), (FERTILITY, 20, 20), (SYMBOLS, 50, 5)])
 def test_a_press_on_a_chart_goes_to_the_step(charts: Charts, index: int, x: float, step: int) -> None:
     chart = charts.choose(index)
-    low, high = chart.y_range
+    low, high = chart.drawing.y.range
     charts.press(chart, x, (low + high) / 2)
     assert charts.model.step == step
-    assert chart.step_line.value() == pytest.approx(x)
+    assert rule(chart, "text") == pytest.approx(x)
 
 
 def test_dragging_goes_through_the_steps(charts: Charts) -> None:
     chart = charts.choose(VALUE)
-    viewport, qtbot = chart.canvas._view.viewport(), charts.bench.qtbot
-    places = [QPoint(chart.canvas.place_of(step, 0).toPoint().x(), 60) for step in (5, 9, 60)]
+    viewport, qtbot = chart.plot.viewport(), charts.bench.qtbot
+    places = [QPoint(chart.plot.place_of(step, 0).toPoint().x(), 60) for step in (5, 9, 60)]
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=places[0])
     seen = [charts.model.step]
     for place in places[1:]:
@@ -262,7 +309,7 @@ def test_dragging_goes_through_the_steps(charts: Charts) -> None:
 def test_the_marks_follow_the_step_in_the_same_frame(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.model.seek(20)
-    assert chart.step_line.value() == 20
+    assert rule(chart, "text") == 20
     assert chart.readout.startswith("Merge 20: ")
 
 
@@ -293,28 +340,27 @@ def test_the_birth_of_the_selected_token_is_marked_at_once(charts: Charts) -> No
         Selection("word", text="Th"),
     ):
         charts.model.set_selection(None)
-        assert not chart.birth_line.isVisible()
+        assert rule(chart, "accent_ink") is None
         charts.model.set_selection(selection)
-        assert chart.birth_line.isVisible()
-        assert chart.birth_line.value() == 9
+        assert rule(chart, "accent_ink") == 9
         assert "Th was created at step 9" in chart.accessibleDescription()
 
 
 def test_a_token_of_the_alphabet_has_no_birth(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.model.set_selection(Selection("token", text="T"))
-    assert not chart.birth_line.isVisible()
+    assert rule(chart, "accent_ink") is None
 
 
 def test_zipf_marks_the_selection_and_sets_it(charts: Charts) -> None:
     charts.usage.tell(12, token_frequencies(charts))
     chart = charts.choose(ZIPF)
     charts.press(chart, np.log10(2), 0.5)
-    second = charts.model.history.token(int(chart._ids[1]))
+    second = charts.model.history.token(int(chart.drawing.data.ids[1]))
     assert charts.model.selection == Selection("token", text=second)
     assert chart.readout.startswith(f"After merge 12: {second} has rank 2")
     charts.bench.qtbot.keyClick(chart, Qt.Key.Key_Right)
-    assert charts.model.selection == Selection("token", text=charts.model.history.token(int(chart._ids[2])))
+    assert charts.model.selection == Selection("token", text=charts.model.history.token(int(chart.drawing.data.ids[2])))
 
 
 # -- room
@@ -325,7 +371,7 @@ def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench
     assert len(charts.pane.charts) == 6
     charts.pane.resize(420, 300)
     charts.bench.settle()
-    assert [chart.title() for chart in charts.pane.charts] == ["Merge score"]
+    assert [chart.accessibleName() for chart in charts.pane.charts] == ["Merge score"]
 
 
 def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
@@ -349,15 +395,15 @@ def test_a_hidden_pane_requests_no_figures(bench: Bench) -> None:
 def test_another_run_is_redrawn(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.bench.train(["unaffable people are affable and unable to be people"], vocab_size=60)
-    charts.bench.wait(lambda: len(chart.curve.getData()[0]) == charts.model.merge_count != 25)
+    charts.bench.wait(lambda: len(curves(chart)[0].x) == charts.model.merge_count != 25)
 
 
 def test_the_charts_have_the_colors_of_the_theme(charts: Charts) -> None:
     chart, theme = charts.choose(VALUE), charts.bench.theme
     for look in ("dark", "contrast", "light"):
         theme.set_choice(look)
-        charts.bench.wait(lambda: chart.curve.opts["pen"].color() == theme.accent)
-        assert chart.canvas._view.backgroundBrush().color() == theme.surface
+        charts.bench.wait(lambda: theme.accent in [item.opts["pen"].color() for item in items(chart, PlotCurveItem)])
+        assert chart.plot.backgroundBrush().color() == theme.surface
 
 
 @pytest.mark.parametrize("colors", LOOKS.values(), ids=LOOKS)
@@ -371,14 +417,13 @@ def test_curves_marks_and_labels_stand_out_from_the_background(colors: Colors) -
 # -- room
 
 
-def cut_labels(chart: Chart) -> list[str]:
+def cut_labels(chart: ChartView) -> list[str]:
     """Return the labels with letters outside the plot, where they are cut off."""
-    plot, cut = chart.canvas.box.sceneBoundingRect().adjusted(-1, -1, 1, 1), []
-    for item in chart.canvas._view.scene().items():
-        if isinstance(item, TextItem) and item.isVisible() and item.textItem.toPlainText():
-            edge = item.textItem.document().documentMargin()
-            if not plot.contains(item.textItem.sceneBoundingRect().adjusted(edge, edge, -edge, -edge)):
-                cut.append(item.textItem.toPlainText())
+    plot, cut = chart.plot.plot_rect().adjusted(-1, -1, 1, 1), []
+    for item in items(chart, TextItem):
+        edge = item.textItem.document().documentMargin()
+        if not plot.contains(item.textItem.sceneBoundingRect().adjusted(edge, edge, -edge, -edge)):
+            cut.append(item.toPlainText())
     return cut
 
 
@@ -401,19 +446,22 @@ def test_no_label_is_cut_off_at_any_size(bench: Bench, size: tuple[int, int], po
 def test_labels_that_fit_are_shown(bench: Bench) -> None:
     bench.train(vocab_size=150)
     chart = Charts(bench).choose(LENGTHS)
-    assert all(label.isVisible() for label in chart._labels)
-    assert not chart._labels[0].rect.intersects(chart._labels[1].rect)
+    labels = {label.toPlainText(): label for label in items(chart, TextItem)}
+    assert labels.keys() == {"Learned", "Alphabet"}
+    rects = [label.sceneBoundingRect().adjusted(4, 4, -4, -4) for label in labels.values()]
+    assert not rects[0].intersects(rects[1])
 
 
 @pytest.mark.slow
 def test_the_line_of_figures_is_hidden_completely(bench: Bench) -> None:
     charts = Charts(bench, 420, 300)
     chart = charts.choose(VALUE)
+    readout = chart.findChildren(QLabel)[-1]
     for height in range(300, 60, -7):
         charts.pane.resize(420, height)
         bench.settle()
-        seen = chart._readout.visibleRegion().boundingRect().height() if chart._readout.isVisible() else 0
-        assert seen in (0, chart._readout.fontMetrics().height())
+        seen = readout.visibleRegion().boundingRect().height() if readout.isVisible() else 0
+        assert seen in (0, readout.fontMetrics().height())
     assert not seen
 
 
@@ -446,7 +494,7 @@ def test_the_drawing_of_a_single_merge_has_no_empty_path(empty_bench: Bench, ind
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.FINISHED)
     charts = Charts(empty_bench)
     charts.usage.tell(1, [0] * 7 + [5])
-    assert charts.choose(index).is_drawn
+    assert charts.choose(index).drawing is not None
     drawing = charts.pane.picture("svg")
     assert b' d=""' not in drawing
     assert QSvgRenderer(drawing).isValid()
@@ -460,9 +508,9 @@ def test_a_token_that_looks_like_markup_is_shown_literally(empty_bench: Bench) -
     empty_bench.model.set_selection(Selection("token", text=token))
     charts = Charts(empty_bench)
     chart = charts.choose(VALUE)
-    assert chart.birth_label.textItem.toPlainText() == token
+    assert [label.toPlainText() for label in items(chart, TextItem)] == [token]
     assert chart.readout.endswith(f"→ {token}")
-    assert chart._readout.textFormat() == Qt.TextFormat.PlainText
+    assert {label.textFormat() for label in chart.findChildren(QLabel)} == {Qt.TextFormat.PlainText}
     assert charts.pane.picture("svg").count(b"&lt;img src=x&gt;") == 2  # in the line of figures, and at its birth
 
 

@@ -5,7 +5,7 @@ pyqtgraph is loaded when the pane is first shown: nothing here imports it at the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
@@ -24,12 +24,13 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.ui.panes.charts.chart import Choice
+from wordpiece_studio.ui.panes.charts.charts import all_charts
 from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -43,23 +44,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.panes.charts.chart import Chart
+    from wordpiece_studio.ui.panes.charts.plot import ChartView
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_ALL, _FIGURES = 6, 7
-_OF_USAGE = (4, 5)
 _IN_ROW = 3
 _ROOM_FOR_ALL = QSize(47, 27)  # in line heights
 _FRAME_MS = 100
-
-
-class Choice(NamedTuple):
-    """A chart, or something else that can be shown; `entry` is of the glossary."""
-
-    name: str
-    file_name: str
-    entry: str
-    tip: str
 
 
 class _Segment(QToolButton):
@@ -167,20 +157,25 @@ class ChartsPane(Pane):
         self._usage = usage
         self._theme = theme
         self._source = ChartSource(model, usage, changes, judging)
-        self._charts: list[Chart] = []
+        self._views: list[ChartView] = []
         self._wants_usage = False
         self._is_dressed = False
         self._index: int | None = None  # None: whatever fits
-        self._choices = self._named_choices()
+        self._charts = all_charts()
+        self._all, self._metrics = len(self._charts), len(self._charts) + 1
+        self._choices = (
+            *self._charts,
+            Choice(self.tr("All"), "charts", "chart", self.tr("All charts at once")),
+            Choice(self.tr("Metrics"), "metrics", "metrics",
+                   self.tr("A table that compares all runs, and tokenizers from files, on one text")),
+        )  # fmt: skip
         self.choice = ChartChoice(self._choices, self)
-        self.choice.set_available(_FIGURES, figures is not None)
-        self._save = QToolButton(self)
-        self._save.setText(self.tr("Save…"))
+        self.choice.set_available(self._metrics, figures is not None)
+        tip = self.tr("Save the current charts as an image (PNG or SVG)")
+        self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"))
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._save.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._save.setAccessibleName(self.tr("Save chart"))
-        set_plain_tooltip(self._save, self.tr("Save the current charts as an image (PNG or SVG)"))
-        self._waiting: list[Chart] = []  # to be drawn in the next turns of the event loop
+        self._waiting: list[ChartView] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._on_turn_timer_timeout)
         self._head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
         self._grid = QGridLayout()
@@ -190,9 +185,9 @@ class ChartsPane(Pane):
         self._layout = fill(QVBoxLayout(self), self._head, (self._grid, 1), margins=(4, 6, 4, 4), spacing=4)
         self.choice.chosen.connect(self.choose)
         self._save.clicked.connect(self.save_requested)
-        model.step_changed.connect(self._on_model_step_changed)
-        model.selection_changed.connect(self._on_model_selection_changed)
-        model.merges_appended.connect(self._on_model_merges_appended)
+        model.step_changed.connect(self._mark)
+        model.selection_changed.connect(self._mark)
+        self.follow(model.merges_appended)
         for source in (usage, changes, judging):
             if source is not None:
                 source.changed.connect(self._draw_anew)
@@ -200,33 +195,13 @@ class ChartsPane(Pane):
         self._restyle()
         self.set_heading(self.tr("Charts"))
 
-    def _named_choices(self) -> tuple[Choice, ...]:
-        return (
-            Choice(self.tr("Merge score"), "merge-score", "merge-score",
-                   self.tr("The score of each merge on a logarithmic axis, with ties marked")),
-            Choice(self.tr("Symbols"), "symbols-by-vocabulary-size", "symbol",
-                   self.tr("The number of symbols in the corpus at each vocabulary size")),
-            Choice(self.tr("Tokens per word"), "tokens-per-word", "fertility", self.tr(
-                   "Tokens per word in the training corpus, as merged, in the live text and, if known, in held-out "
-                   "text")),
-            Choice(self.tr("Token lengths"), "token-lengths", "token",
-                   self.tr("The distribution of token lengths in characters at the current step")),
-            Choice(self.tr("Zipf"), "zipf", "token",
-                   self.tr("How often each token is used in the corpus at the current step, most frequent first")),
-            Choice(self.tr("Tokens in use"), "tokens-in-use", "in-use",
-                   self.tr("How many distinct tokens the corpus uses after each merge")),
-            Choice(self.tr("All"), "charts", "chart", self.tr("All charts at once")),
-            Choice(self.tr("Metrics"), "metrics", "metrics",
-                   self.tr("A table that compares all runs, and tokenizers from files, on one text")),
-        )  # fmt: skip
-
     # -- contents
 
     @property
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[ChartView]:
         """The charts shown; none until the pane is first shown."""
         shown = self._shown_index()
-        return self._charts if shown == _ALL else self._charts[shown : shown + 1]
+        return self._views if shown == self._all else self._views[shown : shown + 1]
 
     @property
     def file_name(self) -> str:
@@ -235,13 +210,13 @@ class ChartsPane(Pane):
 
     def show_figures(self) -> None:
         """Show the figures of all runs; keys are now for this pane, such as the one that enlarges it."""
-        self.choose(_FIGURES)
+        self.choose(self._metrics)
         self.choice.setFocus()
         if self.face is not None:
             self.face.table.setFocus()
 
     def choose(self, index: int) -> None:
-        """Show one chart, or all of them (6) where there is room, or the figures (7)."""
+        """Show one of the choices: a chart, or all of them where there is room, or the figures."""
         self._index = index
         if self.isVisible():
             self.refresh_now()
@@ -249,13 +224,13 @@ class ChartsPane(Pane):
             self.refresh_later()
 
     def forget(self) -> None:
-        for chart in self._charts:
-            chart.forget()
-            chart.hovered = None
+        for view in self._views:
+            view.forget()
+            view.hovered = None
 
     def refresh(self) -> None:
-        if self._shown_index() != _FIGURES:
-            self._make_charts()
+        if self._shown_index() != self._metrics:
+            self._make_views()
         if not self._is_dressed:
             self._restyle()
         self._arrange()
@@ -267,9 +242,9 @@ class ChartsPane(Pane):
             self._turn_timer.start()
         else:
             self._refresh_rest()
-        self._save.setEnabled(any(chart.is_drawn for chart in self.charts))
+        self._save.setEnabled(any(view.drawing is not None for view in self.charts))
         hint = ""
-        if self._shown_index() == _FIGURES:
+        if self._shown_index() == self._metrics:
             hint = self.tr("Each run at its final step")
         elif history is not None:
             hint = self.tr("After merge {step} of {count}").format(
@@ -293,13 +268,13 @@ class ChartsPane(Pane):
 
     def picture(self, kind: str) -> bytes:
         """Return the charts shown as the content of a file, ``"png"`` or ``"svg"``."""
-        from wordpiece_studio.ui.panes.charts.chart import chart_picture
+        from wordpiece_studio.ui.panes.charts.plot import chart_picture
 
         self.refresh_now()
         self._refresh_rest()
-        if self._shown_index() == _FIGURES:
+        if self._shown_index() == self._metrics:
             raise StudioError("Metrics are a table, not a chart", "Copy the table, or choose a chart.")
-        drawn = [chart for chart in self.charts if chart.is_drawn]
+        drawn = [view for view in self.charts if view.drawing is not None]
         if not drawn:
             raise StudioError("There is no chart to save yet", "Train first, or wait until the tokens are counted.")
         return chart_picture(drawn, kind)
@@ -307,47 +282,39 @@ class ChartsPane(Pane):
     def _shown_index(self) -> int:
         has_room = self._has_room_for_all
         if self._index is None:
-            return _ALL if has_room else 0
-        return 0 if self._index == _ALL and not has_room else self._index
+            return self._all if has_room else 0
+        return 0 if self._index == self._all and not has_room else self._index
 
     @property
     def _has_room_for_all(self) -> bool:
         needed = _ROOM_FOR_ALL * self.fontMetrics().height()
         return self.width() >= needed.width() and self.height() >= needed.height()
 
-    def _make_charts(self) -> None:
-        if self._charts:
+    def _make_views(self) -> None:
+        if self._views:
             return
         # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
-        from wordpiece_studio.ui.panes.charts import charts
+        from wordpiece_studio.ui.panes.charts.plot import ChartView
 
-        kinds = (
-            charts.ValueChart, charts.SymbolsChart, charts.FertilityChart, charts.LengthsChart, charts.ZipfChart,
-            charts.InUseChart,
-        )  # fmt: skip
-        for kind in kinds:
-            chart = kind(self._source, self._theme.colors, self)
-            chart.hide()
-            chart.step_chosen.connect(self._model.seek)
-            chart.token_chosen.connect(self._on_chart_token_chosen)
-            self._charts.append(chart)
+        self._views = [ChartView(chart, self._source, self._theme.colors, self) for chart in self._charts]
 
     def _arrange(self) -> None:
-        self.choice.set_available(_ALL, self._has_room_for_all)
+        self.choice.set_available(self._all, self._has_room_for_all)
         index = self._shown_index()
+        is_all = index == self._all
         self.choice.set_index(index)
-        for number, chart in enumerate(self._charts):
-            is_shown = index in (_ALL, number)
-            if index == _ALL:
-                self._grid.addWidget(chart, *divmod(number, _IN_ROW))
-            elif is_shown:
-                self._grid.addWidget(chart, 0, 0, 1, _IN_ROW)
-            chart.set_title_visible(index == _ALL)
-            chart.setVisible(is_shown)
-        self._show_face(is_shown=index == _FIGURES)
+        for number, view in enumerate(self._views):
+            if is_all:
+                self._grid.addWidget(view, *divmod(number, _IN_ROW))
+            elif index == number:
+                self._grid.addWidget(view, 0, 0, 1, _IN_ROW)
+            view.title.setVisible(is_all)
+            view.setVisible(is_all or index == number)
+        self._show_face(is_shown=index == self._metrics)
         self._grid.setRowStretch(0, 1)
-        self._grid.setRowStretch(1, 1 if index == _ALL else 0)
-        self._want_usage(self.isVisible() and index in (_ALL, *_OF_USAGE))
+        self._grid.setRowStretch(1, 1 if is_all else 0)
+        shown = self._charts if is_all else self._charts[index : index + 1]
+        self._want_usage(self.isVisible() and any(chart.needs_usage for chart in shown))
         self._layout.activate()
 
     def _show_face(self, *, is_shown: bool) -> None:
@@ -370,30 +337,16 @@ class ChartsPane(Pane):
     def _restyle(self) -> None:
         self._is_dressed = True
         self._save.setIcon(icon("save", self._theme.text, self._theme.faint))
-        for chart in self._charts:
-            chart.restyle(self._theme.colors)
+        for view in self._views:
+            view.restyle(self._theme.colors)
 
     # -- events
 
-    def _on_chart_token_chosen(self, token: str) -> None:
-        self._model.set_selection(Selection("token", text=token))
-
-    def _on_model_step_changed(self, _step: int) -> None:
-        if not (self._is_growing and self._model.is_at_head):
-            self._mark()
-        self.refresh_later(_FRAME_MS)
-
-    def _on_model_selection_changed(self, _selection: object) -> None:
-        self._mark()
-        self.refresh_later(_FRAME_MS)
-
     def _mark(self) -> None:
-        if self.is_current:
-            for chart in self.charts:
-                if not chart.follows_step or self._source.step == self._model.step:
-                    chart.mark()
-
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        """Show the step and the selection at once, unless a training moves on; draw the rest in the next frame."""
+        if self.is_current and not (self._is_growing and self._model.is_at_head):
+            for view in self.charts:
+                view.mark()
         self.refresh_later(_FRAME_MS)
 
     def _on_theme_changed(self) -> None:
@@ -401,8 +354,8 @@ class ChartsPane(Pane):
         self.refresh_later()
 
     def _draw_anew(self) -> None:
-        for chart in self._charts:
-            chart.forget()
+        for view in self._views:
+            view.forget()
         self.refresh_later(_FRAME_MS)
 
     # -- Qt
@@ -417,6 +370,6 @@ class ChartsPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._charts or self.face is not None:
+        if self._views or self.face is not None:
             self._arrange()
             self.refresh_later()

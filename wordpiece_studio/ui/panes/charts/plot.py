@@ -1,0 +1,531 @@
+"""The one plot: two axes with a few ticks, a thin grid and any shapes; and the widget and the images that show a chart.
+
+All text is plain: captions are painted here, ticks by pyqtgraph with the painter, and labels are set as plain text.
+Nothing here takes HTML. For papers and slides, charts are drawn again at the size of the image: PNG at twice the
+pixels, or SVG, always dark on white, with a title. pyqtgraph's own SVG exporter is not used: it fails with Qt 6.12.
+
+No other module imports pyqtgraph: importing it takes a fifth of a second, so it is loaded with the first chart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyqtgraph
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QEvent,
+    QIODevice,
+    QMargins,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QImage,
+    QImageWriter,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.panes.charts.axes import BAR_WIDTH, Axis, Bars, Dots, Drawing, Label, Line, Room, Rule, Stroke
+from wordpiece_studio.ui.widgets.fields import is_alone, keep
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
+from wordpiece_studio.ui.widgets.theme import LIGHT, bold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent, QPaintDevice
+
+    from wordpiece_studio.session.chart_source import ChartSource
+    from wordpiece_studio.ui.panes.charts.axes import Shape
+    from wordpiece_studio.ui.panes.charts.chart import Chart
+    from wordpiece_studio.ui.widgets.theme import Colors
+
+graph: Any = pyqtgraph
+"""The module; it has no type hints."""
+_GAP = 6
+_RIGHT = 16.0
+_LEAST = 40
+_LOW_LINES = 9
+_SIDE = 6
+_LEAST_LINES, _READOUT_LINES = 4, 6
+"""In lines of text: the minimum height of a chart, and the height from which it shows its line of figures."""
+_LONG = 200
+_MARKS, _LABELS = 100, 200
+"""How high marks lie above shapes, and labels above both."""
+_DATA = {Line: 1, Dots: 2, Bars: 3, Rule: 1, Label: 5}
+"""How many of a shape's fields are data; the others say how it looks."""
+
+
+class _Layer:
+    """The items of pyqtgraph that show shapes; while these look the same, items only move, which costs less."""
+
+    def __init__(self, plot: Plot, height: int) -> None:
+        self._plot, self._height = plot, height
+        self._items: list[Any] = []
+        self._looks: list[tuple[object, ...]] = []
+        self.shapes: Sequence[Shape] = ()
+
+    def show(self, shapes: Sequence[Shape]) -> None:
+        """Show these shapes, from bottom to top, and no others."""
+        looks = [(type(shape), *shape[_DATA[type(shape)] :]) for shape in shapes]
+        if looks != self._looks:
+            self.clear()
+            self._looks = looks
+            for height, shape in enumerate(shapes, self._height):
+                item = self._made(shape)
+                item.setZValue(height + (_LABELS if isinstance(shape, Label) else 0))
+                self._plot.box.addItem(item, ignoreBounds=True)
+                self._items.append(item)
+        self.shapes = shapes
+        for item, shape in zip(self._items, shapes, strict=True):
+            _move(item, shape)
+
+    def clear(self) -> None:
+        for item in self._items:
+            self._plot.box.removeItem(item)
+        self._items, self._looks, self.shapes = [], [], ()
+
+    @property
+    def labels(self) -> list[tuple[Label, Any]]:
+        pairs = zip(self.shapes, self._items, strict=True)
+        return [(shape, item) for shape, item in pairs if isinstance(shape, Label)]
+
+    def _made(self, shape: Shape) -> Any:
+        pen, color = self._plot.pen, self._plot.color
+        match shape:
+            case Line():
+                return graph.PlotCurveItem(pen=pen(shape.stroke))
+            case Rule():
+                return graph.InfiniteLine(angle=90, pen=pen(shape.stroke))
+            case Label():
+                label = graph.TextItem(color=color(shape.color), fill=color("surface") if shape.has_ground else None)
+                label.setFont(self._plot.font())
+                return label
+        looks = {"pen": pen(shape.edge), "brush": graph.mkBrush(color(shape.color))}
+        if isinstance(shape, Dots):
+            return graph.ScatterPlotItem(**looks, symbol=shape.symbol, size=shape.size, useCache=False, antialias=True)
+        return graph.BarGraphItem(**looks, x=[], height=[], width=BAR_WIDTH)
+
+
+def _move(item: Any, shape: Shape) -> None:
+    match shape:
+        case Line((x, y, is_columns), stroke):
+            # An antialiased polyline of a thousand points takes Qt 20 ms, its segments one by one 3 ms; a polyline of
+            # few points has neater corners. Hundreds of vertical lines would be slow if antialiased.
+            is_long = len(x) > _LONG and stroke.style is Qt.PenStyle.SolidLine
+            item.setSegmentedLineMode("on" if is_long else "off")
+            item.setVisible(len(x) > 1)  # a line of one point would be an empty path in an SVG file
+            item.setData(x, y, connect="pairs" if is_columns else "all", antialias=not is_columns)
+        case Dots(x, y):
+            item.setData(x=x, y=y)
+        case Bars(x, bottoms, heights):
+            item.setOpts(x=x, y0=bottoms, height=heights)
+        case Rule(x):
+            item.setPos(x)
+        case Label(text):
+            item.setText(text)
+
+
+class Plot(graph.GraphicsView):  # type: ignore[misc]
+    """A pair of axes with shapes; lines are `line_scale` times as wide, for an image that is painted larger.
+
+    Signals
+    -------
+    pointed(x)
+        The pointer is over this place on the horizontal axis (float), or has left (None).
+    pressed(x)
+        The pointer was pressed at, or dragged to, this place (float).
+    """
+
+    pointed = Signal(object)
+    pressed = Signal(object)
+
+    def __init__(self, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0) -> None:
+        super().__init__(parent, background=None)
+        self._line_scale = line_scale
+        self._x, self._y = Axis(""), Axis("")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setMouseTracking(True)
+        self.setMinimumSize(1, 1)
+        self.box = graph.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
+        self._grid = graph.PlotCurveItem(connect="pairs", antialias=False)
+        self._left = graph.AxisItem("left", linkView=self.box, maxTickLength=0)
+        self._bottom = graph.AxisItem("bottom", linkView=self.box, maxTickLength=0)
+        self.centralLayout.setSpacing(0)
+        self.centralLayout.addItem(self._left, 0, 0)
+        self.centralLayout.addItem(self.box, 0, 1)
+        self.centralLayout.addItem(self._bottom, 1, 1)
+        for axis, overlap in ((self._left, 12), (self._bottom, 60)):
+            axis.setStyle(hideOverlappingLabels=overlap, tickTextOffset=4, maxTextLevel=0, tickAlpha=0)
+        self.box.addItem(self._grid, ignoreBounds=True)
+        self._left.setWidth(4 * _GAP)  # until there are numbers
+        self._drawing, self._marks = _Layer(self, 0), _Layer(self, _MARKS)
+        self.restyle(colors)
+
+    # -- contents
+
+    @property
+    def shapes(self) -> Sequence[Shape]:
+        """All that is shown, from bottom to top."""
+        return (*self._drawing.shapes, *self._marks.shapes)
+
+    @property
+    def room(self) -> Room:
+        plot, metrics = self.plot_rect(), self.fontMetrics()
+        columns, rows = (max(int(pixels), _LEAST) for pixels in (plot.width(), plot.height()))
+        return Room(columns, rows, metrics.height(), metrics.horizontalAdvance)
+
+    def draw(self, drawing: Drawing) -> None:
+        """Show axes and shapes; marks stay until there are others."""
+        room = drawing.room
+        self._x, self._y = drawing.x, drawing.y
+        self._drawing.show(drawing.shapes)
+        self.box.setRange(xRange=self._x.range, yRange=self._y.range, padding=0, disableAutoRange=True)
+        self._bottom.setTicks([self._x.ticks(max(2, int(room.columns // (3.6 * room.line))))])
+        y_ticks = self._y.ticks(max(2, int(room.rows // (1.7 * room.line))))
+        self._left.setTicks([y_ticks])
+        widest = max((QFontMetricsF(self.font()).horizontalAdvance(text) for _, text in y_ticks), default=10.0)
+        self._left.setWidth(int(widest + 2 * _GAP + 2))
+        self._arrange()
+        inside = [place for place, _ in y_ticks if self._y.range[0] <= place <= self._y.range[1]]
+        self._grid.setData(np.tile(self._x.range, len(inside)), np.repeat(np.array(inside, dtype=np.float64), 2))
+        self._place_labels()
+        self.viewport().update()
+
+    def mark(self, marks: Sequence[Shape]) -> None:
+        """Show these marks above the shapes, in place of others."""
+        self._marks.show(marks)
+        self._place_labels()
+
+    def restyle(self, colors: Colors) -> None:
+        """Apply new colors and the current font to all but the shapes, which are gone until they are drawn again."""
+        self._colors = colors
+        for layer in (self._drawing, self._marks):
+            layer.clear()
+        self.setBackground(QColor(colors.surface))
+        self._grid.setPen(self.pen(Stroke("line")))
+        for axis in (self._left, self._bottom):
+            axis.setPen(self.pen(Stroke("border")))
+            axis.setTextPen(graph.mkPen(colors.muted))
+            axis.setStyle(tickFont=self.font())
+        self._left.setPen(graph.mkPen(None))  # the grid is enough
+        self._arrange()
+
+    def color(self, name: str) -> QColor:
+        color: QColor = getattr(self._colors, name)
+        return color
+
+    def pen(self, stroke: Stroke | None) -> Any:
+        """Return a pen for a line on the axes, as wide whatever their range; for None one that draws nothing."""
+        if stroke is None:
+            return graph.mkPen(None)
+        return graph.mkPen(self.color(stroke.color), width=stroke.width * self._line_scale, style=stroke.style)
+
+    # -- geometry
+
+    def plot_rect(self) -> QRectF:
+        """Return the plot area, in pixels from the upper left corner."""
+        rect: QRectF = self.box.geometry()
+        return rect
+
+    def place_of(self, x: float, y: float) -> QPointF:
+        """Return a point of the axes in pixels from the upper left corner."""
+        place: QPointF = self.box.mapViewToScene(QPointF(x, y))
+        return place
+
+    @property
+    def _line(self) -> float:
+        return QFontMetricsF(self.font()).height()
+
+    @property
+    def _is_low(self) -> bool:
+        """Whether there is no room for a caption below the horizontal axis; it then stands above the plot."""
+        return bool(self.height() < _LOW_LINES * self._line)
+
+    def _arrange(self) -> None:
+        """Leave room for the captions, and for the numbers at the axes."""
+        self._bottom.setHeight(self._line + _GAP)
+        self.centralLayout.setContentsMargins(0, int(self._line) + _GAP, _RIGHT, 0 if self._is_low else int(self._line))
+        self.centralLayout.activate()  # otherwise it happens only after the next paint
+
+    def _place_labels(self) -> None:
+        taken: list[QRectF] = []
+        for label, item in (*self._marks.labels, *self._drawing.labels):
+            edge = item.textItem.document().documentMargin()  # no letter reaches into it
+            text, place = item.textItem.boundingRect(), self.place_of(label.x, label.y)
+            corner = place - QPointF(label.across * text.width(), label.down * text.height())
+            wanted = QRectF(corner, text.size()).adjusted(edge, edge, -edge, -edge)
+            room = self._free_room(wanted, [] if label.has_ground else taken)
+            if not label.has_ground:
+                taken.append(room)
+            item.setVisible(not room.isEmpty())
+            offset = place - room.topLeft() + QPointF(edge, edge)
+            item.setAnchor((offset.x() / text.width(), offset.y() / text.height()))
+            item.setPos(label.x, label.y)
+
+    def _free_room(self, wanted: QRectF, taken: Sequence[QRectF]) -> QRectF:
+        """Return the free place in the plot nearest to the one wanted, or above what is taken; empty if none is."""
+        plot = self.plot_rect()
+        left = min(max(wanted.left(), plot.left()), plot.right() - wanted.width())
+        inside = min(max(wanted.top(), plot.top()), plot.bottom() - wanted.height())
+        for top in (inside, *(each.top() - wanted.height() for each in taken)):
+            room = QRectF(QPointF(left, top), wanted.size())
+            if plot.contains(room) and not any(room.intersects(each) for each in taken):
+                return room
+        return QRectF()
+
+    # -- painting
+
+    def drawForeground(self, painter: QPainter, _rect: QRectF) -> None:
+        """Write above the vertical axis and below the right end of the horizontal one what they measure."""
+        line = int(self._line)
+        painter.setFont(self.font())
+        painter.setPen(QPen(self._colors.muted))
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+        room = self.rect() - QMargins(_GAP, 0, int(_RIGHT), 0)
+        upper = QRect(room.left(), 0, room.width(), line + _GAP)
+        lower = upper if self._is_low else QRect(room.left(), self.height() - line, room.width(), line)
+        x_text = f"{self._x.caption} →" if self._is_low else self._x.caption
+        painter.drawText(lower, int(flags | Qt.AlignmentFlag.AlignRight), x_text)
+        metrics = QFontMetricsF(self.font())
+        left = room.width() - (metrics.horizontalAdvance(x_text) + 2 * _GAP if self._is_low else 0)
+        y_text = metrics.elidedText(self._y.caption, Qt.TextElideMode.ElideRight, left)
+        painter.drawText(upper, int(flags | Qt.AlignmentFlag.AlignLeft), y_text)
+
+    # -- events
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        super().resizeEvent(event)
+        if event is not None:  # not while it is made
+            self._arrange()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Keep mouse events from pyqtgraph, which would pan, zoom and open menus."""
+        if event.type() == QEvent.Type.Leave:
+            self.pointed.emit(None)
+        elif isinstance(event, QMouseEvent):
+            x = self.box.mapSceneToView(event.position()).x()
+            if event.buttons() & Qt.MouseButton.LeftButton:
+                self.pressed.emit(x)
+            elif event.type() == QEvent.Type.MouseMove:
+                self.pointed.emit(x)
+            return True
+        elif event.type() in (QEvent.Type.Wheel, QEvent.Type.ContextMenu):
+            event.ignore()  # for the scroll area around the pane
+            return True
+        is_handled: bool = super().viewportEvent(event)
+        return is_handled
+
+
+class ChartView(QWidget):
+    """One chart; the pane decides when it is drawn.
+
+    Attributes
+    ----------
+    drawing
+        What is drawn; None if there is nothing, or if it has to be drawn again.
+    readout
+        The full line of figures, which may be elided on screen.
+    """
+
+    def __init__(self, chart: Chart, source: ChartSource, colors: Colors, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chart, self.source = chart, source
+        self.hovered: float | None = None
+        self.drawing: Drawing | None = None
+        self._drawn: object = None  # what the drawing was made from
+        self.readout = ""
+        self._colors = colors
+        self.plot = Plot(colors, self)
+        self.title = plain_label(chart.title, self, role="heading")
+        self._sentence = plain_label("", self, role="hint", wrap=True)
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._readout = plain_label("", self, role="hint")
+        self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        parts = self.title, (self.plot, 1), (self._sentence, 1), self._readout
+        self._layout = fill(QVBoxLayout(self), *parts, margins=(_SIDE, 4, _SIDE, 4), spacing=2)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(chart.title)
+        self.plot.pointed.connect(self.point_at)
+        self.plot.pressed.connect(self._press)
+
+    # -- for the pane
+
+    def refresh(self) -> None:
+        """Show the current state; redraw the curves only if they have changed."""
+        state = self.chart.state(self.source)
+        is_there = state is not None
+        self.plot.setVisible(is_there)
+        self._readout.setVisible(is_there and self.height() >= _READOUT_LINES * self.fontMetrics().height())
+        self._sentence.setVisible(not is_there)
+        if not is_there:
+            self.forget()
+            missing = self.chart.missing(self.source)
+            set_plain_text(self._sentence, missing)
+            self.setAccessibleDescription(missing)
+            return
+        self._layout.activate()
+        drawn = (state, self.plot.size())
+        if self.drawing is None or drawn != self._drawn:
+            self._drawn = drawn
+            self._draw()
+        self.mark()
+
+    def _draw(self) -> None:
+        for _ in range(2):  # the numbers at the axes and the captions take some of the room
+            room = self.plot.plot_rect()
+            self.drawing = self.chart.draw(self.source, self.plot.room)
+            self.plot.draw(self.drawing)
+            if self.plot.plot_rect() == room:
+                break
+
+    def forget(self) -> None:
+        """Redraw everything the next time."""
+        self.drawing = None
+
+    def mark(self) -> None:
+        """Follow the step and the selection without redrawing the curves."""
+        if self.drawing is not None:
+            self.plot.mark(self.chart.marks(self.source, self.drawing, self.hovered))
+            self.readout = self.chart.readout(self.source, self.drawing, self.hovered)
+            self.setAccessibleDescription(self.chart.summary(self.source, self.drawing))
+            room = max(self.width() - 2 * _SIDE - 2, 0)
+            cut = self._readout.fontMetrics().elidedText(self.readout, Qt.TextElideMode.ElideRight, room)
+            set_plain_text(self._readout, cut)
+            set_plain_tooltip(self._readout, self.readout if cut != self.readout else "")
+
+    def restyle(self, colors: Colors) -> None:
+        """Apply new colors; the next refresh draws the curves."""
+        self._colors = colors
+        self.plot.restyle(colors)
+        self.forget()
+        self.update()
+
+    @property
+    def sentence(self) -> str:
+        """The sentence shown where there is nothing to draw; empty otherwise."""
+        return "" if self._sentence.isHidden() else self._sentence.text()
+
+    # -- events
+
+    def minimumSizeHint(self) -> QSize:
+        line = self.fontMetrics().height()
+        return QSize(14 * line, _LEAST_LINES * line)
+
+    def sizeHint(self) -> QSize:
+        return QSize(420, 260)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.drawing is not None and self.isVisible():
+            self.refresh()
+
+    def point_at(self, place: float | None) -> None:
+        """Show the figures at a place on the horizontal axis, or again at the step."""
+        if place != self.hovered:
+            self.hovered = place
+            self.mark()
+
+    def _press(self, place: float) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.hovered = None
+        if self.drawing is not None:
+            self.chart.press(self.source, self.drawing, place)
+
+    def event(self, event: QEvent) -> bool:
+        return keep(event, self.chart.kept_keys) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.drawing is None or not is_alone(event):
+            event.ignore()
+        elif not self.chart.move(self.source, self.drawing, Qt.Key(event.key())):
+            event.ignore()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self.hasFocus():
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(QPen(self._colors.accent, 1))
+                painter.drawRoundedRect(self.rect().adjusted(1, 1, -2, -2), 4, 4)
+
+
+_ONE = QSize(960, 600)
+_SEVERAL = QSize(720, 470)
+_MARGIN = 24
+_PIXEL_RATIO = 2
+
+
+def chart_picture(views: Sequence[ChartView], kind: str) -> bytes:
+    """Return an image of one or more charts, two in a row, as the content of a file, ``"png"`` or ``"svg"``."""
+    cell = _ONE if len(views) == 1 else _SEVERAL
+    size = QSize(cell.width() * min(len(views), 2), cell.height() * ((len(views) + 1) // 2))
+    content = QByteArray()
+    buffer = QBuffer(content)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    if kind == "svg":
+        generator = QSvgGenerator()
+        generator.setOutputDevice(buffer)
+        generator.setSize(size)
+        generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
+        generator.setResolution(views[0].logicalDpiX())
+        generator.setTitle(" · ".join(view.chart.title for view in views))
+        generator.setDescription("")
+        _paint_charts(views, generator, size, cell)
+        buffer.close()
+    else:
+        image = QImage(size * _PIXEL_RATIO, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(_PIXEL_RATIO)
+        _paint_charts(views, image, size, cell, _PIXEL_RATIO)
+        QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return bytes(content.data())
+
+
+def _paint_charts(views: Sequence[ChartView], device: QPaintDevice, size: QSize, cell: QSize, scale: int = 1) -> None:
+    with QPainter(device) as painter:
+        painter.fillRect(QRectF(0, 0, size.width(), size.height()), Qt.GlobalColor.white)
+        for index, view in enumerate(views):
+            corner = QPointF(index % 2 * cell.width() + _MARGIN, index // 2 * cell.height() + _MARGIN)
+            _paint_chart(painter, view, QRectF(corner, cell.shrunkBy(QMargins(*[_MARGIN] * 4))), scale)
+
+
+def _paint_chart(painter: QPainter, view: ChartView, place: QRectF, line_scale: int) -> None:
+    """Paint title, figures and plot; lines are so many times as wide."""
+    chart, source, font, line = view.chart, view.source, view.font(), view.fontMetrics().height()
+    head = int(line * 3.2)
+    plot = Plot(LIGHT, line_scale=line_scale)
+    plot.setFont(font)
+    plot.resize(int(place.width()), int(place.height()) - head)
+    plot.grab()  # applies its size, which Qt puts off for a hidden widget
+    drawing = chart.draw(source, plot.room)
+    plot.draw(drawing)
+    plot.mark(chart.marks(source, drawing, None))
+    plot.grab()  # the first time, pyqtgraph paints the background of a label where it would be in a window
+    flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+    for height, text, text_font, color in (
+        (0, chart.title, bold(font), LIGHT.text),
+        (line * 1.3, chart.readout(source, drawing, None), font, LIGHT.muted),
+    ):
+        painter.setFont(text_font)
+        painter.setPen(QPen(color))
+        text_place = QRectF(place.x() + 6, place.y() + height, place.width(), line * 1.3)
+        painter.drawText(text_place, flags, shown(text, 300))
+    source_rect = plot.viewport().rect()
+    plot.render(painter, place.adjusted(0, head, 0, 0), source_rect, Qt.AspectRatioMode.IgnoreAspectRatio)
+    plot.deleteLater()
