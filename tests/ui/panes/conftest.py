@@ -17,6 +17,7 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.widgets.pane import Pane, Panel
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Bench:
         self.model = TrainerModel(**model)
         self.theme = Theme("light")
         self.panes: list[QWidget] = []
+        self.panels: list[Panel] = []
 
     def train(self, texts: Sequence[str] = COURSE, **config: object) -> None:
         """Train to the end and go to the last step."""
@@ -59,6 +61,15 @@ class Bench:
             pane.show()
         self.settle()
         return pane
+
+    def show_panel(self, pane: Pane, width: int, height: int) -> Panel:
+        """Show a pane under its title line."""
+        panel = Panel("panel", pane.title, pane)
+        self.panels.append(panel)
+        panel.resize(width, height)
+        panel.show()
+        self.settle()
+        return panel
 
     def show_tokenization(self) -> TokenizationPane:
         runs, bookmarks = Runs(self.model, QUndoStack(), self.model), Bookmarks(self.model, self.model)
@@ -82,9 +93,9 @@ class Bench:
 
     def close(self) -> None:
         self.model.close()
-        for pane in self.panes:
-            pane.close()
-            pane.deleteLater()
+        for part in (*self.panes, *self.panels):
+            part.close()
+            part.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QLayout, QToolButton
+from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.held_out_judging import HeldOutFigure
@@ -107,35 +107,39 @@ def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelineP
 
 def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timeline: Timeline) -> None:
     pane, judging, label = timeline.pane, timeline.judging, timeline.pane.held_out
+    panel = bench.show_panel(pane, 1200, 220)
     assert not label.isVisible()
     assert label.parentWidget() is pane.header_widget()  # it takes no height from the curve
     judging.progress = 0.437
     judging.changed.emit()
+    bench.settle()
     assert (label.isVisible(), label.text()) == (True, "Measuring held-out text: 43%")
     rates = {"likelihood": 1.268, "count": 1.25, "score": 2.856}
     judging.figures, judging.progress = {name: HeldOutFigure(rate, 0.01) for name, rate in rates.items()}, None
     judging.changed.emit()
+    bench.settle()
     whole = "Held-out: 1.27 tokens per word (Count 1.25 · Score 2.86)"
     assert label.text() == whole
     assert (label.accessibleName(), label.accessibleDescription()) == ("Held-out text", whole)
     assert "tenth of the corpus" in label.toolTip()
     assert entry_at(label, QPoint(-1, -1)) == "held-out-text"
     shown = []
-    pane.layout().setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # in the window it is scrolled
-    pane.setMinimumSize(1, 1)
+    panel.setMinimumSize(1, 1)
     for width in range(1200, 200, -50):
-        pane.resize(width, 180)
+        panel.resize(width, 220)
         bench.settle()
         shown.append(label.text() if label.isVisible() else "")
-        needed = sum(map(pane.fontMetrics().horizontalAdvance, (pane.title, pane.hint, shown[-1])))
-        assert needed < pane.width() or not shown[-1]
+        needed = sum(map(pane.fontMetrics().horizontalAdvance, (pane.title, panel.title_bar.hint, shown[-1])))
+        assert needed < panel.width() or not shown[-1]
     assert list(dict.fromkeys(shown)) == [whole, "Held-out: 1.27 tokens per word", ""]
-    pane.resize(1200, 180)
+    panel.resize(1200, 220)
     judging.figures = {"likelihood": HeldOutFigure(1.05, 0.117), "count": HeldOutFigure(1.06, 0.0251)}
     judging.changed.emit()
+    bench.settle()
     assert label.text() == "Held-out: 1.05 tokens per word, 11.7% unknown (Count 1.06, 2.5% unknown)"
     judging.figures = None
     judging.changed.emit()
+    bench.settle()
     assert not label.isVisible()
 
 

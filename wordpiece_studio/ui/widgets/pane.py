@@ -16,7 +16,6 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QLayout,
     QPushButton,
     QScrollArea,
@@ -30,18 +29,20 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.priority_row import PriorityRow
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.ui.widgets.priority_row import Forms
 
 LayoutT = TypeVar("LayoutT", bound=QBoxLayout)
 _FRAME_MS = 100
-_HEADING_MARGINS = 48  # pixels: those of the title line, and the room between title and hint
-_TABS_MARGINS = 22  # the same for tabs in place of the title
 
 
 class Pane(QWidget):
@@ -52,7 +53,7 @@ class Pane(QWidget):
     """
 
     heading_changed = Signal()
-    """:attr:`title` or :attr:`hint` has changed."""
+    """:attr:`title`, :attr:`hints` or :attr:`beside` has changed."""
 
     def __init__(self, model: TrainerModel, parent: QWidget | None = None, *, usage: TokenUsage | None = None) -> None:
         super().__init__(parent)
@@ -60,8 +61,8 @@ class Pane(QWidget):
         self._shown_usage = usage
         self._history: MergeHistory | None = model.history  # of the run that is shown
         self.title = ""
-        self.hint = ""  # muted, at the right of the title
-        self.title_room = 0  # pixels that tabs take in place of the title
+        self.hints: Sequence[str] = ("",)  # muted, at the right of the title: the first that fits is shown
+        self.beside: Forms = {}  # what parts of the title line say, before the hint
         self.is_stale = True  # a refresh is due
         self.refresh_timer = single_shot(self, self.refresh_now)
         self.refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -75,23 +76,36 @@ class Pane(QWidget):
     def close_jobs(self) -> None:
         """Cancel background jobs, if there are any, and wait for them to end."""
 
-    def set_heading(self, title: str, hint: str = "") -> None:
-        """Set title and hint, and emit `heading_changed` if they differ."""
-        if (title, hint) != (self.title, self.hint):
-            self.title, self.hint = title, hint
+    def set_heading(self, title: str, *hints: str, beside: Forms | None = None) -> None:
+        """Set what the title line says, and emit `heading_changed` if it differs; see `PriorityRow.set_forms`."""
+        heading = title, hints or ("",), beside or {}
+        if heading != (self.title, self.hints, self.beside):
+            self.title, self.hints, self.beside = heading
             self.setAccessibleName(title)
             self.heading_changed.emit()
 
-    def fitting_hint(self, title: str, *hints: str, taken: int = 0) -> str:
-        """Return the first of the hints that fits beside the title, else the last; `taken`: pixels of other parts."""
-        room = self.room_beside(title) - taken
-        fitting = (hint for hint in hints if self.fontMetrics().horizontalAdvance(hint) <= room)
-        return next(fitting, hints[-1])
+    @property
+    def hint(self) -> str:
+        """The hint where there is room for all of it."""
+        return self.hints[0]
 
-    def room_beside(self, title: str) -> int:
-        """Return the pixels beside a title in its line."""
-        title_width = self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
-        return self.width() - max(title_width + _HEADING_MARGINS, self.title_room + _TABS_MARGINS)
+    @property
+    def seen(self) -> QSize:
+        """The room for the parts: a pane that is scrolled is larger, and would remain so if they took all of it."""
+        around = self.parentWidget()
+        return self.size() if around is None else self.size().boundedTo(around.size())
+
+    def fit(self) -> None:
+        """Arrange the parts for `seen`; called whenever that has changed, or what a part needs."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.fit()
+        return super().event(event)
 
     def refresh(self) -> None:
         """Show the present state."""
@@ -259,22 +273,25 @@ class TitleBar(QFrame):
         self.title_label = plain_label(title, self, role="title")
         self._hint_label = HintLabel(self)
         self._controls: list[QWidget] = []
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(*_TITLE_MARGINS)
-        self._layout.setSpacing(10)
-        self._layout.addWidget(self.title_label)
-        self._layout.addWidget(self._hint_label, 1)
+        parts = self.title_label, (self._hint_label, 1)
+        self._layout = fill(PriorityRow(self), *parts, margins=_TITLE_MARGINS, spacing=10)
         self._fit()
 
-    def set_heading(self, title: str, hint: str) -> None:
+    @property
+    def hint(self) -> str:
+        return self._hint_label.text()
+
+    def set_heading(self, title: str, hints: Sequence[str], beside: Forms) -> None:
+        """Set the title, the forms of the hint, and those of controls, which come before it."""
         if title:
             set_plain_text(self.title_label, title)
-        self._hint_label.show_text(hint)
+        self._layout.set_forms({**beside, self._hint_label: hints})
 
     def add_widget(self, widget: QWidget) -> None:
         """Put a control at the right end of the line."""
         self._controls.append(widget)
         self._layout.addWidget(widget)
+        self._layout.take_rest = getattr(widget, "take_rest", None)
 
     def least_width(self) -> int:
         """Return the width in pixels of the title and the controls; tabs that are wider lie above the line."""
@@ -326,6 +343,8 @@ class PaneArea(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if isinstance(self._pane, Pane):
+            self._pane.fit()
         self._fit_pane()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -382,8 +401,6 @@ class Panel(QFrame):
     def make_room(self, width: int) -> None:
         """Leave so many pixels of the title line to tabs, in place of the title; 0 shows the title."""
         self.title_bar.make_room(width)
-        if isinstance(self._pane, Pane):
-            self._pane.title_room = width
 
     def _fill_title_bar(self) -> None:
         header_widget = getattr(self._pane, "header_widget", None)
@@ -396,6 +413,6 @@ class Panel(QFrame):
         self._on_pane_heading_changed()
 
     def _on_pane_heading_changed(self) -> None:
-        title = getattr(self._pane, "title", self.windowTitle())
-        hint = getattr(self._pane, "hint", "")
-        self.title_bar.set_heading(str(title), str(hint))
+        pane = self._pane
+        hints = pane.hints if isinstance(pane, Pane) else (getattr(pane, "hint", ""),)
+        self.title_bar.set_heading(getattr(pane, "title", self.windowTitle()), hints, getattr(pane, "beside", {}))

@@ -6,7 +6,7 @@ from enum import IntEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
@@ -34,7 +34,6 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtCore import QObject
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
@@ -214,7 +213,7 @@ class CorpusPane(Pane):
             self.find_bar.close_bar()
         self._page_bar.refresh(self.face is Face.TEXT)
         self.counts_offer.set_wanted(self.face is not Face.WORDS)
-        self._fit()
+        self.fit()
 
     def _show_note(self) -> None:
         notes = []
@@ -276,44 +275,20 @@ class CorpusPane(Pane):
             column = self._document.text_position(self.editor.textCursor().position()) - start
         self.line_view.show_line(number, line, column, self._counting.pipeline, config)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
     def minimumSizeHint(self) -> QSize:
         """Use the actual width of wrapped texts; Qt's own answer assumes their preferred width."""
         least, layout = super().minimumSizeHint(), self.layout()
         whole = layout.minimumHeightForWidth(self.width()) if layout is not None else 0
         return least.expandedTo(QSize(0, whole))
 
-    def event(self, event: QEvent) -> bool:
-        parent = self.parentWidget()
-        if event.type() == QEvent.Type.LayoutRequest and self.face is Face.TEXT:
-            self._give_room_to_text(self._room)
-        if event.type() == QEvent.Type.ParentChange and parent is not None:
-            parent.installEventFilter(self)
-        return super().event(event)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.parentWidget() and event.type() == QEvent.Type.Resize:
-            self._fit()
-        return super().eventFilter(watched, event)
-
-    @property
-    def _room(self) -> int:
-        """The visible height; a scrolled pane is itself higher."""
-        parent = self.parentWidget()
-        return self.height() if parent is None else min(self.height(), parent.height())
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         """Show less where there is little room, or where the files need it."""
-        is_files, room = self._document.is_files, self._room
+        is_files, room = self._document.is_files, self.seen.height()
         self.figures.set_dense(self.face is not Face.TEXT or room < _DENSE_BELOW)
         self.figures.show_choices(self.face is not Face.WORDS)
-        width = (self.parentWidget() or self).width()
-        is_narrow = width < _NARROW_BELOW
+        is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
         self.counting_bar.set_narrow(is_narrow)
-        self.files_view.set_narrow(is_narrow)
+        self.files_view.form.set_narrow(is_narrow)
         if is_files:
             self.lint_view.set_dense(room < _LOW_BELOW)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
@@ -382,5 +357,5 @@ class CorpusPane(Pane):
         counting.failed.connect(self.files_view.show_fault)
         self.faces.currentChanged.connect(self._show_face)
         for changed in (self.files_view.preview_button.toggled, document.files.changed):
-            changed.connect(self._fit)
+            changed.connect(self.fit)
         session.watch.noticed.connect(preview.read_again)

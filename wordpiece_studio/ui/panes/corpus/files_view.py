@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
     QPushButton,
-    QSizePolicy,
     QSlider,
     QSplitter,
     QToolButton,
@@ -36,6 +35,7 @@ from wordpiece_studio.ui.widgets.fields import FileDrops
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
+    FittingLabel,
     WholeLabel,
     plain_label,
     set_plain_text,
@@ -261,8 +261,7 @@ class FilesView(QWidget):
         self.form = ReadingForm(document.files.table.kind_title, self._read_as, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
-        self._sum_label = plain_label("", self, role="hint")
-        self._sum_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._sum_label = FittingLabel(self, role="hint")
         self.detail_label = WholeLabel(self, role="hint")
         self._add_button = tool_button(self.tr("Add"), self.tr("Add files or folders"), self)
         tip = self.tr("Remove the selected files from the list (Del)")
@@ -270,7 +269,7 @@ class FilesView(QWidget):
         self.preview_button = tool_button(self.tr("Preview"), self.tr("Preview the selected file"), self)
         self.preview_button.setCheckable(True)
         self.preview_button.toggled.connect(self._show_parts)
-        self._is_dense = self._is_narrow = False
+        self._is_dense = False
         tip = self.tr("Move up, to be read earlier (Alt+Up)")
         self._up_button = tool_button("", tip, self, lambda: self._move(-1))
         tip = self.tr("Move down, to be read later (Alt+Down)")
@@ -290,7 +289,7 @@ class FilesView(QWidget):
         files = plural(number, "1 file", "{count} files").format(count=number_text(number))
         words = " · ".join((files, data_size(table.size)))
         set_plain_tooltip(self._sum_label, words)
-        set_plain_text(self._sum_label, number_text(number) if self._is_narrow else words)
+        self._sum_label.show_forms(words, number_text(number))
         self.empty.setVisible(number == 0)
         self._body.setVisible(number > 0)
         self._bar.setVisible(number > 0)
@@ -303,12 +302,6 @@ class FilesView(QWidget):
         self._is_dense = is_dense
         self.preview_button.setVisible(is_dense)
         self._show_parts()
-
-    def set_narrow(self, is_narrow: bool) -> None:
-        self.form.set_narrow(is_narrow)
-        if is_narrow != self._is_narrow:
-            self._is_narrow = is_narrow
-            self.refresh()
 
     @property
     def shows_preview(self) -> bool:

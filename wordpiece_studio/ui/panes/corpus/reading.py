@@ -223,8 +223,9 @@ class ReadingForm(QWidget):
         self._errors_box.setCurrentIndex(-1 if errors is None else self._errors_box.findData(errors))
 
     def set_narrow(self, is_narrow: bool) -> None:
-        self._is_narrow = is_narrow
-        self._place()
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            self._place()
 
     def _place(self) -> None:
         shown = [(label, box) for label, box in self._parts if not box.isHidden()]

@@ -35,8 +35,6 @@ from wordpiece_studio.ui.widgets.token_text import merges_text, number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from PySide6.QtGui import QResizeEvent
-
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -299,9 +297,7 @@ class HistoryPane(Pane):
         self._set_hint(*(hint.format(**texts) for hint in hints))
 
     def _set_hint(self, *hints: str) -> None:
-        """Show the first hint that fits beside the title and the buttons, or none."""
-        title, taken = self.tr("Merge history"), self._controls.sizeHint().width()
-        self.set_heading(title, self.fitting_hint(title, *hints, "", taken=taken))
+        self.set_heading(self.tr("Merge history"), *hints, "")
 
     def _show_emptiness(self) -> None:
         text = ""
@@ -377,10 +373,8 @@ class HistoryPane(Pane):
         self._copying.close()
         self.rows.close()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._controls.set_wide(event.size().width() > _WIDE_LETTERS * self.fontMetrics().averageCharWidth())
-        self.refresh_later()
+    def fit(self) -> None:
+        self._controls.set_wide(self.width() > _WIDE_LETTERS * self.fontMetrics().averageCharWidth())
 
     # -- copying
 

@@ -30,8 +30,6 @@ from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, nu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QResizeEvent
-
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Formula, Merge
@@ -292,12 +290,7 @@ class ScoreboardPane(Pane):
         """Scroll later than Qt would, which assumes that wrapped texts are as high as in a very narrow pane."""
         return QSize(_LEAST_WIDTH, self._needed_height(_ARRANGEMENTS[-1]))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._share_room()
-        self._show_heading()
-
-    def _share_room(self) -> None:
+    def fit(self) -> None:
         room = self.height()
         chosen = next((each for each in _ARRANGEMENTS if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
         self._top.set_detail(chosen.detail)
@@ -318,7 +311,6 @@ class ScoreboardPane(Pane):
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
-        theme.changed.connect(self._share_room)
         self.candidates_view.item_chosen.connect(self._on_candidates_view_item_chosen)
         self.candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
         self.middle.pause_button.clicked.connect(self._model.pause)
@@ -381,7 +373,7 @@ class ScoreboardPane(Pane):
         else:
             title = self.tr("Candidates for the next merge")
         title = title.format(step=number_text(step), count=number_text(count))
-        self.set_heading(title, self.fitting_hint(title, *tie_rule_names(config.tie)))
+        self.set_heading(title, *tie_rule_names(config.tie))
 
     def _show_formula(self) -> None:
         history, config, pair = self._model.history, self._model.config, self._shown_pair()
@@ -451,7 +443,7 @@ class ScoreboardPane(Pane):
     def _show_words(self) -> None:
         request = self._request()
         self._words.show_words(request)
-        self._share_room()
+        self.fit()
         self._mark_selection()
 
     def _request(self) -> WordsRequest | None:

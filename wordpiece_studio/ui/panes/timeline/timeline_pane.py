@@ -27,7 +27,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import (
     number_text,
@@ -41,7 +41,7 @@ from wordpiece_studio.ui.widgets.token_text import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from PySide6.QtGui import QAction, QHideEvent, QResizeEvent
+    from PySide6.QtGui import QAction, QHideEvent
 
     from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_marks import MarkKind
+    from wordpiece_studio.ui.widgets.priority_row import Forms
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
@@ -217,7 +218,7 @@ class TimelinePane(Pane):
         self.selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
-        self._has_tools = self._is_made = False
+        self._has_tools = False
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._further = QToolButton(self)
         self._further.setObjectName("timeline_further")
@@ -235,7 +236,6 @@ class TimelinePane(Pane):
         right = fill(QVBoxLayout(), (self.plot, 1), legend)
         fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 8, 10, 4), spacing=14)
         self._connect()
-        self._is_made = True
         self.set_heading(self.tr("Timeline"))
 
     def header_widget(self) -> QWidget:
@@ -278,7 +278,6 @@ class TimelinePane(Pane):
         self.held_out = plain_label("", self, role="hint")
         self.held_out.setAccessibleName(self.tr("Held-out text"))
         explain("held-out-text", self.held_out)
-        self.held_out.setMinimumWidth(1)  # it is shown only where there is room for it
         self.held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
         tip = self.tr("A tenth of the corpus is held out. Vocabularies trained on the rest, one per objective, split "
                       "it into this many tokens per word; fewer is better.")  # fmt: skip
@@ -287,25 +286,15 @@ class TimelinePane(Pane):
         self._header = QWidget(self)
         fill(QHBoxLayout(self._header), self.held_out, self._parting, self.stretch, spacing=-1)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and self._is_made:
-            self._fit()
-
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
         super().hideEvent(event)
         self.partings.stop()
         self.refresh_later()
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
         """In a low pane, give the room of the legend to the curve."""
         self.legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
-        self._show_step()
 
     def _connect(self) -> None:
         model, marks = self._model, self._marks
@@ -429,53 +418,38 @@ class TimelinePane(Pane):
         where = self.tr("Step {step} of {count}").format(step=step, count=count)
         if model.history is not None and not model.history.has_steps:
             where = self.tr("Final vocabulary")
-        said = " · ".join((where, *compared[:1]))
-        self._show_parting(said)
-        self._show_held_out(said)
-        self.set_heading(self.tr("Timeline"), self._hint_text(said))
+        self._show_parting()
+        held_out = self._held_out_forms()
+        self.held_out.setAccessibleDescription(held_out[0])
+        beside: Forms = {self._parting: (*parting_words(self._known_partings), ""), self.held_out: held_out}
+        self.set_heading(self.tr("Timeline"), *self._hints(" · ".join((where, *compared[:1]))), beside=beside)
         self.plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
-    def _show_parting(self, where: str) -> None:
-        """Say where other runs part from the one shown, as far as there is room for it beside `where`."""
+    def _show_parting(self) -> None:
+        """Say all of where other runs part from the one shown, whatever there is room for."""
         found = self._known_partings
-        taken = self.fontMetrics().horizontalAdvance(where) + 3 * _BETWEEN + self._width_of(self.stretch)
-        text = self.fitting_hint(self.title, *parting_words(found), "", taken=taken)
-        self._parting.setVisible(bool(text))
-        self._parting.setEnabled(any(each.step for each in found))
-        if text != self._parting.text():
-            self._parting.setText(text)
-            said = "\n".join(parting_words((each,))[0] for each in found)
-            self._parting.setAccessibleName(said)
-            tip = self.tr("Go to the step where they diverge") if any(each.step for each in found) else ""
-            set_plain_tooltip(self._parting, "\n".join(filter(None, (said, tip))))
-
-    @staticmethod
-    def _width_of(part: QWidget) -> int:
-        return 0 if part.isHidden() else part.sizeHint().width() + _BETWEEN
-
-    def _show_held_out(self, where: str) -> None:
-        """Say what the objectives make of held-out text, as far as there is room for it beside `where`."""
-        room_taken = self.fontMetrics().horizontalAdvance(where) + 2 * _BETWEEN
-        room_taken += self._width_of(self.stretch) + self._width_of(self._parting)
-        text = self.fitting_hint(self.title, *self._held_out_forms(), "", taken=room_taken)
-        set_plain_text(self.held_out, text)
-        self.held_out.setAccessibleDescription(text)
-        self.held_out.setVisible(bool(text))
+        leads_there = any(each.step for each in found)
+        said = "\n".join(parting_words((each,))[0] for each in found)
+        self._parting.setEnabled(leads_there)
+        self._parting.setAccessibleName(said or self.tr("Where other runs diverge from the current run"))
+        tip = self.tr("Go to the step where they diverge") if leads_there else ""
+        set_plain_tooltip(self._parting, "\n".join(filter(None, (said, tip))))
 
     def _held_out_forms(self) -> tuple[str, ...]:
-        """Return what is said about held-out text, and a shorter form."""
+        """Return what is said about held-out text, a shorter form, and none."""
         judging = self._judging
         if judging.figures is None and judging.progress is None:
-            return ()
+            return ("",)
         if judging.figures is None:
-            return (self.tr("Measuring held-out text: {percent}%").format(percent=int(100 * (judging.progress or 0))),)
+            percent = int(100 * (judging.progress or 0))
+            return self.tr("Measuring held-out text: {percent}%").format(percent=percent), ""
         (_, figure), *others = judging.figures.items()
         said = self.tr("Held-out: {rate} tokens per word")
         if figure.loses_text:
             said = self.tr("Held-out: {rate} tokens per word, {share} unknown")
         short = said.format(rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}")
         named = " · ".join(self._rate_words(objective, each) for objective, each in others)
-        return f"{short} ({named})", short
+        return f"{short} ({named})", short, ""
 
     def _rate_words(self, name: str, figure: HeldOutFigure) -> str:
         text = self.tr("{objective} {rate}, {share} unknown") if figure.loses_text else self.tr("{objective} {rate}")
@@ -491,15 +465,15 @@ class TimelinePane(Pane):
             return "" if self._comparison.lanes() else why
         return self.tr("No merges yet. The curve appears here after the first one.")
 
-    def _hint_text(self, where: str) -> str:
+    def _hints(self, where: str) -> tuple[str, ...]:
         model = self._model
         if model.history is None:
-            return self.tr("Nothing trained yet")
+            return (self.tr("Nothing trained yet"),)
         said = self._said or (self.tr("running to a breakpoint") if self._marks.run.is_waiting else "")
         if said or model.state is TrainerState.TRAINING:
-            return " · ".join((where, said or self.tr("training")))
+            return (" · ".join((where, said or self.tr("training"))),)
         if not model.history.has_steps:
-            return where
+            return (where,)
         keys = self.tr("← → step · {change} next change to the text · {compare} compare with this step")
         if self._has_tools:
             keys = self.tr(
@@ -511,8 +485,7 @@ class TimelinePane(Pane):
             compare=self._actions.compare_step.shortcut().toString(),
         )
         short = self.tr("← → step · drag, click or scroll")
-        taken = sum(map(self._width_of, (self.held_out, self._parting, self.stretch)))
-        return self.fitting_hint(self.title, f"{where} · {named}", f"{where} · {short}", where, taken=taken)
+        return f"{where} · {named}", f"{where} · {short}", where
 
     def _curve_text(self) -> str:
         config = self._model.config

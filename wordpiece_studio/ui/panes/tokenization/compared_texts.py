@@ -93,9 +93,8 @@ _BELOW_HEADING = 1
 class _Line(QWidget):
     """The heading and the chips of one run."""
 
-    def __init__(self, theme: Theme, ask: Ask, make_room: Callable[[], None], parent: QWidget) -> None:
+    def __init__(self, theme: Theme, ask: Ask, parent: QWidget) -> None:
         super().__init__(parent)
-        self._make_room = make_room
         self.heading = RunHeading(theme, self)
         self.live = LiveText()
         self.step: ComparedStep | None = None
@@ -122,9 +121,7 @@ class _Line(QWidget):
 
     def _on_chips_height_changed(self, height: int) -> None:
         self._content_height = height
-        if self.chips_height(self._rows) != self.chips.minimumHeight():
-            self.set_rows(self._rows)
-            self._make_room()
+        self.set_rows(self._rows)
 
     def _describe(self, place: ChipPlace) -> str:
         word = self.live.lines.word_at(*place[:2])
@@ -138,8 +135,6 @@ class ComparedTexts(QWidget):
     ----------
     ask
         Called with the `LineKey` of a line, and what its chips emitted as `chosen`.
-    make_room
-        Called when another height is needed.
 
     Attributes
     ----------
@@ -149,11 +144,9 @@ class ComparedTexts(QWidget):
         The steps at which the other runs change the text.
     """
 
-    def __init__(
-        self, comparison: Comparison, theme: Theme, ask: Ask, make_room: Callable[[], None], parent: QWidget
-    ) -> None:
+    def __init__(self, comparison: Comparison, theme: Theme, ask: Ask, parent: QWidget) -> None:
         super().__init__(parent)
-        self._ask, self._make_room = ask, make_room
+        self._ask = ask
         explain("comparison", self)
         self._comparison = comparison
         self._theme = theme
@@ -177,7 +170,6 @@ class ComparedTexts(QWidget):
     def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
         """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""
         others = self._comparison.texts() if run is not None else []
-        was_seen = not self.isHidden()
         self.heading.setVisible(bool(others))
         self.setVisible(bool(others))
         if run is not None and others:
@@ -192,8 +184,6 @@ class ComparedTexts(QWidget):
         lines = zip(others, self._lines, strict=False)
         aligned = {each.run: line.live for each, line in lines if each.bookmark is None and not each.is_longest_first}
         self.changes.set_texts(aligned)
-        if was_seen != bool(others):
-            self._make_room()
 
     def line(self, key: LineKey) -> LiveText | None:
         return next((line.live for line in self._lines if line.key == key and not self.isHidden()), None)
@@ -218,19 +208,16 @@ class ComparedTexts(QWidget):
         self.differing = frozenset() if live is None else differing_words([live, *(line.live for line in self._lines)])
         for line in self._lines:
             line.chips.set_framed(self.differing)
-        if bool(self.differing) == self.legend.isHidden():
-            self.legend.setVisible(bool(self.differing))
-            self._make_room()
+        self.legend.setVisible(bool(self.differing))
 
     def _show_lines(self, others: Sequence[ComparedStep], names: dict[Run, str], text: str) -> None:
-        before = len(self._lines)
         while len(self._lines) > len(others):
             line = self._lines.pop()
             self._layout.removeWidget(line)
             line.hide()
             line.deleteLater()
         while len(self._lines) < len(others):
-            line = _Line(self._theme, self._ask, self._make_room, self)
+            line = _Line(self._theme, self._ask, self)
             self._layout.insertWidget(len(self._lines), line)
             self._lines.append(line)
             line.show()
@@ -243,8 +230,6 @@ class ComparedTexts(QWidget):
             where = self.tr("final") if each.is_at_end else self._step_text(each.run, each.step)
             line.heading.show_run(each.run, step_name(each, names), where, figures_text(line.live))
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.label))
-        if len(self._lines) != before:
-            self._make_room()
 
 
 def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:

@@ -330,16 +330,10 @@ class LiveField(QFrame):
     """Editor and options in one frame, no higher than its contents; the frame shows the keyboard focus."""
 
     def __init__(
-        self,
-        theme: Theme,
-        decode: Callable[[Sequence[int]], str | None],
-        make_room: Callable[[], None],
-        parent: QWidget | None = None,
+        self, theme: Theme, decode: Callable[[Sequence[int]], str | None], parent: QWidget | None = None
     ) -> None:
-        """`make_room` is called when a note has appeared or disappeared."""
         super().__init__(parent)
         self._theme = theme
-        self._make_room = make_room
         self.setObjectName("live_field")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.edit = LiveEdit(*_LINES, self)
@@ -382,7 +376,6 @@ class LiveField(QFrame):
             tip = self.tr("Replace your text with this one, which suits the corpus; Undo brings yours back")
             items = [FlowItem(self.tr("Try: {text}").format(text=text), "link", target=text, tip=tip)]
         self.offer.show_items(items, self.tr("Suggested text"))
-        self._make_room()
 
     def _on_offer_chosen(self, text: str) -> None:
         self.edit.setFocus()  # the link, which had it, goes
@@ -400,7 +393,6 @@ class LiveField(QFrame):
             text = text.format(most=number_text(MOST_CHARACTERS), count=number_text(count))
         set_plain_text(self.limit, text)
         self.limit.setVisible(bool(text))
-        self._make_room()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):

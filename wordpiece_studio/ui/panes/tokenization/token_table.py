@@ -392,8 +392,6 @@ class ChangesView(QWidget):
     ----------
     go
         Called with the step that belongs to a row that is clicked, and the token that this row's step made.
-    make_room
-        Called when another height is needed.
     """
 
     def __init__(
@@ -405,10 +403,9 @@ class ChangesView(QWidget):
         parent: QWidget,
         *,
         go: Callable[[int, str], None],
-        make_room: Callable[[], None],
     ) -> None:
         super().__init__(parent)
-        self._go, self._make_room = go, make_room
+        self._go = go
         self._changes = changes
         self._comparison, self._compared = comparison, compared
         self._step = 0
@@ -453,7 +450,7 @@ class ChangesView(QWidget):
             self._show(merged, merged.steps)
         self._show_title()
         if len(self.rows) != before:
-            self._make_room()
+            self.updateGeometry()  # more rows need more height
 
     def _show(self, rows: Sequence[TextChange], steps: NDArray[np.int64]) -> None:
         """Show these rows. Rows that are only appended move nothing."""

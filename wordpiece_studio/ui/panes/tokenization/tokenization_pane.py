@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.breakpoints import made_by
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.panes.tokenization.compared_texts import MOST_ROWS, ComparedTexts
@@ -38,8 +37,6 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
-
-    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -118,23 +115,14 @@ def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tup
     >>> _shared_room(260, _Wanted(700, 200), _Wanted(300, 90), _Wanted(900, 90))
     (170, 90, 0)
     """
-    if not why.all:
-        below = min(max(room * 3 // 10, changes.least), changes.all)
-        if top.all > room - below:
-            below = min(changes.least, changes.all)
-            if room - below < top.all <= room:
-                return room, 0, 0  # without the list of changes, everything above it fits
-        high = max(min(top.all, room - below), min(top.least, room))
-        return (high, 0, room - high) if room - high >= min(changes.least, changes.all) else (room, 0, 0)
-    has_changes = bool(changes.all) and room - top.least - why.least >= changes.least
-    below = why.least + (changes.least if has_changes else 0)
-    high = max(min(top.all, room - below), min(top.least, room))
-    high = min(high, max(room - why.least, 0))
-    rest = room - high
-    if not has_changes:
-        return high, rest, 0
-    answer = max(why.least, min(why.all, rest - changes.least))
-    return high, answer, rest - answer
+    least = why.least + changes.least
+    fits_alone = not why.all and room - least < top.all <= room
+    if not changes.all or room < top.least + least or fits_alone:
+        high = max(min(top.all, room - why.least), 0) if why.all else room
+        return high, room - high, 0
+    high = min(top.all, room - least)
+    answer = max(why.least, min(why.all, room - high - changes.least))
+    return high, answer, room - high - answer
 
 
 class TokenizationPane(Pane):
@@ -151,9 +139,8 @@ class TokenizationPane(Pane):
         self._note = UnknownNote(model.counts, model.history)
         self._asked: tuple[ChipPlace, bool, LineKey | None] | None = None
         """A chip, whether its end is asked about, and the line of what is compared; None: of the run shown."""
-        self._is_low = self._is_made = False
-        self._share_timer = single_shot(self, self._share_room)
-        self._field = LiveField(theme, self._decoded, self._share_later, self)
+        self._is_low = False
+        self._field = LiveField(theme, self._decoded, self)
         self.edit, self.options = self._field.edit, self._field.options
         self._texts = PieceTexts(self.live, self.options, self)
         self.chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
@@ -172,10 +159,9 @@ class TokenizationPane(Pane):
         self.unknown_label = self._unknown_box.label
         self.why = WhyHere(theme, self._select_token, self)
         self._comparison = comparison
-        self._compared = ComparedTexts(comparison, theme, self._ask_about, self._share_later, self)
-        self.changes_view = ChangesView(
-            changes, comparison, self._compared.changes, theme, self, go=self._go_to_change, make_room=self._share_later
-        )
+        self._compared = ComparedTexts(comparison, theme, self._ask_about, self)
+        found = self._compared.changes
+        self.changes_view = ChangesView(changes, comparison, found, theme, self, go=self._go_to_change)
         self._finder = ChangesFinder(model, changes, self._compared.changes, self)
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self.chips)
@@ -184,7 +170,6 @@ class TokenizationPane(Pane):
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._lay_out()
         self._connect()
-        self._is_made = True
         self.set_heading(self.tr("Live tokenization"))
         self._on_options_changed()
         self.set_text(self.tr("This is the Hugging Face course!"))
@@ -287,7 +272,7 @@ class TokenizationPane(Pane):
         title, where = self.tr("Live tokenization"), self.tr("Merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
         whole = " · ".join((where, self.tr("follows the timeline")))
-        self.set_heading(title, self.fitting_hint(title, whole, where, ""))
+        self.set_heading(title, whole, where, "")
 
     def _show_tokens(self) -> None:
         self.chips.set_fresh(self._fresh_id())
@@ -316,37 +301,20 @@ class TokenizationPane(Pane):
             total = self._changes.summary_at(self._model.step).unknown
             text = self._note.text(tokenizer.explain(words[0]), tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
-        self._share_later()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and self._is_made:
-            self._fit()
-            self._share_later()
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         """Show less in a pane of few lines."""
-        is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
+        is_low = self.seen.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
             self._field.make_small(self._is_low and self._is_comparing)
             self._show_ladder()
-        self._show_heading()
         self._share_room()
-
-    def _share_later(self) -> None:
-        """Share the height once all current changes are complete."""
-        self._share_timer.start()
 
     def _share_room(self) -> None:
         """Give the parts the height they need, unless the user has dragged an edge."""
-        self._share_timer.stop()
         why = self._wanted_why()
         top = self._wanted_top(why.least)
         if self._is_shared_by_hand:
@@ -362,7 +330,7 @@ class TokenizationPane(Pane):
 
     @property
     def _room(self) -> int:
-        return self._splitter.height() - 2 * self._splitter.handleWidth()
+        return self.seen.height() - 2 * self._splitter.handleWidth()
 
     def _wanted_top(self, least_below: int) -> _Wanted:
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
@@ -436,13 +404,11 @@ class TokenizationPane(Pane):
             born = partial(birth_step, history, merges)
             self.why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
         self.why.show()
-        self._share_later()
 
     def _show_question(self) -> None:
         self.why.hide()
         self.changes_view.show()
         self._can_ask = self.live.tokenizer is not None
-        self._share_later()
 
     def _fresh_id(self) -> int | None:
         history, step = self._model.history, self._model.step
@@ -491,7 +457,6 @@ class TokenizationPane(Pane):
         frame = 2 * self.chips.frameWidth()
         limit = max(height + frame, _LEAST_HEIGHT)
         self._shown.setMaximumHeight(_NO_LIMIT if self.options.as_table else limit)
-        self._share_later()
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
         self._ask_about(None, chosen)
@@ -529,7 +494,6 @@ class TokenizationPane(Pane):
         self._field.decode_box.setVisible(is_wanted)
         if is_wanted:
             self._field.decode_box.field.setFocus()
-        self._share_later()
 
     def _on_splitter_moved(self) -> None:
         self._is_shared_by_hand = True

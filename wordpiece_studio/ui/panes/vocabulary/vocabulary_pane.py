@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
 _ONLY: Kind = "only"
-_NARROWEST, _WIDEST = 70, 260  # pixels of the search field
+_NARROWEST = 70  # pixels of the search field
 _SPACING = 6
 _PAUSE_MS = 120
 """Delay after the last key: a half-written regular expression is often invalid."""
@@ -85,7 +86,6 @@ class VocabularyControls(QWidget):
         self._field.setAccessibleName(self.tr("Search tokens in the vocabulary"))
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(_NARROWEST)
-        self._field.setMaximumWidth(_WIDEST)
         self._field.installEventFilter(self)
         tip = self.tr("Search with a regular expression, such as ^##.*ing$")
         self._pattern = tool_button(".*", tip, self, name=self.tr("Search with a regular expression"))
@@ -94,6 +94,7 @@ class VocabularyControls(QWidget):
         self._kinds.setAccessibleName(self.tr("Which tokens are shown"))
         explain("token", self._field, self._kinds)
         self._kinds.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._kinds.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         for kind, text in zip(_KINDS, self._kind_names(), strict=False):
             self._kinds.addItem(text, kind)
         self.error = WholeLabel(role="error")
@@ -115,13 +116,12 @@ class VocabularyControls(QWidget):
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
 
-    def least_width(self) -> int:
-        others = self._pattern.sizeHint().width() + self._kinds.sizeHint().width()
-        return _NARROWEST + others + 2 * _SPACING
-
-    def widen_field(self, spare: int) -> None:
-        """Let the search field be so many pixels wider than it must be, within its limits."""
-        self._field.setMaximumWidth(min(max(_NARROWEST, _NARROWEST + spare), _WIDEST))
+    def take_rest(self, room: int) -> None:
+        """Let the search field be so many pixels wider than it must be."""
+        width = _NARROWEST + max(room, 0)
+        if width != self._field.maximumWidth():
+            self._field.setMaximumWidth(width)
+            self.updateGeometry()  # at once: the row is being laid out
 
     def show_error(self, text: str) -> None:
         """Show the error in the regular expression; an empty `text` hides it."""
@@ -193,7 +193,6 @@ def _sign(items: VocabularyItems, token_id: int) -> str:
 
 TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
 _ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\\\"}
-_BETWEEN = 10  # pixels between the parts of the title bar
 
 
 def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
@@ -290,12 +289,7 @@ class VocabularyPane(Pane):
             return
         numbers = items.numbers(history.vocabulary_size(self._model.step))
         self.controls.show_numbers(numbers)
-        title = self.tr("Vocabulary")
-        is_above = self.controls.parentWidget() is self
-        taken = _BETWEEN + (0 if is_above else self.controls.least_width())
-        hint = self.fitting_hint(title, *self._hints(numbers), taken=taken)
-        self.controls.widen_field(self.room_beside(title) - taken - self.fontMetrics().horizontalAdvance(hint))
-        self.set_heading(title, hint)
+        self.set_heading(self.tr("Vocabulary"), *self._hints(numbers))
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
         shown = self.table.rowCount()
@@ -396,10 +390,6 @@ class VocabularyPane(Pane):
             copy_text(_vocabulary_tsv(self.table, ids))
 
     # -- events
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._show_heading()
 
     def _on_scroll_bar_action_triggered(self) -> None:
         self._is_scrolled_away = True
