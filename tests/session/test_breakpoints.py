@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.breakpoints import Breakpoints, BreakpointSearch
+from wordpiece_studio.session.breakpoints import Breakpoints, BreakpointSearch, BreakpointWatch, Hit
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.storage.view import KINDS, Breakpoint
@@ -205,7 +205,7 @@ def test_a_hostile_pattern_is_abandoned(qtbot: QtBot, model: TrainerModel) -> No
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
     with qtbot.waitSignal(marks.watch.faulted) as faulted:
         marks.breakpoints.add(Breakpoint("pattern", HOSTILE))
-    assert "takes too long" in str(faulted.args[1])
+    assert "takes too long" in str(faulted.args[0])
     assert not marks.breakpoints.enabled
 
 
@@ -279,21 +279,20 @@ def test_playing_at_the_head_of_a_training_follows_no_further(
     assert (model.step, max(seen)) == (wanted, wanted)
 
 
-class Stub:
+class Stub(BreakpointWatch):
     """A watch with one hit, of a history that cannot be searched."""
 
     is_set, is_searching = True, False
 
     def __init__(self, model: TrainerModel, step: int) -> None:
-        self._model, self._step = model, step
+        super().__init__(model, Breakpoints(model), model)
+        self._step = step
 
     @property
     def known(self) -> int:
         return self._model.merge_count
 
     def next_hit(self, after: int, last: int) -> object:
-        from wordpiece_studio.session.breakpoints import Hit
-
         return Hit(self._step, ()) if after < self._step <= last else None
 
 
@@ -304,22 +303,33 @@ def test_running_goes_from_hit_to_hit_and_back(qtbot: QtBot, marks: StepMarks, m
     size = model.history.vocabulary_size(0)
     for more in (10, 20):
         marks.breakpoints.add(Breakpoint("size", number=size + more))
+    player = Player(model, watch=marks.watch)
     first, second = marks.watch.steps.tolist()
     seen = []
-    for move in (marks.run.run, marks.run.run, marks.run.run_back, marks.run.run_back):
+    for move in (player.run, player.run, player.run_back, player.run_back):
         move()
         seen.append(model.step)
     assert seen == [first, second, first, first]
     model.seek(second)
-    with qtbot.waitSignal(marks.run.ended):
-        marks.run.run()
+    with qtbot.waitSignal(player.halted) as halted:
+        player.run()
+    assert halted.args == [None]
     assert model.is_at_head
+
+
+def test_running_to_a_breakpoint_ends_playing(marks: StepMarks, model: TrainerModel) -> None:
+    marks.breakpoints.add(Breakpoint("size", number=model.history.vocabulary_size(0) + 10))
+    player = Player(model, watch=marks.watch)
+    player.play()
+    player.run()
+    assert (model.step, player.is_playing, player.is_running) == (marks.watch.steps[0], False, False)
 
 
 @pytest.mark.parametrize("state", ["training", "paused", "stopped"])
 def test_running_trains_on_and_pauses_at_the_hit(qtbot: QtBot, model: TrainerModel, state: str) -> None:
     counts = random_counts(3, words=3000, letters="abcdefgh")
     marks = StepMarks(model, model)
+    player = Player(model, watch=marks.watch)
     model.start(counts, TrainingConfig(vocab_size=None, max_merges=4000), paused=state != "training")
     qtbot.waitUntil(lambda: model.history is not None)
     if state != "training":
@@ -328,25 +338,28 @@ def test_running_trains_on_and_pauses_at_the_hit(qtbot: QtBot, model: TrainerMod
         model.stop()
     wanted = model.history.vocabulary_size(0) + 150
     marks.breakpoints.add(Breakpoint("size", number=wanted))
-    with qtbot.waitSignal(marks.run.halted) as halted:
-        marks.run.run()
+    with qtbot.waitSignal(player.halted) as halted:
+        player.run()
     step = halted.args[0].step
     assert model.history.vocabulary_size(step) == wanted > model.history.vocabulary_size(step - 1)
     qtbot.waitUntil(lambda: model.state is TrainerState.PAUSED)
-    assert (model.step, marks.run.is_waiting) == (step, False)
+    assert (model.step, player.is_running) == (step, False)
     assert model.merge_count < 4000
 
 
 def test_running_ends_with_the_training(qtbot: QtBot, model: TrainerModel) -> None:
     marks = StepMarks(model, model)
+    player = Player(model, watch=marks.watch)
     model.start(random_counts(3), TrainingConfig(vocab_size=None, max_merges=50), paused=True)
     qtbot.waitUntil(lambda: model.state is TrainerState.PAUSED)
     marks.breakpoints.add(Breakpoint("token", "nowhere"))
-    with qtbot.waitSignal(marks.run.ended):
-        marks.run.run()
-    assert (model.state, model.step, marks.run.is_waiting) == (TrainerState.FINISHED, 50, False)
+    with qtbot.waitSignal(player.halted) as halted:
+        player.run()
+    assert halted.args == [None]
+    assert (model.state, model.step, player.is_running) == (TrainerState.FINISHED, 50, False)
 
 
 def test_without_breakpoints_nothing_runs(marks: StepMarks, model: TrainerModel) -> None:
-    marks.run.run()
-    assert (model.step, marks.run.is_waiting) == (0, False)
+    player = Player(model, watch=marks.watch)
+    player.run()
+    assert (model.step, player.is_running) == (0, False)

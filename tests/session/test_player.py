@@ -38,7 +38,7 @@ def test_it_plays_every_step_and_stops_at_the_end(qtbot: QtBot, model: TrainerMo
     seen = steps_of(model)
     player = Player(model, watch=StepMarks(model, model).watch)
     player.set_speed(50)
-    with qtbot.waitSignals([player.playing_changed, player.playing_changed]):
+    with qtbot.waitSignals([player.changed, player.changed]):
         player.play()
     assert seen == [0, 1, 2, 3, 4, 5]
     assert not player.is_playing

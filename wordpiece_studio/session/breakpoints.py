@@ -269,12 +269,12 @@ class BreakpointWatch(QObject):
     -------
     changed()
         `known` or `steps` has changed.
-    faulted(Breakpoint, StudioError)
-        The breakpoint was disabled because its expression takes too long.
+    faulted(StudioError)
+        A breakpoint was disabled because its expression takes too long.
     """
 
     changed = Signal()
-    faulted = Signal(object, object)
+    faulted = Signal(object)
 
     def __init__(self, model: TrainerModel, breakpoints: Breakpoints, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -369,7 +369,7 @@ class BreakpointWatch(QObject):
         for each, search in list(self._searches.items()):
             if search.fault is not None:
                 self._breakpoints.disable(each)
-                self.faulted.emit(each, search.fault)
+                self.faulted.emit(search.fault)
 
 
 def _united(parts: Sequence[Steps]) -> Steps:

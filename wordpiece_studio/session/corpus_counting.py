@@ -68,8 +68,6 @@ class CorpusCounting(QObject):
         Text becomes words in another way, or words of another length are left out.
     failed(StudioError)
         Text or files could not be counted.
-    partial_changed()
-        It is another part of the corpus that was counted, or all of it; comes before the counts.
     state_changed()
         A counting runs now, is held, was stopped, failed or is over.
     """
@@ -77,7 +75,6 @@ class CorpusCounting(QObject):
     counts_changed = Signal(object)
     pipeline_changed = Signal()
     failed = Signal(object)
-    partial_changed = Signal()
     state_changed = Signal()
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
@@ -253,7 +250,7 @@ class CorpusCounting(QObject):
         if self.counts is not None:
             self.counts = self.task.answer = None  # which may be large
             self._must_report_unknown = True
-        self._set_partial(False)
+        self.is_partial = False
 
     def _report_unknown(self) -> None:
         self._patience.stop()
@@ -271,11 +268,6 @@ class CorpusCounting(QObject):
     @property
     def _is_live(self) -> bool:
         return not self._document.is_files and len(self._document.text) <= _LIVE_TEXT
-
-    def _set_partial(self, is_partial: bool) -> None:
-        if is_partial != self.is_partial:
-            self.is_partial = is_partial
-            self.partial_changed.emit()
 
     def _on_document_text_changed(self) -> None:
         self.text_serial += 1
@@ -302,7 +294,7 @@ class CorpusCounting(QObject):
             self._patience.stop()
             self._must_report_unknown = False
             self.counts = counts
-            self._set_partial(counts.statistics.is_partial)
+            self.is_partial = counts.statistics.is_partial
             self.counts_changed.emit(counts)
 
     def _take_error(self, error: StudioError) -> None:

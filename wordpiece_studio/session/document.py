@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
@@ -440,6 +440,9 @@ class Reading:
     errors: ErrorHandling = "strict"
 
 
+Opened: TypeAlias = "TextFile | StudioError | Literal['listed', 'stopped']"
+
+
 class CorpusOpening(QObject):
     """Opens one thing at a time, the latest.
 
@@ -450,23 +453,15 @@ class CorpusOpening(QObject):
 
     Signals
     -------
-    text_read(Path, TextFile)
-        It was one small text.
     files_found(list[FileRow], int)
         It is a list: some of its files, and how many there will be in all.
-    files_listed()
-        There are no more of them.
-    failed(StudioError)
-        It could not be opened.
-    ended()
-        Nothing is being opened any more, for whatever reason; comes first.
+    ended(Opened)
+        Nothing is being opened any more: it was one small text, all files of a list were found, it could not be
+        opened, or opening was stopped.
     """
 
-    text_read = Signal(object, object)
     files_found = Signal(object, object)
-    files_listed = Signal()
-    failed = Signal(object)
-    ended = Signal()
+    ended = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -474,11 +469,11 @@ class CorpusOpening(QObject):
         self.reading = Reading()
         self.as_list = False
         self._text = Task(
-            small_text, "The files cannot be opened", self, on_answer=self._take_text, on_error=self._give_up
+            small_text, "The files cannot be opened", self, on_answer=self._take_text, on_error=self.ended
         )
         self.list = Task(
             described_files, "The files cannot be listed", self, in_child=True,
-            on_part=self._take_files, on_answer=self._end_list, on_error=self._give_up,
+            on_part=self._take_files, on_answer=self._end_list, on_error=self.ended,
         )  # fmt: skip
 
     @property
@@ -499,7 +494,7 @@ class CorpusOpening(QObject):
         self._text.stop()
         self.list.stop()
         if was_running:
-            self.ended.emit()
+            self.ended.emit("stopped")
 
     def close(self) -> None:
         self._text.close()
@@ -510,20 +505,14 @@ class CorpusOpening(QObject):
         if file is None:
             self.list.run(self.paths)
         else:
-            self.ended.emit()
-            self.text_read.emit(Path(self.paths[0]), file)
+            self.ended.emit(file)
 
     def _take_files(self, part: tuple[int, list[object]]) -> None:
         number, found = part
         self.files_found.emit([described_row(each) for each in found], number)  # type: ignore[arg-type]
 
     def _end_list(self) -> None:
-        self.ended.emit()
-        self.files_listed.emit()
-
-    def _give_up(self, error: object) -> None:
-        self.ended.emit()
-        self.failed.emit(error)
+        self.ended.emit("listed")
 
 
 def small_text(path: str, reading: Reading) -> TextFile | None:

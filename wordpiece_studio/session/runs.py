@@ -317,8 +317,7 @@ class Comparison(QObject):
         self.is_longest_first = False
         self.bookmarks = bookmarks
         runs.changed.connect(self.changed)
-        bookmarks.changed.connect(self.changed)
-        bookmarks.run_compared.connect(runs.keep)
+        bookmarks.changed.connect(self._on_bookmarks_changed)
 
     def set_longest_first(self, is_wanted: bool) -> None:
         if is_wanted != self.is_longest_first:
@@ -350,6 +349,12 @@ class Comparison(QObject):
         return [
             ComparedStep(run, note.step, bookmark=note) for run, note in found if self.bookmarks.is_of_run(note, run)
         ]
+
+    def _on_bookmarks_changed(self) -> None:
+        """Keep the runs of which a step is compared."""
+        for each in self.bookmarked():
+            self.runs.keep(each.run)
+        self.changed.emit()
 
     def beside(self) -> list[ComparedStep]:
         return [*self.aligned(), *self.bookmarked()]

@@ -126,8 +126,7 @@ class Session(QObject):
         self.given_name = self.tr("Untitled")
         self.is_sample = False
         self.live_text = ""
-        self._known_name = self.corpus_name
-        self.counting.partial_changed.connect(self._on_counting_partial_changed)
+        self._known_name = self._name
         self.runs.chosen.connect(self._on_runs_chosen)
         self.runs.shown.connect(self._on_runs_shown)
 
@@ -146,10 +145,16 @@ class Session(QObject):
     @property
     def corpus_name(self) -> str:
         """The name of the corpus, with a note if only its first part was counted."""
+        return self._noted(self._name)
+
+    @property
+    def _name(self) -> str:
         document = self.document
-        name = document.path.name if document.path is not None else self.given_name
         if document.is_files and document.files.rows:
-            name = document.files.name
+            return document.files.name
+        return document.path.name if document.path is not None else self.given_name
+
+    def _noted(self, name: str) -> str:
         return self.tr("{name} (partial)").format(name=name) if self.counting.is_partial else name
 
     def take_corpus(self, name: str, *, is_sample: bool = False) -> None:
@@ -158,7 +163,7 @@ class Session(QObject):
         Runs that no one asked for are dropped, for a sample when its own is there: it is trained at once.
         """
         self.given_name, self.is_sample = name, is_sample
-        self._known_name = self.corpus_name
+        self._known_name = self._name
         self.settings.suggestion.expect_text()
         self.corpus_taken.emit()
         if not is_sample:
@@ -229,7 +234,7 @@ class Session(QObject):
             return
         self.show_corpus(corpus)
         self.given_name, self.is_sample = corpus.name, False
-        self._known_name = self.corpus_name
+        self._known_name = self._name
         self.settings.suggestion.withdraw()
         self.corpus_taken.emit()
         if corpus.text is None:
@@ -247,13 +252,10 @@ class Session(QObject):
 
     def note_renamed(self) -> None:
         """Note that the corpus may have another name, after it was saved or its files changed."""
-        name = self.corpus_name
+        name = self._name
         if name != self._known_name:
-            self.runs.rename_corpus(self._known_name, name)
+            self.runs.rename_corpus(self._noted(self._known_name), self._noted(name))
         self._known_name = name
-
-    def _on_counting_partial_changed(self) -> None:
-        self._known_name = self.corpus_name
 
     def set_live_text(self, text: str) -> None:
         if text != self.live_text:
@@ -294,7 +296,7 @@ class Session(QObject):
 
     def origin(self, *, is_wanted: bool) -> RunOrigin:
         """Return the origin of a run on the corpus as it is now."""
-        return RunOrigin(is_wanted, self._known_name, self.counting.text_serial, self.corpus())
+        return RunOrigin(is_wanted, self._noted(self._known_name), self.counting.text_serial, self.corpus())
 
     def _on_runs_chosen(self, run: Run) -> None:
         if run.library_run is None:  # else they are not settings of our training
@@ -321,7 +323,7 @@ class Session(QObject):
             config = None
         same_size = None if config is None else replace(config, vocab_size=run.config.vocab_size)
         return Changes(
-            is_other_corpus=run.origin.corpus_name != self._known_name,
+            is_other_corpus=run.origin.corpus_name != self._noted(self._known_name),
             corpus=self._is_corpus_changed(run, is_same_pipeline),
             pipeline=not is_same_pipeline,
             settings=config != run.config and run.library_run is None,

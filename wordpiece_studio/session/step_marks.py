@@ -3,7 +3,7 @@
 Bookmarks outlive their run: each records the merge it was made at, so that their table, a model for Qt's views, can
 show whether the current run has the same merge there. The step of a bookmark can be compared, like a run of its own.
 
-The player plays steps at an adjustable speed, and runs from breakpoint to breakpoint.
+The player plays steps at an adjustable speed, or runs from breakpoint to breakpoint.
 """
 
 from __future__ import annotations
@@ -31,15 +31,7 @@ COMPARE = 2
 
 
 class Bookmarks(MarksModel["Bookmark"]):
-    """The notes in order of step; three columns: step, text, which is editable, and a check box that compares the step.
-
-    Signals
-    -------
-    run_compared(Run)
-        The user has a step of this run compared.
-    """
-
-    run_compared = Signal(object)
+    """The notes in order of step; three columns: step, text, which is editable, and a box that compares the step."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,8 +73,6 @@ class Bookmarks(MarksModel["Bookmark"]):
         run = self._model.run
         number = run.number if is_compared and run is not None else None
         self.replace(row, msgspec.structs.replace(self._marks[row], run=number))
-        if number is not None:
-            self.run_compared.emit(run)
 
     def _is_compared(self, note: Bookmark) -> bool | None:
         """Return whether the step of a note is compared; None if it cannot be, as it is another run's."""
@@ -118,13 +108,12 @@ def one_line(text: str) -> str:
 
 
 class StepMarks(QObject):
-    """The breakpoints, the steps at which they are hit, running to them, and the bookmarked steps."""
+    """The breakpoints, the steps at which they are hit, and the bookmarked steps."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.breakpoints = Breakpoints(self)
         self.watch = BreakpointWatch(model, self.breakpoints, self)
-        self.run = BreakpointRun(model, self.watch, self)
         self.bookmarks = Bookmarks(model, self)
 
 
@@ -134,42 +123,51 @@ _FRAMES_PER_SECOND = 50.0
 
 
 class Player(QObject):
-    """Advances the step of a `TrainerModel`.
+    """Moves the step of a `TrainerModel` by itself: plays one merge after another, or runs to the next breakpoint.
 
-    At the last merge it waits for a running training, makes a paused one learn one merge at a time, and stops if the
-    training is finished. Above 50 merges per second it takes several steps at a time, but never skips a breakpoint.
+    At the last merge playing waits for a running training, makes a paused one learn one merge at a time, and stops if
+    the training is finished. Above 50 merges per second it takes several steps at a time, but never skips a breakpoint.
 
-    Parameters
+    Attributes
     ----------
-    watch
-        The breakpoints at which to halt.
+    speed
+        How many merges per second are played.
 
     Signals
     -------
-    playing_changed(bool), speed_changed(float)
-        The new value.
-    halted(Hit)
-        The player has stopped at a breakpoint.
+    changed()
+        `is_playing`, `is_running` or `speed` has changed.
+    halted(Hit | None)
+        The current step is at a breakpoint now. None: running, no breakpoint was hit up to the last merge, or the
+        training ended or was paused before it reached one.
     """
 
-    playing_changed = Signal(object)
-    speed_changed = Signal(object)
+    changed = Signal()
     halted = Signal(object)
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None, *, watch: BreakpointWatch) -> None:
         super().__init__(parent)
         self._model = model
         self._watch = watch
-        self.speed = 4.0  # merges per second
+        self.speed = 4.0
         self._owed = 0.0  # the fraction of a step that is due but not taken yet
+        self._after: int | None = None  # while running: no hit among the merges up to here
+        self._is_past_head = False
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timer_timeout)
-        model.run_reset.connect(self.stop)
+        watch.changed.connect(self._look)
+        model.state_changed.connect(self._look)
+        model.run_reset.connect(self.cancel)
         model.merges_appended.connect(self._on_model_merges_appended)
 
     @property
     def is_playing(self) -> bool:
         return self._timer.isActive()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it waits for the training or for a long search to reach a breakpoint."""
+        return self._after is not None
 
     def set_speed(self, speed: float) -> None:
         """Play `speed` merges per second, limited to 0.25 to 1,000."""
@@ -177,7 +175,7 @@ class Player(QObject):
         if speed != self.speed:
             self.speed = speed
             self._timer.setInterval(self._interval_ms())
-            self.speed_changed.emit(speed)
+            self.changed.emit()
 
     def play(self) -> None:
         """Start playing; from the first step if everything has been played."""
@@ -187,18 +185,49 @@ class Player(QObject):
             self._model.first()
         self._owed = 0.0
         self._timer.start(self._interval_ms())
-        self.playing_changed.emit(True)
+        self.changed.emit()
 
     def stop(self) -> None:
+        """Stop playing."""
         if self.is_playing:
             self._timer.stop()
-            self.playing_changed.emit(False)
+            self.changed.emit()
 
     def toggle(self) -> None:
         if self.is_playing:
             self.stop()
         else:
             self.play()
+
+    def run(self) -> None:
+        """Go to the next breakpoint; if none is left, train further and pause at the first one hit."""
+        if self._model.history is not None and self._watch.is_set:
+            self._is_past_head = False
+            self._set_after(self._model.step)
+            self._look()
+
+    def run_back(self) -> None:
+        self.cancel()
+        hit = self._watch.previous_hit(self._model.step)
+        if hit is not None:
+            self._model.seek(hit.step)
+            self.halted.emit(hit)
+
+    def cancel(self) -> None:
+        """Stop playing and running; a training continues."""
+        self.stop()
+        self._set_after(None)
+
+    def _halt(self, hit: Hit) -> None:
+        is_running, model = self.is_running, self._model
+        self.cancel()
+        if is_running:
+            model.pause()
+        model.seek(hit.step)
+        model.hold()
+        self.halted.emit(hit)
+
+    # Playing.
 
     def _on_timer_timeout(self) -> None:
         model = self._model
@@ -224,12 +253,6 @@ class Player(QObject):
         elif known > model.step:
             model.seek(known)
 
-    def _halt(self, hit: Hit) -> None:
-        self.stop()
-        self._model.seek(hit.step)
-        self._model.hold()
-        self.halted.emit(hit)
-
     def _on_model_merges_appended(self, first: int, last: int) -> None:
         watch = self._watch
         if not self.is_playing or not watch.is_set or self._model.step != first:
@@ -247,76 +270,24 @@ class Player(QObject):
     def _interval_ms(self) -> int:
         return round(1000 / min(self.speed, _FRAMES_PER_SECOND))
 
-
-class BreakpointRun(QObject):
-    """Moves the step of a model from breakpoint to breakpoint.
-
-    Signals
-    -------
-    halted(Hit)
-        The current step is at a breakpoint now.
-    ended()
-        No breakpoint was hit up to the last merge, or the training ended or was paused before it reached one.
-    waiting_changed(bool)
-        Whether it is waiting for the training or for a long search.
-    """
-
-    halted = Signal(object)
-    ended = Signal()
-    waiting_changed = Signal(object)
-
-    def __init__(self, model: TrainerModel, watch: BreakpointWatch, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._watch = watch
-        self._after: int | None = None  # while waiting: no hit among the merges up to here
-        self._is_past_head = False
-        watch.changed.connect(self._on_watch_changed)
-        model.state_changed.connect(self._on_model_state_changed)
-        model.run_reset.connect(self.cancel)
-
-    @property
-    def is_waiting(self) -> bool:
-        return self._after is not None
-
-    def run(self) -> None:
-        """Go to the next breakpoint; if none is left, train further and pause at the first one hit."""
-        if self._model.history is None or not self._watch.is_set:
-            return
-        self._set_after(self._model.step)
-        self._is_past_head = False
-        self._look()
-
-    def run_back(self) -> None:
-        self.cancel()
-        hit = self._watch.previous_hit(self._model.step)
-        if hit is not None:
-            self._model.seek(hit.step)
-            self.halted.emit(hit)
-
-    def cancel(self) -> None:
-        """Stop waiting; a training continues."""
-        self._set_after(None)
+    # Running.
 
     def _look(self) -> None:
-        assert self._after is not None
-        hit = self._watch.next_hit(self._after)
+        """While running, halt at the next breakpoint as soon as it is known, and train where there is none yet."""
+        watch = self._watch
+        if self._after is None or not watch.is_set:
+            self._set_after(None)
+            return
+        hit = watch.next_hit(self._after)
         # While the search lags behind, an earlier hit of another breakpoint may still be found.
-        if hit is not None and hit.step <= self._watch.known:
+        if hit is not None and hit.step <= watch.known:
             self._halt(hit)
-        elif not self._watch.is_searching:
-            self._after = max(self._after, self._watch.known)
+        elif not watch.is_searching:
+            self._after = max(self._after, watch.known)
             if not self._is_past_head:
                 self._run_past_head()
             elif self._model.state is not TrainerState.TRAINING:
                 self._end()
-
-    def _halt(self, hit: Hit) -> None:
-        self._set_after(None)
-        self._model.pause()
-        self._model.seek(hit.step)
-        self._model.hold()
-        self.halted.emit(hit)
 
     def _run_past_head(self) -> None:
         """Go to the last merge, and train further if possible."""
@@ -328,27 +299,14 @@ class BreakpointRun(QObject):
             model.resume()
         elif model.state is TrainerState.FINISHED and model.stop_reason == "user" and config is not None:
             model.train_further(config.vocab_size, config.max_merges)
-        if self.is_waiting and model.state is not TrainerState.TRAINING:
+        if self.is_running and model.state is not TrainerState.TRAINING:
             self._end()
 
     def _end(self) -> None:
         self._set_after(None)
-        self.ended.emit()
+        self.halted.emit(None)
 
     def _set_after(self, after: int | None) -> None:
-        was_waiting, self._after = self.is_waiting, after
-        if was_waiting != self.is_waiting:
-            self.waiting_changed.emit(self.is_waiting)
-
-    # What happens.
-
-    def _on_watch_changed(self) -> None:
-        if self.is_waiting:
-            if self._watch.is_set:
-                self._look()
-            else:
-                self.cancel()
-
-    def _on_model_state_changed(self, _state: TrainerState) -> None:
-        if self.is_waiting and self._is_past_head:
-            self._look()
+        was_running, self._after = self.is_running, after
+        if was_running != self.is_running:
+            self.changed.emit()

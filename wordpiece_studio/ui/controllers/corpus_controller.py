@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.document import Reading, read_text_file
+from wordpiece_studio.session.document import Reading, TextFile, read_text_file
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.samples import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.corpus_references import FileNews
-    from wordpiece_studio.session.document import TextFile
+    from wordpiece_studio.session.document import Opened
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.workspace import Workspace
@@ -92,10 +92,7 @@ class CorpusController(QObject):
 
     def _connect_session(self) -> None:
         session, tokenization = self._session, self._window.tokenization_pane
-        session.opening.text_read.connect(self._on_opening_text_read)
         session.opening.files_found.connect(self._on_opening_files_found)
-        session.opening.files_listed.connect(self._ask_if_sought)
-        session.opening.failed.connect(self._on_opening_failed)
         session.opening.ended.connect(self._on_opening_ended)
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
@@ -238,12 +235,6 @@ class CorpusController(QObject):
 
     # -- what was opened
 
-    def _on_opening_text_read(self, path: Path, file: TextFile) -> None:
-        self._window.project.detach()
-        self._document.take_text(file, path)
-        self._window.remember_files(path)
-        self._session.take_corpus("")
-
     def _on_opening_files_found(self, rows: list[FileRow], number: int) -> None:
         if self._sought is not None:
             self._guess = rows[0].encoding if rows and rows[0].known == "guess" else None
@@ -266,17 +257,30 @@ class CorpusController(QObject):
         self._window.remember_files(*(Path(path) for path in paths))
         self._session.take_corpus(Path(paths[0]).name if len(paths) == 1 else self.tr("Multiple files"))
 
-    def _on_opening_ended(self) -> None:
-        if not self._is_taking:
-            return
-        added, self._added = self._added, None
-        self._is_taking = False
-        self._document.files.end_listing(added or ())
-        self._window.corpus_pane.counting_bar.show_listing(None)
+    def _on_opening_ended(self, opened: Opened) -> None:
+        if self._is_taking:
+            added, self._added = self._added, None
+            self._is_taking = False
+            self._document.files.end_listing(added or ())
+            self._window.corpus_pane.counting_bar.show_listing(None)
+        if isinstance(opened, TextFile):
+            self._take_text(opened)
+        elif opened == "stopped":
+            self._sought = None
+        else:
+            self._ask_if_sought()
+        if isinstance(opened, StudioError):
+            self._take_error(opened)
 
-    def _on_opening_failed(self, error: StudioError) -> None:
+    def _take_text(self, file: TextFile) -> None:
+        path = Path(self._session.opening.paths[0])
+        self._window.project.detach()
+        self._document.take_text(file, path)
+        self._window.remember_files(path)
+        self._session.take_corpus("")
+
+    def _take_error(self, error: StudioError) -> None:
         opening = self._session.opening
-        self._ask_if_sought()
         if is_about_decoding(error) and not opening.as_list:
             _log.info("shown to the user: %s", error)
             self._sought, self._error, self._guess = opening.reading, error, None

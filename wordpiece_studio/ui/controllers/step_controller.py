@@ -40,14 +40,11 @@ class StepController(QObject):
         self.editor: BreakpointEditor | None = None  # once it was opened
         self.bookmarks_window: BookmarksDialog | None = None
         model, player, marks = self._model, self._player, self._marks
-        player.halted.connect(self._on_halted)
-        marks.run.halted.connect(self._on_halted)
-        marks.run.ended.connect(lambda: self._pane.say_here(self.tr("no more breakpoints are hit")))
+        player.halted.connect(self._on_player_halted)
         marks.watch.faulted.connect(self._on_watch_faulted)
         window.actions_.bind(
             self, model.step_changed, model.state_changed, model.run_reset, model.merges_appended,
-            model.selection_changed, self._changes.changed, player.playing_changed, marks.run.waiting_changed,
-            marks.watch.changed,
+            model.selection_changed, self._changes.changed, player.changed, marks.watch.changed,
         )  # fmt: skip
 
     # -- why there is nothing to do
@@ -90,8 +87,8 @@ class StepController(QObject):
         return self._no_run() or ("" if self._marks.watch.is_set else self.tr("No breakpoint is set"))
 
     def _no_next_breakpoint(self) -> str:
-        waits = self._marks.run.is_waiting
-        return self._no_breakpoint() or (self.tr("Already running: pause the training to stop") if waits else "")
+        runs = self._player.is_running
+        return self._no_breakpoint() or (self.tr("Already running: pause the training to stop") if runs else "")
 
     def _no_previous_breakpoint(self) -> str:
         if reason := self._no_breakpoint():
@@ -176,14 +173,14 @@ class StepController(QObject):
         "Ctrl+F8", "run", unless=_no_next_breakpoint,
     )  # fmt: skip
     def run_to_breakpoint(self) -> None:
-        self._move(self._marks.run.run)
+        self._move(self._player.run)
 
     @command(
         tr("Run bac&k to the previous breakpoint"), tr("Go back to the previous step that hits a breakpoint"),
         "Ctrl+Shift+F8", "run_back", unless=_no_previous_breakpoint,
     )  # fmt: skip
     def run_back(self) -> None:
-        self._move(self._marks.run.run_back)
+        self._move(self._player.run_back)
 
     @command(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
     def breakpoints(self) -> None:
@@ -191,12 +188,14 @@ class StepController(QObject):
             self.editor = BreakpointEditor(self._marks, self._window.theme, self._window)
         self.editor.begin()
 
-    def _on_halted(self, hit: Hit) -> None:
+    def _on_player_halted(self, hit: Hit | None) -> None:
         history = self._model.history
-        if history is not None:
+        if hit is None:
+            self._pane.say_here(self.tr("no more breakpoints are hit"))
+        elif history is not None:
             self._pane.say_here(hit_words(hit, history))
 
-    def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
+    def _on_watch_faulted(self, error: StudioError) -> None:
         self._window.notices.training.show_message(self.tr("A breakpoint was switched off. {why}").format(why=error))
 
     # -- bookmarks

@@ -349,7 +349,7 @@ class CorpusPane(Pane):
         session, document, counting, preview = self._session, self._document, self._counting, self.files_view.preview
         self.follow(
             document.text_changed, document.modified_changed, document.path_changed, document.files.changed,
-            counting.counts_changed, counting.partial_changed, counting.pipeline_changed, session.settings.replaced,
+            counting.counts_changed, counting.pipeline_changed, session.settings.replaced,
             session.corpus_taken, self.editor.cursorPositionChanged, preview.line_changed,
         )  # fmt: skip
         document.reset.connect(self._on_document_reset)

@@ -277,6 +277,6 @@ class BreakpointEditor(ScreenDialog):
             text = self.tr("Steps hit in this run: {count}").format(count=number_text(len(self._watch.steps)))
         set_plain_text(self._found, text)
 
-    def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
+    def _on_watch_faulted(self, error: StudioError) -> None:
         self._say(str(error))
         self._show_found()

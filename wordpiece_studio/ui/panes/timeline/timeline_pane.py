@@ -142,7 +142,8 @@ class TimelineButtons(QWidget):
             self._tools[1:],
         ]
         fill(QVBoxLayout(self), _row([moves, [self._speed]]), _row(marks), 1, spacing=6)
-        player.speed_changed.connect(self._on_player_speed_changed)
+        player.changed.connect(self._show_speed)
+        self._show_speed()
 
     def show_tools(self, is_wanted: bool) -> None:
         """Show the buttons of breakpoints and of the table of bookmarks, or leave those to the menus."""
@@ -162,12 +163,11 @@ class TimelineButtons(QWidget):
             number = value_text(speed) if speed >= 1 else "½"
             rate = plural(math.ceil(speed), "{number} merge/s", "{number} merges/s")
             box.addItem(rate.format(number=number), speed)
-        box.setCurrentIndex(max(box.findData(self._player.speed), 0))
         box.activated.connect(lambda: self._player.set_speed(box.currentData()))
         return box
 
-    def _on_player_speed_changed(self, speed: float) -> None:
-        index = self._speed.findData(speed)
+    def _show_speed(self) -> None:
+        index = self._speed.findData(self._player.speed)
         if index >= 0:
             self._speed.setCurrentIndex(index)
 
@@ -305,7 +305,7 @@ class TimelinePane(Pane):
         model.step_changed.connect(self._on_model_step_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
         self._judging.changed.connect(self._on_judging_changed)
-        marks.run.waiting_changed.connect(self._show_step)
+        self.player.changed.connect(self._show_step)
         self.plot.valueChanged.connect(self._on_plot_step_chosen)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
 
@@ -469,7 +469,7 @@ class TimelinePane(Pane):
         model = self._model
         if model.history is None:
             return (self.tr("Nothing trained yet"),)
-        said = self._said or (self.tr("running to a breakpoint") if self._marks.run.is_waiting else "")
+        said = self._said or (self.tr("running to a breakpoint") if self.player.is_running else "")
         if said or model.state is TrainerState.TRAINING:
             return (" · ".join((where, said or self.tr("training"))),)
         if not model.history.has_steps:
