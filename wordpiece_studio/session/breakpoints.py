@@ -280,15 +280,16 @@ class BreakpointWatch(QObject):
         super().__init__(parent)
         self._model = model
         self._breakpoints = breakpoints
+        self._history: MergeHistory | None = None  # that is searched
         self._searches: dict[Breakpoint, BreakpointSearch] = {}
         self._steps = _NONE
         self._steps_of: list[Steps] = []  # the parts that `_steps` was built from
         self._reported_at = 0.0
         self._timer = single_shot(self, self._search, _PAUSE_MS)
-        model.run_reset.connect(self._on_model_run_reset)
+        model.run_reset.connect(self._search)
         model.merges_appended.connect(self._on_model_merges_appended)
         model.step_changed.connect(self._on_model_step_changed)
-        breakpoints.changed.connect(self._on_breakpoints_changed)
+        breakpoints.changed.connect(self._search)
 
     @property
     def is_set(self) -> bool:
@@ -330,10 +331,6 @@ class BreakpointWatch(QObject):
 
     # What happens.
 
-    def _on_model_run_reset(self) -> None:
-        self._searches.clear()
-        self._search()
-
     def _on_model_merges_appended(self, _first: int, _last: int) -> None:
         if self._searches or self.is_set:
             self._search()
@@ -343,18 +340,14 @@ class BreakpointWatch(QObject):
         if self.is_searching and not self._timer.isActive():
             self._search()
 
-    def _on_breakpoints_changed(self) -> None:
-        enabled = self._breakpoints.enabled
-        self._searches = {each: search for each, search in self._searches.items() if each in enabled}
-        self._search()
-
     def _search(self) -> None:
         history, count = self._model.history, self._model.merge_count
         deadline = time.perf_counter() + _SLICE_SECONDS
-        for each in self._breakpoints.enabled if history is not None else ():
-            if each not in self._searches:
-                assert history is not None
-                self._searches[each] = BreakpointSearch(each, history)
+        known = self._searches if history is self._history else {}
+        self._history, self._searches = history, {}
+        if history is not None:
+            for each in self._breakpoints.enabled:
+                self._searches[each] = known.get(each) or BreakpointSearch(each, history)
         for search in self._searches.values():
             if search.known < count:
                 search.advance(count, deadline)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.training.history import MergeHistory
 
-    Rest = Generator[tuple[MergeHistory, LibraryTokenizer | None], None, tuple[WordCounts | None, StudioError | None]]
+    Part = WordCounts | tuple[MergeHistory, LibraryTokenizer | None]
 
 
 _DELAY_MS = 250
@@ -53,24 +53,23 @@ def _is_small(project: Project) -> bool:
     return bool(runs) and sum(len(each) + each.word_count for each in runs) <= _FEW
 
 
-def read_rest(project: Project, *, should_stop: Callable[[], bool]) -> Rest:
+def read_rest(project: Project, *, should_stop: Callable[[], bool]) -> Generator[Part, None, None]:
     """Read the words and places of a project as far as possible.
 
-    Yields each history whose words and places are in memory, with what runs the tokenizer if a library trained it.
-    Returns the word counts of the corpus with their figures, and the error if something cannot be read: a run with such
-    an error keeps its rows, but is never whole.
+    Yields each history whose words and places are in memory, with what runs the tokenizer if a library trained it; then
+    the word counts of the corpus with their figures. What cannot be read is raised at the end: a run with such an error
+    keeps its rows, but is never whole.
     """
     run, counts = project.run, project.counts
     if counts is None and run is not None and run.is_of_corpus:
         counts = run.counts
-    known, error = None, None
+    error: StudioError | None = None
     try:
         if counts is not None:
             _ = counts.alphabet_size, counts.symbols  # worked out here, not in the window's thread
             free_words_slowly(counts)
-            known = counts
     except StudioError as found:
-        error = found
+        counts, error = None, found
     for each in project.runs:
         if should_stop():
             break
@@ -79,7 +78,10 @@ def read_rest(project: Project, *, should_stop: Callable[[], bool]) -> Rest:
             yield each.history, None if each.library_run is None else each.library_run.tokenizer()
         except StudioError as found:
             error = error or found
-    return known, error
+    if counts is not None:
+        yield counts
+    if error is not None:
+        raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ class ProjectState(QObject):
         Whether another program has changed or removed the project's file.
     serial
         A number that changes with every new project, including those without a file.
+    reading
+        The task that reads words and places of the restored project; where it fails, the project is shown without them.
 
     Signals
     -------
@@ -125,14 +129,11 @@ class ProjectState(QObject):
         The project's file has changed; None: it has none.
     saved()
         The present content was saved or discarded: there is nothing to recover.
-    failed(StudioError)
-        Words or places of the restored project cannot be read: it is shown without them.
     """
 
     changed = Signal()
     path_changed = Signal(object)
     saved = Signal()
-    failed = Signal(object)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -150,21 +151,20 @@ class ProjectState(QObject):
         self._unknown: UnknownContents | None = None
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
-        self._reading = Task(
+        self.reading = Task(
             read_rest, "The project cannot be read", self, debounce_ms=_DELAY_MS,
-            on_part=self._take_run, on_answer=self._take_rest,
-            on_error=lambda error: self._take_rest((None, error)),  # such as running out of memory
+            on_part=self._take_part, on_answer=self._end_reading, on_error=self._end_reading,
         )  # fmt: skip
         self._connect()
 
     @property
     def is_reading(self) -> bool:
         """Whether words and merges of a restored project are still being read."""
-        return self._reading.is_running
+        return self.reading.is_running
 
     def close(self) -> None:
         """Cancel the reading and wait for it to end."""
-        self._reading.close()
+        self.reading.close()
 
     def set_path(self, path: Path | None) -> None:
         """Set the file of the project; the present content counts as not saved in it."""
@@ -257,7 +257,7 @@ class ProjectState(QObject):
 
         Its large parts are read in the background a little later.
         """
-        self._reading.forget()
+        self.reading.forget()
         self.serial += 1
         self.set_path(None)
         self._restore_corpus(project.settings, project.corpus)
@@ -266,7 +266,7 @@ class ProjectState(QObject):
         if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
             self._counting.expect_counts()
         if project.counts is not None or project.run is not None:
-            (self._reading.run if _is_small(project) else self._reading.ask)(project)
+            (self.reading.run if _is_small(project) else self.reading.ask)(project)
         self._session.show_view(project.view)
         self._shown_live_text = (self._session.live_text, project.view.live_text)
         self._unknown = project.unknown
@@ -280,7 +280,7 @@ class ProjectState(QObject):
 
     def clear(self) -> None:
         """Discard the run, marks and file of the project; the corpus has already been replaced."""
-        self._reading.forget()
+        self.reading.forget()
         self.serial += 1
         self.set_path(None)
         self._runs.take((), None, 0)
@@ -318,21 +318,21 @@ class ProjectState(QObject):
             library_run=run.library_run, **msgspec.structs.asdict(tab),
         )  # fmt: skip
 
-    def _take_run(self, read: tuple[MergeHistory, LibraryTokenizer | None]) -> None:
-        history, library = read
+    def _take_part(self, part: Part) -> None:
+        if not isinstance(part, tuple):
+            self._counting.take_counts(part)
+            return
+        history, library = part
         for run in self._runs.all:
             if run.history is history and library is not None:
                 run.set_library(library)
         self._runs.drop_places()
 
-    def _take_rest(self, rest: tuple[WordCounts | None, StudioError | None]) -> None:
-        counts, error = rest
-        self._reading.forget()
+    def _end_reading(self) -> None:
+        self.reading.forget()
         self._expected = None
-        self._counting.take_counts(counts)
+        self._counting.take_counts(None)  # if they could not be read
         self._model.look_again()
-        if error is not None:
-            self.failed.emit(error)
 
     # Changes.
 

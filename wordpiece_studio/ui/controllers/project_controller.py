@@ -387,7 +387,7 @@ class ProjectController(QObject):
         self._window.actions_.bind(self)
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)
-        self._state.failed.connect(self._messages.show_error)
+        self._state.reading.failed.connect(self._messages.show_error)
         self._session.watch.noticed.connect(self._on_state_changed)
         self._file.noticed.connect(self._on_file_noticed)
         self.saving.progressed.connect(self._on_saving_progressed)

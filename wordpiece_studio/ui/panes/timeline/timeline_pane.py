@@ -39,7 +39,7 @@ from wordpiece_studio.ui.widgets.token_text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from PySide6.QtGui import QAction, QHideEvent
 
@@ -303,9 +303,8 @@ class TimelinePane(Pane):
             self._changes.changed, self._comparison.changed, self.partings.changed, self.stretch.toggled,
         )  # fmt: skip
         model.step_changed.connect(self._on_model_step_changed)
-        model.selection_changed.connect(self._on_model_selection_changed)
-        self._judging.changed.connect(self._on_judging_changed)
-        self.player.changed.connect(self._show_step)
+        for changed in (model.selection_changed, self._judging.changed, self.player.changed):
+            changed.connect(self._show_now)
         self.plot.valueChanged.connect(self._on_plot_step_chosen)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
 
@@ -544,19 +543,16 @@ class TimelinePane(Pane):
     def _on_model_step_changed(self) -> None:
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
             self.refresh_soon()  # together with the other panes
+        elif self.is_current:
+            self._show_step()
         else:
-            self._show_now(self._show_step)
+            self.refresh_later()
 
-    def _on_model_selection_changed(self) -> None:
-        self._show_now(self._show_marks)
-
-    def _on_judging_changed(self) -> None:
-        self._show_now(self._show_step)
-
-    def _show_now(self, show: Callable[[], None]) -> None:
-        """Show a part of the present state at once, or all of it later."""
+    def _show_now(self) -> None:
+        """Show all but the curve at once, or everything later."""
         if self.is_current:
-            show()
+            self._show_step()
+            self._show_marks()
         else:
             self.refresh_later()
 
