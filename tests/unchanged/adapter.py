@@ -28,8 +28,11 @@ def run_command(arguments: list[str]) -> int:
 def sample_names() -> list[str]:
     """Return the samples that can be opened, the documents after the corpora."""
     from wordpiece_studio.resources import resource_path
-    from wordpiece_studio.session.samples import document_titles
 
+    try:
+        from wordpiece_studio.session.samples import document_titles
+    except ModuleNotFoundError:  # as it was called before
+        from wordpiece_studio.session.document_samples import document_titles
     corpora = sorted(path.name for path in resource_path("samples").iterdir() if path.suffix == ".txt")
     return [*corpora, *document_titles()]
 
