@@ -136,7 +136,7 @@ def test_the_window_ends_in_any_state(tmp_path: Path, told: Told, state: str, en
     [
         (b"{", "Input data was truncated"),
         (b'{"theme": "pink"}', "Invalid enum value 'pink' - at `$.theme`"),
-        (b'{"vocab_size": "8"}', "Expected `int | null`, got `str` - at `$.vocab_size`"),
+        (b'{"demo_scale": "8"}', "Expected `int | null`, got `str` - at `$.demo_scale`"),
         (b'{"train_as_you_type": "true"}', "Expected `bool`, got `str` - at `$.train_as_you_type`"),
         (b'{"recent_files": "a.txt"}', "Expected `array`, got `str` - at `$.recent_files`"),
         (b'{"layouts": {"teach": []}}', "Expected `object`, got `array` - at `$.layouts[...]`"),

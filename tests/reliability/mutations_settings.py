@@ -19,7 +19,7 @@ def seeds() -> dict[str, bytes]:
     """Return settings in which most is said."""
     with tempfile.TemporaryDirectory() as name:
         SettingsStore(Path(name)).change(
-            vocab_size=8000, window_size=(800, 600), history_columns=("step", "token"),
+            demo_scale=150, window_size=(800, 600), history_columns=("step", "token"),
             layouts={"teach": {"version": 1, "closed": ["charts"], "widths": {"corpus": 0.3}}},
             recent_files=[["a.txt"], ["b.txt", "c.txt"]],
         )  # fmt: skip
