@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
-from wordpiece_studio.ui.actions import Actions
+from wordpiece_studio.ui.actions import Actions, tr
 from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
@@ -42,7 +42,17 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.widgets.theme import Theme
 
-PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
+PANES = {
+    "corpus": (tr("Corpus"), "corpus"),
+    "token_details": (tr("Token details"), "token"),
+    "scoreboard": (tr("Merge candidates"), "candidate"),
+    "history": (tr("Merge history"), "merge"),
+    "vocabulary": (tr("Vocabulary"), "vocabulary"),
+    "charts": (tr("Charts"), "chart"),
+    "tokenization": (tr("Live tokenization"), "live-text"),
+    "timeline": (tr("Timeline"), "step"),
+}
+"""The title of each pane, in the context of `Workspace`, and the entry of the glossary that explains it."""
 _MARGIN = 10
 _MOST_COLORED_WORDS = 5000
 """With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
@@ -90,12 +100,9 @@ class Workspace(QMainWindow):
         self._put_together()
         self.session.runs.shown.connect(self._on_runs_shown)
 
-    def panes(self) -> tuple[Pane | CorpusPane, ...]:
+    def panes(self) -> tuple[Pane, ...]:
         """Return all panes, in the order of `PANES`."""
-        return (
-            self.corpus_pane, self.token_details_pane, self.scoreboard_pane, self.history_pane, self.vocabulary_pane,
-            self.charts_pane, self.tokenization_pane, self.timeline_pane,
-        )  # fmt: skip
+        return tuple(getattr(self, f"{name}_pane") for name in PANES)
 
     # -- what is remembered for the next start
 
@@ -127,7 +134,7 @@ class Workspace(QMainWindow):
     def _on_runs_shown(self, _run: Run) -> None:
         """Show another run in all panes at once: one by one, some would be painted while others still show nothing."""
         for pane in self.panes():
-            if isinstance(pane, Pane) and pane.isVisible() and pane.is_stale:
+            if pane.isVisible() and pane.is_stale:
                 pane.refresh_now()
 
     def _make_panes(self) -> None:
@@ -152,14 +159,8 @@ class Workspace(QMainWindow):
             empty.offer(self.actions_.train)
 
     def _put_together(self) -> None:
-        panels = (  # the title of each pane, and the entry of the glossary that explains it
-            (self.tr("Corpus"), "corpus"), (self.tr("Token details"), "token"),
-            (self.tr("Merge candidates"), "candidate"), (self.tr("Merge history"), "merge"),
-            (self.tr("Vocabulary"), "vocabulary"), (self.tr("Charts"), "chart"),
-            (self.tr("Live tokenization"), "live-text"), (self.tr("Timeline"), "step"),
-        )  # fmt: skip
-        for name, pane, (title, entry) in zip(PANES, self.panes(), panels, strict=True):
-            self.docks.add_panel(Panel(name, title, pane, self.docks, entry=entry))
+        for pane, (name, (title, entry)) in zip(self.panes(), PANES.items(), strict=True):
+            self.docks.add_panel(Panel(name, self.tr(title), pane, self.docks, entry=entry))
         self.docks.panel("token_details").toggle_action.setStatusTip(  # Find searches it
             self.tr("How a token was built, and the best splits of a word with their probabilities")
         )

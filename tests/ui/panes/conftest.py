@@ -62,9 +62,9 @@ class Bench:
         self.settle()
         return pane
 
-    def show_panel(self, pane: Pane, width: int, height: int) -> Panel:
+    def show_panel(self, title: str, pane: Pane, width: int, height: int) -> Panel:
         """Show a pane under its title line."""
-        panel = Panel("panel", pane.title, pane)
+        panel = Panel("panel", title, pane)
         self.panels.append(panel)
         panel.resize(width, height)
         panel.show()

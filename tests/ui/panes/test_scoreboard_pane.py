@@ -38,9 +38,21 @@ def seek(bench: Bench, pane: ScoreboardPane, step: int) -> None:
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
-    assert pane.title == "Merge candidates"
     assert "Train" in pane.middle.nothing.text
     assert pane.middle.nothing.isVisible()
+
+
+def test_its_own_title_stands_in_place_of_that_of_its_panel(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    panel = bench.show_panel("Merge candidates", pane, 660, 600)
+    seek(bench, pane, 12)
+    bench.settle()
+    said = [(panel.title_bar.title_label.text(), pane.accessibleName())]
+    bench.model.forget()
+    bench.wait(lambda: not pane.title)
+    said.append((panel.title_bar.title_label.text(), pane.accessibleName()))
+    assert said == [("Candidates for merge 12 of 25",) * 2, ("Merge candidates",) * 2]
+    assert panel.windowTitle() == "Merge candidates"
 
 
 def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:

@@ -107,7 +107,7 @@ def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelineP
 
 def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timeline: Timeline) -> None:
     pane, judging, label = timeline.pane, timeline.judging, timeline.pane.held_out
-    panel = bench.show_panel(pane, 1200, 220)
+    panel = bench.show_panel("Timeline", pane, 1200, 220)
     assert not label.isVisible()
     assert label.parentWidget() is pane.header_widget()  # it takes no height from the curve
     judging.progress = 0.437
@@ -129,7 +129,7 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
         panel.resize(width, 220)
         bench.settle()
         shown.append(label.text() if label.isVisible() else "")
-        needed = sum(map(pane.fontMetrics().horizontalAdvance, (pane.title, panel.title_bar.hint, shown[-1])))
+        needed = sum(map(pane.fontMetrics().horizontalAdvance, (panel.windowTitle(), panel.title_bar.hint, shown[-1])))
         assert needed < panel.width() or not shown[-1]
     assert list(dict.fromkeys(shown)) == [whole, "Held-out: 1.27 tokens per word", ""]
     panel.resize(1200, 220)

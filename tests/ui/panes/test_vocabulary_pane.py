@@ -49,15 +49,12 @@ def search(pane: VocabularyPane, looking: Looking, text: str) -> None:
 
 def test_the_line_of_numbers(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
-    assert (pane.title, pane.hint) == (
-        "Vocabulary",
-        "70 tokens · 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 unused",
-    )
+    assert pane.hint == "70 tokens · 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 unused"
     looking.bench.model.seek(10)
     looking.settle()
     assert pane.hint.startswith("55 tokens · 5 special · 40 alphabet · 10 learned · ")
     assert pane.table.rowCount() == 55
-    hints, panel = [], looking.bench.show_panel(pane, 1000, pane.height())
+    hints, panel = [], looking.bench.show_panel("Vocabulary", pane, 1000, pane.height())
     for width in range(1000, 150, -10):
         panel.resize(width, pane.height())
         looking.settle()

@@ -60,7 +60,7 @@ class Pane(QWidget):
         self._model = model
         self._shown_usage = usage
         self._history: MergeHistory | None = model.history  # of the run that is shown
-        self.title = ""
+        self.title = ""  # in place of that of its panel
         self.hints: Sequence[str] = ("",)  # muted, at the right of the title: the first that fits is shown
         self.beside: Forms = {}  # what parts of the title line say, before the hint
         self.is_stale = True  # a refresh is due
@@ -76,12 +76,11 @@ class Pane(QWidget):
     def close_jobs(self) -> None:
         """Cancel background jobs, if there are any, and wait for them to end."""
 
-    def set_heading(self, title: str, *hints: str, beside: Forms | None = None) -> None:
+    def set_heading(self, *hints: str, title: str = "", beside: Forms | None = None) -> None:
         """Set what the title line says, and emit `heading_changed` if it differs; see `PriorityRow.set_forms`."""
         heading = title, hints or ("",), beside or {}
         if heading != (self.title, self.hints, self.beside):
             self.title, self.hints, self.beside = heading
-            self.setAccessibleName(title)
             self.heading_changed.emit()
 
     @property
@@ -283,8 +282,7 @@ class TitleBar(QFrame):
 
     def set_heading(self, title: str, hints: Sequence[str], beside: Forms) -> None:
         """Set the title, the forms of the hint, and those of controls, which come before it."""
-        if title:
-            set_plain_text(self.title_label, title)
+        set_plain_text(self.title_label, title)
         self._layout.set_forms({**beside, self._hint_label: hints})
 
     def add_widget(self, widget: QWidget) -> None:
@@ -327,7 +325,7 @@ class PaneArea(QScrollArea):
 
     _SMALLEST = QSize(180, 60)
 
-    def __init__(self, pane: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, pane: Pane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # Not setWidgetResizable: that would ask wrapped text for its height at its usual size, and scroll for it.
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -343,8 +341,7 @@ class PaneArea(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if isinstance(self._pane, Pane):
-            self._pane.fit()
+        self._pane.fit()
         self._fit_pane()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -368,13 +365,13 @@ class PaneArea(QScrollArea):
 class Panel(QFrame):
     """A frame called `name` that shows one pane under its title line, `title_bar`.
 
-    A pane with ``title``, ``hint`` and the signal ``heading_changed`` sets its own title line; any other keeps the
-    title given here. The control that a pane's ``header_widget()`` returns goes into the title line.
+    The line, and the name of the pane, say the title given here while the pane has none of its own. The control that a
+    pane's ``header_widget()`` returns goes into the line.
 
     The area of the panels carries out its command `toggle_action`, which shows and hides it.
     """
 
-    def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None, *, entry: str = "") -> None:
+    def __init__(self, name: str, title: str, pane: Pane, parent: QWidget | None = None, *, entry: str = "") -> None:
         super().__init__(parent)
         explain(entry, self)
         self.setObjectName(name)
@@ -407,12 +404,11 @@ class Panel(QFrame):
         control = header_widget() if callable(header_widget) else None
         if isinstance(control, QWidget):
             self.title_bar.add_widget(control)
-        changed = getattr(self._pane, "heading_changed", None)
-        if changed is not None:
-            changed.connect(self._on_pane_heading_changed)
+        self._pane.heading_changed.connect(self._on_pane_heading_changed)
         self._on_pane_heading_changed()
 
     def _on_pane_heading_changed(self) -> None:
         pane = self._pane
-        hints = pane.hints if isinstance(pane, Pane) else (getattr(pane, "hint", ""),)
-        self.title_bar.set_heading(getattr(pane, "title", self.windowTitle()), hints, getattr(pane, "beside", {}))
+        title = pane.title or self.windowTitle()
+        pane.setAccessibleName(title)
+        self.title_bar.set_heading(title, pane.hints, pane.beside)

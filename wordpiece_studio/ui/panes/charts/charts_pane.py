@@ -193,7 +193,6 @@ class ChartsPane(Pane):
                 source.changed.connect(self._draw_anew)
         theme.changed.connect(self._on_theme_changed)
         self._restyle()
-        self.set_heading(self.tr("Charts"))
 
     # -- contents
 
@@ -250,7 +249,7 @@ class ChartsPane(Pane):
             hint = self.tr("After merge {step} of {count}").format(
                 step=number_text(self._source.step), count=number_text(self._source.count)
             )
-        self.set_heading(self.tr("Charts"), hint)
+        self.set_heading(hint)
 
     @property
     def _is_growing(self) -> bool:

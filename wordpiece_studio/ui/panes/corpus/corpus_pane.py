@@ -148,7 +148,7 @@ class CorpusPane(Pane):
     def refresh(self) -> None:
         edited = self.tr("edited") if self._document.is_modified else ""
         said = self._session.corpus_name, reading_words(self._document), edited
-        self.set_heading(self.tr("Corpus"), " · ".join(filter(None, said)))
+        self.set_heading(" · ".join(filter(None, said)))
         self._show_note()
         self._show_line()
 

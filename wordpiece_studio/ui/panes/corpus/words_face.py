@@ -132,7 +132,7 @@ class WordsFace(Pane):
         self._lay_out()
         self._connect()
         self._show_token("")
-        self.set_heading(self.tr("Words and splits"))
+        self.setAccessibleName(self.tr("Words and splits"))
 
     def _lay_out(self) -> None:
         parts = (self._field, 1), self.only, self.set_button

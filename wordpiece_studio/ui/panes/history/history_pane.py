@@ -250,7 +250,6 @@ class HistoryPane(Pane):
         self._show_columns()
         self.view.set_step(model.step)
         self.view.show_step(model.step, select=False)
-        self.set_heading(self.tr("Merge history"))
 
     def header_widget(self) -> QWidget:
         """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
@@ -281,7 +280,7 @@ class HistoryPane(Pane):
         if not self._is_selection_marked:
             self._mark_selection()
         if history is None:
-            self.set_heading(self.tr("Merge history"))
+            self.set_heading()
             return
         ties = int(np.count_nonzero(history.column("ties")[:count] > 1))
         merges = merges_text(count)
@@ -297,7 +296,7 @@ class HistoryPane(Pane):
         self._set_hint(*(hint.format(**texts) for hint in hints))
 
     def _set_hint(self, *hints: str) -> None:
-        self.set_heading(self.tr("Merge history"), *hints, "")
+        self.set_heading(*hints, "")
 
     def _show_emptiness(self) -> None:
         text = ""

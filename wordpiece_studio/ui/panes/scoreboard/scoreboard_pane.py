@@ -274,7 +274,6 @@ class ScoreboardPane(Pane):
         self.candidates_view = self.middle.view
         self._words = WordsPanel(theme, self)
         self._connect(theme)
-        self.set_heading(self.tr("Merge candidates"))
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self.middle)
         self._splitter.addWidget(self._words)
@@ -366,14 +365,14 @@ class ScoreboardPane(Pane):
         ended_empty = not count and self._model.state is TrainerState.FINISHED
         config = self._model.config
         if config is None or self._model.history is None or ended_empty:
-            self.set_heading(self.tr("Merge candidates"))
+            self.set_heading()
             return
         if step:
             title = self.tr("Candidates for merge {step} of {count}")
         else:
             title = self.tr("Candidates for the next merge")
         title = title.format(step=number_text(step), count=number_text(count))
-        self.set_heading(title, *tie_rule_names(config.tie))
+        self.set_heading(*tie_rule_names(config.tie), title=title)
 
     def _show_formula(self) -> None:
         history, config, pair = self._model.history, self._model.config, self._shown_pair()

@@ -236,7 +236,6 @@ class TimelinePane(Pane):
         right = fill(QVBoxLayout(), (self.plot, 1), legend)
         fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 8, 10, 4), spacing=14)
         self._connect()
-        self.set_heading(self.tr("Timeline"))
 
     def header_widget(self) -> QWidget:
         """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
@@ -421,7 +420,7 @@ class TimelinePane(Pane):
         held_out = self._held_out_forms()
         self.held_out.setAccessibleDescription(held_out[0])
         beside: Forms = {self._parting: (*parting_words(self._known_partings), ""), self.held_out: held_out}
-        self.set_heading(self.tr("Timeline"), *self._hints(" · ".join((where, *compared[:1]))), beside=beside)
+        self.set_heading(*self._hints(" · ".join((where, *compared[:1]))), beside=beside)
         self.plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
     def _show_parting(self) -> None:

@@ -303,7 +303,6 @@ class TokenDetailsPane(Pane):
         for page in (self.empty, self.line, self.body):
             self._stack.addWidget(page)
         self._connect(usage)
-        self.set_heading(self.tr("Token details"))
 
     def _connect(self, usage: TokenUsage) -> None:
         for chips in (self.line.chain, *self.body.chips()):
@@ -343,7 +342,7 @@ class TokenDetailsPane(Pane):
 
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self.empty)
-        self.set_heading(self.tr("Token details"))
+        self.set_heading()
         text = self.tr("Click any token to see how it was built and where it occurs.")
         if history is None:
             text = self.tr("Nothing has been trained yet. Train to see how each token was built.")
@@ -356,7 +355,7 @@ class TokenDetailsPane(Pane):
         hint = token_text(subject.text, 40)
         if subject.birth > self._model.step:
             hint = self.tr("{token} · created at step {step}").format(token=hint, step=number_text(subject.birth))
-        self.set_heading(self.tr("Token details"), hint)
+        self.set_heading(hint)
 
     def close_jobs(self) -> None:
         for task in self._state.tasks:

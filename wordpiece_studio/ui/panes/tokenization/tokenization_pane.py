@@ -170,7 +170,6 @@ class TokenizationPane(Pane):
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._lay_out()
         self._connect()
-        self.set_heading(self.tr("Live tokenization"))
         self._on_options_changed()
         self.set_text(self.tr("This is the Hugging Face course!"))
 
@@ -262,17 +261,17 @@ class TokenizationPane(Pane):
     def _show_heading(self) -> None:
         model = self._model
         if model.history is None:
-            self.set_heading(self.tr("Live tokenization"), self.tr("Nothing trained yet"))
+            self.set_heading(self.tr("Nothing trained yet"))
             return
         if not model.history.has_steps:
             by_library = self.tr("Split by the library that trained this run")
             cannot = self.tr("The library that trained this run is not available")
-            self.set_heading(self.tr("Live tokenization"), cannot if model.history.is_damaged else by_library)
+            self.set_heading(cannot if model.history.is_damaged else by_library)
             return
-        title, where = self.tr("Live tokenization"), self.tr("Merge {step} of {count}")
+        where = self.tr("Merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
         whole = " · ".join((where, self.tr("follows the timeline")))
-        self.set_heading(title, whole, where, "")
+        self.set_heading(whole, where, "")
 
     def _show_tokens(self) -> None:
         self.chips.set_fresh(self._fresh_id())

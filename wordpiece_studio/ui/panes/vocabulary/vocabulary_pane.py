@@ -247,7 +247,6 @@ class VocabularyPane(Pane):
         parts = self.controls, error, (self.empty, 1), (self.view, 100)
         fill(QVBoxLayout(self), *parts, margins=(1, 4, 1, 2), spacing=4)
         self._connect()
-        self.set_heading(self.tr("Vocabulary"))
 
     def header_widget(self) -> QWidget:
         """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
@@ -285,11 +284,11 @@ class VocabularyPane(Pane):
     def _show_heading(self) -> None:
         history, items = self._model.history, self.table.items
         if history is None or items is None or items.history is not history:  # the last: of the run shown before
-            self.set_heading(self.tr("Vocabulary"))
+            self.set_heading()
             return
         numbers = items.numbers(history.vocabulary_size(self._model.step))
         self.controls.show_numbers(numbers)
-        self.set_heading(self.tr("Vocabulary"), *self._hints(numbers))
+        self.set_heading(*self._hints(numbers))
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
         shown = self.table.rowCount()
