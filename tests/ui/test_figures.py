@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 
 def figures(name: str, tokens: int, unknown: int) -> TokenizerFigures:
-    return TokenizerFigures(name, "WordPiece", 1000, 100, 100, 50, 400, 1200, tokens, unknown, 30, 0.5, 2000.0)
+    return TokenizerFigures(
+        name=name, kind="WordPiece", vocabulary_size=1000, words=100, own_words=100, whole_words=50, characters=400,
+        bytes=1200, tokens=tokens, unknown=unknown, used=30, renyi_efficiency=0.5, code_length=2000.0,
+    )  # fmt: skip
 
 
 def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTester) -> None:

@@ -149,15 +149,12 @@ class TokenizerFigures:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures, for JSON: what is not a number is None."""
-        names = [field.name for field in dataclasses.fields(self)] + [*_RATIOS]
+        names = dict.fromkeys(field.name for field in dataclasses.fields(self))
+        names |= dict.fromkeys(name for name, _ in COLUMNS.values())  # the ratios among them are no fields
         values = {name: getattr(self, name) for name in names}
         return {name: None if value != value else value for name, value in values.items()}
 
 
-_RATIOS = (
-    "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share", "used_share",
-    "bits_per_character",
-)  # fmt: skip
 COLUMNS = {
     "tokenizer": ("name", "{}"),
     "size": ("vocabulary_size", "{:,}"),
@@ -474,19 +471,19 @@ def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: fl
     shares = np.append(frequencies, [without_id] if without_id else []) / max(usage.tokens, 1)
     unknown = tokenizer.id_of(tokenizer.unk_token or "")
     return TokenizerFigures(
-        name,
-        tokenizer.kind,
-        len(tokenizer),
-        size.words,
-        usage.words,
-        usage.whole_occurrences,
-        size.characters,
-        size.bytes,
-        usage.tokens,
-        usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
-        len(frequencies),
-        renyi_efficiency(shares, alpha),
-        usage.tokens * float((shares * np.log2(1 / shares)).sum()),
+        name=name,
+        kind=tokenizer.kind,
+        vocabulary_size=len(tokenizer),
+        words=size.words,
+        own_words=usage.words,
+        whole_words=usage.whole_occurrences,
+        characters=size.characters,
+        bytes=size.bytes,
+        tokens=usage.tokens,
+        unknown=usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
+        used=len(frequencies),
+        renyi_efficiency=renyi_efficiency(shares, alpha),
+        code_length=usage.tokens * float((shares * np.log2(1 / shares)).sum()),
     )
 
 

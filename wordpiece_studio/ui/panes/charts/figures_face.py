@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QKeySequence
@@ -37,18 +37,8 @@ _tr = partial(QCoreApplication.translate, "figures_face")
 
 _FORMATS = dict(COLUMNS.values())
 _NAME, _STEP = range(2)
-_FIGURES = (
-    "vocabulary_size", "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share",
-    "used_share", "renyi_efficiency", "bits_per_character", "parity",
-)  # fmt: skip
+_FIGURES = tuple(name for name in _FORMATS if name != "name")
 _PARITY = 2 + _FIGURES.index("parity")
-_SMALL_IS_BEST = frozenset(("tokens_per_word", "unknown_share", "bits_per_character"))
-_HAS_NO_BEST = frozenset(("vocabulary_size", "parity"))
-_NEEDED_LEAST = (
-    "bytes_per_token", "bits_per_character", "used_share", "renyi_efficiency", "vocabulary_size", "",
-    "characters_per_token", "whole_share",
-)  # fmt: skip
-_LEFT_OUT_FIRST = tuple(2 + _FIGURES.index(name) if name else _STEP for name in _NEEDED_LEAST)
 _MUCH_UNKNOWN = 0.01
 """Of its tokens, more than the tokenizer with the fewest: it loses text, and its other figures say little."""
 _LONGEST_NAME = 24
@@ -78,36 +68,33 @@ def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[Figu
 
 def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[TableColumn[Sequence[FiguresLine]], ...]:
     """Return the columns; the last one is there only where there is parity."""
+    figures = _figures()
     return (
         TableColumn(
             _tr("Tokenizer"), each_row(lambda line: line.name), align=LEFT, width=partial(_width, _NAME),
             least=lambda measure, lines: min(_width(_NAME, measure, lines), measure.letter * _LONGEST_NAME),
         ),
         TableColumn(
-            _tr("Step"), _step, _step_text, entry="step", width=partial(_width, _STEP), importance=_importance(_STEP),
+            _tr("Step"), _step, _step_text, entry="step", width=partial(_width, _STEP), importance=6,
             elide=Qt.TextElideMode.ElideRight,
             explanation=tooltip_text(_tr("The step at which the run is measured; to add a row for another step, "
                                          "bookmark it and select “Compare”")),
         ),
         *(
             TableColumn(
-                title, partial(_value, name), partial(_text, name), explanation=tooltip_text(tip),
-                spoken=partial(_spoken, name), spoken_title=title.replace("\n", " "), entry=entry,
+                figure.title, partial(_value, name), partial(_text, name), explanation=tooltip_text(figure.tip),
+                spoken=partial(_spoken, name), spoken_title=figure.title.replace("\n", " "), entry=figure.entry,
                 bold=partial(_is_best, name), elide=Qt.TextElideMode.ElideRight, width=partial(_width, place),
-                importance=_importance(place),
+                importance=figure.importance,
                 is_there=(lambda _lines: has_parity()) if place == _PARITY else None,
             )
-            for place, (name, (title, tip, entry)) in enumerate(zip(_FIGURES, _titles(), strict=True), start=2)
+            for place, (name, figure) in enumerate(((name, figures[name]) for name in _FIGURES), start=2)
         ),
     )  # fmt: skip
 
 
 def _is_best(name: str, lines: Sequence[FiguresLine], row: int) -> bool:
     return name in lines[row].best
-
-
-def _importance(column: int) -> int:
-    return _LEFT_OUT_FIRST.index(column) + 1 if column in _LEFT_OUT_FIRST else 0
 
 
 def _width(column: int, measure: Measure, lines: Sequence[FiguresLine]) -> int:
@@ -145,24 +132,57 @@ def figures_tip(line: FiguresLine) -> str:
     return tooltip_text(f"{line.name}\n{figures.kind} · {size} · {used}\n{tokens} · {unknown}")
 
 
-def _titles() -> tuple[tuple[str, str, str], ...]:
-    """Return title, explanation and entry of the glossary of each of `_FIGURES`."""
-    return (
-        (_tr("Size"), _tr("How many tokens the vocabulary has"), "vocabulary"),
-        (_tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; lower is better if the share of unknown "
-        "tokens is the same. In brackets: more than 1% are unknown."), "fertility"),
-        (_tr("Characters\nper token"), _tr("Characters in the text, including whitespace, divided by tokens"), ""),
-        (_tr("Bytes\nper token"), _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens"), ""),
-        (_tr("Unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost"), "unknown-token"),
-        (_tr("Whole\nwords"), _tr("The share of words, as the tokenizer finds them, that are a single token"), ""),
-        (_tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses"), "unused-token"),
-        (_tr("Rényi"), _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often"),
-         "renyi-efficiency"),
-        (_tr("Bits per\ncharacter"), _tr("Code length: the bits needed if each token has the optimal code for its "
-        "frequency"), "code-length"),
-        (_tr("Parity"), _tr("Tokens for each token of the first text, if the texts are translations of each other; "
-        "1 means equal treatment"), "parity"),
-    )  # fmt: skip
+class _Figure(NamedTuple):
+    """How a figure is shown: its title, explanation and entry of the glossary, and which of its values is the best."""
+
+    title: str
+    tip: str
+    entry: str = ""
+    best: Callable[[Sequence[float]], float] | None = None
+    importance: int = 0  # of its column
+
+
+def _figures() -> dict[str, _Figure]:
+    return {
+        "vocabulary_size": _Figure(
+            _tr("Size"), _tr("How many tokens the vocabulary has"), "vocabulary", importance=5
+        ),
+        "tokens_per_word": _Figure(
+            _tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; lower is better if the share of unknown "
+            "tokens is the same. In brackets: more than 1% are unknown."), "fertility", min
+        ),
+        "characters_per_token": _Figure(
+            _tr("Characters\nper token"), _tr("Characters in the text, including whitespace, divided by tokens"),
+            best=max, importance=7,
+        ),
+        "bytes_per_token": _Figure(
+            _tr("Bytes\nper token"), _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens"),
+            best=max, importance=1,
+        ),
+        "unknown_share": _Figure(
+            _tr("Unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost"), "unknown-token",
+            min,
+        ),
+        "whole_share": _Figure(
+            _tr("Whole\nwords"), _tr("The share of words, as the tokenizer finds them, that are a single token"),
+            best=max, importance=8,
+        ),
+        "used_share": _Figure(
+            _tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses"), "unused-token", max, 3
+        ),
+        "renyi_efficiency": _Figure(
+            _tr("Rényi"), _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often"),
+            "renyi-efficiency", max, 4,
+        ),
+        "bits_per_character": _Figure(
+            _tr("Bits per\ncharacter"), _tr("Code length: the bits needed if each token has the optimal code for its "
+            "frequency"), "code-length", min, 2,
+        ),
+        "parity": _Figure(
+            _tr("Parity"), _tr("Tokens for each token of the first text, if the texts are translations of each other; "
+            "1 means equal treatment"), "parity",
+        ),
+    }  # fmt: skip
 
 
 def _of(row: FiguresRow, name: str) -> float | None:
@@ -215,10 +235,10 @@ def _best(figures: Sequence[TokenizerFigures]) -> dict[str, float]:
     """Return the best value of each column; of those that lose text none is, as it makes their figures look good."""
     lossy = losing(figures)
     sound, best = [each for each in figures if each not in lossy], {}
-    for name in _FIGURES:
+    for name, figure in _figures().items():
         values = [value for each in sound if (value := getattr(each, name)) is not None and value == value]
-        if name not in _HAS_NO_BEST and len(figures) > 1 and values:
-            best[name] = min(values) if name in _SMALL_IS_BEST else max(values)
+        if figure.best is not None and len(figures) > 1 and values:
+            best[name] = figure.best(values)
     return best
 
 
