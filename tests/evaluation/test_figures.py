@@ -262,6 +262,11 @@ def test_texts_of_unequal_length_are_not_parallel() -> None:
     for second, lines in ((["a", "b"], 2), (["a\nb"], 2), (["a\n\n"], 2), (["a\n", "b\n", ""], 2)):
         with pytest.raises(wps.StudioError, match=rf"one and two do not say the same .* 1 and {lines} lines"):
             wps.evaluate(HUG, texts={"one": ["hug"], "two": second}, is_parallel=True)
+    counted = {"one": wps.count_texts(["hug", "hugs", "hug"]), "two": wps.count_texts(["hug hugs hug"])}
+    with pytest.raises(wps.StudioError, match=r"one and two do not say the same .* 3 and 1 lines"):
+        wps.evaluate(HUG, counted, is_parallel=True)
+    counted["two"] = wps.count_texts(["hugs", "hug", "hug"])
+    assert wps.evaluate(HUG, {**counted}, is_parallel=True).parts["two"][0].parity == 1
     with pytest.raises(wps.StudioError, match="held out of several texts do not say the same"):
         wps.evaluate(HUG, texts={"one": ["hug"], "two": ["hug"]}, is_parallel=True, is_held_out=True)
 

@@ -393,7 +393,7 @@ class _Size(NamedTuple):
         if text.characters:
             return cls(text.words, text.characters, text.bytes, text.lines)
         if statistics.characters:
-            return cls(text.words, statistics.characters, statistics.bytes)
+            return cls(text.words, statistics.characters, statistics.bytes, statistics.lines)
         return cls(text.words, counts.symbols, _utf8_bytes(counts))
 
 
