@@ -30,6 +30,7 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.axes import Axis, Dots, Line, Rule
 from wordpiece_studio.ui.panes.charts.chart import StepChart, sampled
+from wordpiece_studio.ui.panes.charts.charts import all_charts
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.charts.plot import ChartView, chart_picture
 from wordpiece_studio.ui.widgets.theme import LOOKS
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.widgets.theme import Colors, Theme
 
-VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE, ALL = range(7)
+VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE = range(6)
+ALL = len(all_charts())
 
 
 class Usage(QObject):
@@ -367,8 +369,8 @@ def test_zipf_marks_the_selection_and_sets_it(charts: Charts) -> None:
 
 
 def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench) -> None:
-    charts = Charts(bench, 960, 600)
-    assert len(charts.pane.charts) == 6
+    charts = Charts(bench, 960, 900)
+    assert len(charts.pane.charts) == len(all_charts())
     charts.pane.resize(420, 300)
     charts.bench.settle()
     assert [chart.accessibleName() for chart in charts.pane.charts] == ["Merge score"]
@@ -386,7 +388,7 @@ def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
 
 
 def test_a_hidden_pane_requests_no_figures(bench: Bench) -> None:
-    charts = Charts(bench, 960, 600)
+    charts = Charts(bench, 960, 900)
     assert charts.usage.wanted
     charts.pane.hide()
     assert not charts.usage.wanted
@@ -472,7 +474,7 @@ def test_the_line_of_figures_is_hidden_completely(bench: Bench) -> None:
 @pytest.mark.parametrize("index", [VALUE, ALL])
 def test_pictures_are_white_and_have_title_and_axes(bench: Bench, index: int) -> None:
     bench.theme.set_choice("dark")
-    charts = Charts(bench, 960, 600)
+    charts = Charts(bench, 960, 900)
     charts.pane.choose(index)
     charts.bench.settle()
     image = QImage.fromData(charts.pane.picture("png"), "PNG")

@@ -1,4 +1,4 @@
-"""The charts: four over the steps, and two of the vocabulary at the current step. Each is one description."""
+"""The charts: some over the steps, the others of the vocabulary at the current step. Each is one description."""
 
 from __future__ import annotations
 

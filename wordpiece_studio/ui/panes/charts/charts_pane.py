@@ -5,6 +5,7 @@ pyqtgraph is loaded when the pane is first shown: nothing here imports it at the
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _IN_ROW = 3
-_ROOM_FOR_ALL = QSize(47, 27)  # in line heights
+_ROOM_FOR_ALL = QSize(47, 3)  # in line heights, without the rows
+_ROW_HEIGHT = 12
 _FRAME_MS = 100
 
 
@@ -162,6 +164,7 @@ class ChartsPane(Pane):
         self._is_dressed = False
         self._index: int | None = None  # None: whatever fits
         self._charts = all_charts()
+        self._rows = math.ceil(len(self._charts) / _IN_ROW)
         self._all, self._metrics = len(self._charts), len(self._charts) + 1
         self._choices = (
             *self._charts,
@@ -286,7 +289,7 @@ class ChartsPane(Pane):
 
     @property
     def _has_room_for_all(self) -> bool:
-        needed = _ROOM_FOR_ALL * self.fontMetrics().height()
+        needed = (_ROOM_FOR_ALL + QSize(0, _ROW_HEIGHT * self._rows)) * self.fontMetrics().height()
         return self.width() >= needed.width() and self.height() >= needed.height()
 
     def _make_views(self) -> None:
@@ -310,8 +313,8 @@ class ChartsPane(Pane):
             view.title.setVisible(is_all)
             view.setVisible(is_all or index == number)
         self._show_face(is_shown=index == self._metrics)
-        self._grid.setRowStretch(0, 1)
-        self._grid.setRowStretch(1, 1 if is_all else 0)
+        for row in range(self._rows):
+            self._grid.setRowStretch(row, 1 if is_all or row == 0 else 0)
         shown = self._charts if is_all else self._charts[index : index + 1]
         self._want_usage(self.isVisible() and any(chart.needs_usage for chart in shown))
         self._layout.activate()
