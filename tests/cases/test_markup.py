@@ -115,6 +115,7 @@ def test_nothing_in_the_window_obeys_a_token(hostile: Studio, told: Callable[[ob
 @pytest.mark.case(67)
 def test_a_file_name_is_shown_as_it_is(hostile: Studio) -> None:
     window = hostile.window
+    window.corpus_pane.refresh_now()
     assert window.corpus_pane.hint.startswith(NAME)
     window.actions_.refresh_menus()
     entries = window.actions_.choices("open_recent")

@@ -131,7 +131,7 @@ def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_
     studio.window.actions_.save_corpus.trigger()
     choose(studio, other)
     assert other.read_text(encoding="utf-8") == "caf\ufffd noir\n"
-    assert studio.window.corpus_pane.hint == "thing.utf-8.txt"
+    studio.wait(lambda: studio.window.corpus_pane.hint == "thing.utf-8.txt")
 
 
 def test_a_folder_without_texts_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLineEdit
 
 from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
@@ -45,7 +47,7 @@ def test_a_note_that_is_edited_takes_a_line(studio: Studio) -> None:
     studio.window.actions_.bookmarks.trigger()
     dialog = studio.window.step_controller.bookmarks_window
     dialog.select_row(0)
-    dialog._table.edit_current()
+    QTest.keyClick(dialog._table, Qt.Key.Key_F2)
     (line,) = dialog._table.findChildren(QLineEdit)
     assert line.maxLength() == 1000
     dialog.reject()

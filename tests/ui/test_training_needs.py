@@ -169,14 +169,14 @@ def test_going_on_asks_for_what_is_still_to_come(large: Studio, machine: Machine
     window.actions_.train.trigger()
     large.wait_finished()
     machine.free = 1
-    window.training_controller._on_further_size_chosen(60)
+    window.training_controller._confirm_further(60)
     large.answer(Cancel)
     assert window.model.progress.vocabulary_size == 50
-    window.training_controller._on_further_size_chosen(60)
+    window.training_controller._confirm_further(60)
     large.answer(Yes)
     large.wait_finished()
     assert window.model.progress.vocabulary_size == 60
     machine.free = needed(large) // 2  # less than the whole would need
-    window.training_controller._on_further_size_chosen(70)
+    window.training_controller._confirm_further(70)
     large.wait_finished()
     assert window.model.progress.vocabulary_size == 70

@@ -230,7 +230,7 @@ class Actions(QObject):
 
     def bind(self, owner: QObject, *follows: SignalInstance) -> None:
         """Let `owner` do the commands that it declares, and ask all commands again after any of these signals."""
-        for name in self._names[type(owner)]:
+        for name in next(self._names[each] for each in type(owner).__mro__ if each in self._names):
             made = self._commands[name]
             made.owner, made.do = owner, getattr(owner, name)
             for entry in made.entries:

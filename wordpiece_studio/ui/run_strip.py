@@ -98,7 +98,11 @@ class RunTabs(QTabBar):
         self.tabBarDoubleClicked.connect(self._on_tab_double_clicked)
         session.runs.changed.connect(self.refresh)
         session.model.progress_changed.connect(self.refresh)
-        theme.dress(self.update)
+        theme.dress(self._refresh_all)
+
+    def _refresh_all(self) -> None:
+        """Describe every tab again: their controls have other sizes in another font."""
+        self._shown = []
         self.refresh()
 
     def refresh(self) -> None:

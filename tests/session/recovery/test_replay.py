@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from tests.session.recovery.fakes import FakeState
 from wordpiece_studio.corpus.files import CorpusFile
@@ -40,22 +40,28 @@ def random_steps(seed: int) -> Iterator[tuple[Any, ...]]:
 class AtOnce(QObject):
     """Stands in for a `Task`: does its work before `run` returns."""
 
-    finished = Signal(object)
-    failed = Signal(object)
     is_running = False
 
-    def __init__(self, work: Callable[..., object], _name: str, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        work: Callable[..., object],
+        _name: str,
+        parent: QObject | None = None,
+        *,
+        on_answer: Callable[[Any], object],
+        on_error: Callable[[StudioError], object],
+    ) -> None:
         super().__init__(parent)
-        self._work = work
+        self._work, self._on_answer, self._on_error = work, on_answer, on_error
 
     def run(self, *request: object) -> None:
         options = {"should_stop": bool} if takes(self._work, "should_stop") else {}
         try:
             result = self._work(*request, **options)
         except StudioError as error:
-            self.failed.emit(error)
+            self._on_error(error)
         else:
-            self.finished.emit(result)
+            self._on_answer(result)
 
     def forget(self) -> None:
         pass
