@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from tests.session.recovery.fakes import FakeState
 from wordpiece_studio.corpus.files import CorpusFile
@@ -40,6 +40,8 @@ def random_steps(seed: int) -> Iterator[tuple[Any, ...]]:
 class AtOnce(QObject):
     """Stands in for a `Task`: does its work before `run` returns."""
 
+    finished = Signal(object)
+    failed = Signal(object)
     is_running = False
 
     def __init__(
@@ -52,16 +54,18 @@ class AtOnce(QObject):
         on_error: Callable[[StudioError], object],
     ) -> None:
         super().__init__(parent)
-        self._work, self._on_answer, self._on_error = work, on_answer, on_error
+        self._work = work
+        self.finished.connect(on_answer)
+        self.failed.connect(on_error)
 
     def run(self, *request: object) -> None:
         options = {"should_stop": bool} if takes(self._work, "should_stop") else {}
         try:
             result = self._work(*request, **options)
         except StudioError as error:
-            self._on_error(error)
+            self.failed.emit(error)
         else:
-            self._on_answer(result)
+            self.finished.emit(result)
 
     def forget(self) -> None:
         pass
