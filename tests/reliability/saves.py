@@ -1,7 +1,7 @@
 """The saves of every format, each over a good older file: what the kill and the fault harness try to break.
 
 Each writes one of two contents, and can tell from the files alone, by the real reader, which of them is there. Core
-formats only need the core; what needs pyarrow is left out where it is missing.
+formats only need the core; what needs pyarrow, or Qt, is left out where it is missing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.document import TextFile, read_text_file, write_text_file
 from wordpiece_studio.session.settings import FILE_NAME, SettingsStore
 from wordpiece_studio.storage.merge_table import read_merge_table, write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import save_directory
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 OLD, NEW = 0, 1
 _THEMES = ("dark", "light")
-_HAS_PYARROW = importlib.util.find_spec("pyarrow") is not None
+_HAS_PYARROW, _HAS_QT = (importlib.util.find_spec(name) is not None for name in ("pyarrow", "PySide6"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def saves(size: int = 2000) -> list[Save]:
         _directory(size),
         *(_history(kind, size) for kind in ("csv", "jsonl", "parquet") if kind != "parquet" or _HAS_PYARROW),
         *(_counts(kind, size) for kind in ("tsv", "csv", "parquet") if kind != "parquet" or _HAS_PYARROW),
-        _text(size),
+        *([_text(size)] if _HAS_QT else ()),
         _settings(),
         _ids(size),
     ]
@@ -166,6 +165,8 @@ def _counts(kind: str, size: int) -> Save:
 
 
 def _text(size: int) -> Save:
+    from wordpiece_studio.session.document import TextFile, read_text_file, write_text_file
+
     texts = [" ".join(trained(which, size).counts.words) + "\r\n" for which in (OLD, NEW)]
 
     def write(folder: Path, which: int) -> None:
