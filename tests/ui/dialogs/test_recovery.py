@@ -271,6 +271,26 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
 
 
 @pytest.mark.slow
+def test_a_project_whose_file_has_gone_since_is_restored_and_said_to_be_missing(
+    start: Callable[..., Studio], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.wpstudio"
+    one = start()
+    one.wait_finished()
+    one.window.project_controller._save_to(path, None)
+    one.wait(lambda: one.window.project.path == path)
+    one.window.session.document.edit(0, 0, "Unsaved hugs. ")
+    one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)
+    crash(one)
+    path.unlink()
+    again = start()
+    press(again, "Restore")
+    again.wait(lambda: again.window.session.document.text.startswith("Unsaved hugs. "))
+    again.wait(lambda: again.window.project.is_file_another, 10_000)
+    assert "is missing" in again.window.notices.project.text
+
+
+@pytest.mark.slow
 def test_what_could_not_be_restored_is_reported(start: Callable[..., Studio]) -> None:
     edited(start)
     (journal,) = recovery_folder().glob("*/journal-*")

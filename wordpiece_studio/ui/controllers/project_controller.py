@@ -341,9 +341,8 @@ class ProjectController(QObject):
         if self.is_saving:
             return
         if news == "gone":
-            if self._file.has_seen(path):
-                words = self.tr("The project file {path} is missing. The project is still open; save it to keep it.")
-                self._note_another(words, path)
+            words = self.tr("The project file {path} is missing. The project is still open; save it to keep it.")
+            self._note_another(words, path)
         elif is_replaced(path, self._stamp):
             words = self.tr("Another program changed the project file {path}. Your own project is shown; saving asks "
                             "before it replaces the file.")  # fmt: skip
