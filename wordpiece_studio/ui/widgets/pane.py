@@ -9,13 +9,18 @@ A panel has the pane's title on the left of its line, a hint on the right, and t
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QFontMetricsF
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QBoxLayout,
     QFrame,
+    QHBoxLayout,
+    QLabel,
     QLayout,
     QPushButton,
     QScrollArea,
@@ -29,17 +34,16 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
-from wordpiece_studio.ui.widgets.priority_row import PriorityRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
+    from PySide6.QtCore import QRect
     from PySide6.QtGui import QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.widgets.priority_row import Forms
 
 LayoutT = TypeVar("LayoutT", bound=QBoxLayout)
 _FRAME_MS = 100
@@ -236,6 +240,61 @@ class EmptyState(QWidget):
             self._button.setText(self._action.iconText())  # without the mnemonic, which belongs to the menu
             self._button.setEnabled(self._action.isEnabled())
             set_plain_tooltip(self._button, self._action.statusTip())
+
+
+Part = QLabel | QAbstractButton
+Forms = Mapping[Part, Sequence[str]]
+"""What parts say, the most important part first: each from the fullest form to the least; an empty one hides it."""
+
+
+class PriorityRow(QHBoxLayout):
+    """Gives each part the fullest form that fits beside the least forms of those after it and beside all else.
+
+    `take_rest` is told how many pixels remain.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.take_rest: Callable[[int], None] | None = None
+        self._forms: Forms = {}
+
+    def set_forms(self, forms: Forms) -> None:
+        self._forms = forms
+        self.update()
+
+    def setGeometry(self, rect: QRect) -> None:
+        taken = sum(_width_of(part, part.text()) for part in self._forms if not isinstance(part, CutLabel))
+        room = rect.width() - (self.minimumSize().width() - taken)
+        room -= sum(_width_of(part, forms[-1]) for part, forms in self._forms.items())
+        for part, forms in self._forms.items():
+            room += _width_of(part, forms[-1])
+            form = next((form for form in forms if _width_of(part, form) <= room), forms[-1])
+            room -= _width_of(part, form)
+            _show_form(part, form)
+        if self.take_rest is not None:
+            self.take_rest(room)
+        super().setGeometry(rect)
+
+
+def _width_of(part: Part, form: str) -> int:
+    """Return what a part takes, with the space beside it; one whose text can be cut takes only what its text needs."""
+    if not form:
+        return 0
+    width = ceil(QFontMetricsF(part.font()).horizontalAdvance(form))
+    if isinstance(part, CutLabel):
+        return width
+    edges = part.sizeHint().width() - part.fontMetrics().horizontalAdvance(part.text())
+    layout = around.layout() if (around := part.parentWidget()) is not None else None
+    return edges + width + (layout.spacing() if layout is not None else 0)
+
+
+def _show_form(part: Part, form: str) -> None:
+    if isinstance(part, CutLabel):
+        if form != part.accessibleName():  # otherwise the row would be laid out for ever
+            part.show_text(form)
+    elif form != part.text():
+        part.setText(form)
+        part.setVisible(bool(form))
 
 
 _LEAST_TITLE_HEIGHT = 32

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_marks import MarkKind
-    from wordpiece_studio.ui.widgets.priority_row import Forms
+    from wordpiece_studio.ui.widgets.pane import Forms
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
