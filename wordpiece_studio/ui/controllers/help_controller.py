@@ -75,9 +75,10 @@ class HelpController(QObject):
     def _on_application_focus_changed(self, _old: object, now: QWidget | None) -> None:
         """Let the key that explains work in dialogs, too: the shortcuts of the window behind do not."""
         dialog = now.window() if now is not None else None
-        explain = self._window.actions_.explain
-        if isinstance(dialog, QDialog) and explain not in dialog.actions() and self._is_ours(dialog):
-            dialog.addAction(explain)
+        if isinstance(dialog, QDialog) and self._is_ours(dialog):  # the commands are gone while the window is deleted
+            explain = self._window.actions_.explain
+            if explain not in dialog.actions():
+                dialog.addAction(explain)
 
     def _is_ours(self, dialog: QDialog) -> bool:
         above: QWidget | None = dialog
