@@ -186,6 +186,14 @@ def test_every_column_of_a_table_has_an_entry(labeled: bool, studio: Studio) -> 
     assert {"step", "pair", "score", "tie"} <= found["HistoryView"]
 
 
+def test_no_command_is_asked_for_when_the_focus_leaves_a_window_that_is_deleted(
+    studio: Studio, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studio.window, "actions_", None)  # they are gone before the last widget
+    qapp.focusChanged.emit(studio.window.corpus_pane, None)
+    qapp.focusChanged.emit(None, studio.window.corpus_pane)
+
+
 def test_the_key_explains_what_has_the_focus(studio: Studio) -> None:
     QCursor.setPos(studio.window.frameGeometry().bottomRight() + QPoint(20, 20))  # what it is over goes first
     studio.window.bar.settings.objective_box.setFocus()
