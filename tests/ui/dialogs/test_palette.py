@@ -6,9 +6,10 @@ import doctest
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QPlainTextEdit, QToolButton
 from shiboken6 import delete
 
 from wordpiece_studio.storage.view import Selection
@@ -212,3 +213,21 @@ def test_it_closes_when_another_control_gets_the_focus(studio: Studio, palette: 
     studio.window.timeline_pane.plot.setFocus()
     assert not palette.isVisible()
     assert studio.window.timeline_pane.plot.hasFocus()
+
+
+@pytest.mark.parametrize("pane", ["corpus_pane", "tokenization_pane"])
+def test_its_key_deletes_nothing_in_a_text(studio: Studio, pane: str) -> None:
+    window = studio.window
+    window.activateWindow()
+    field = getattr(window, pane).findChild(QPlainTextEdit)
+    before = field.toPlainText()
+    field.setFocus()
+    field.moveCursor(QTextCursor.MoveOperation.Start)
+    wanted = QKeyEvent(QEvent.Type.ShortcutOverride, _KEY.Key_K, Qt.KeyboardModifier.ControlModifier)
+    wanted.accept()  # as a field does where the key deletes the rest of the line
+    assert window.view_controller.eventFilter(field, wanted)
+    assert not wanted.isAccepted()
+    QTest.keyClick(field, _KEY.Key_K, Qt.KeyboardModifier.ControlModifier)
+    assert field.toPlainText() == before != ""
+    assert window.help_controller.palette.isVisible()
+    window.help_controller.palette.leave()

@@ -47,6 +47,7 @@ _WHEEL_STEP = 120
 """What a wheel reports for one notch, in eighths of a degree."""
 _FULL = Qt.WindowState.WindowFullScreen
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
+_FINDS_COMMANDS = Qt.Modifier.CTRL | Qt.Key.Key_K
 _KEYS = QKeySequence.StandardKey
 
 
@@ -63,7 +64,7 @@ class ViewController(QObject):
         self._settings = window.settings
         self._docks = window.docks
         self.target: QLineEdit | QPlainTextEdit | QTextEdit | None = None  # the text field that the Edit menu acts on
-        self._field: QLineEdit | None = None  # the one that has the focus
+        self._field: QLineEdit | QPlainTextEdit | QTextEdit | None = None  # the one that has the focus
         self._holds_frame = False
         self.zoom = PaneZoom(window)
         window.installEventFilter(self)
@@ -379,7 +380,7 @@ class ViewController(QObject):
         # A field loses the focus while it is deleted with its dialog: it is half gone by then.
         if self._field is not None and isValid(self._field):
             self._field.removeEventFilter(self)
-        self._field = new if isinstance(new, QLineEdit) else None
+        self._field = new if isinstance(new, _TEXTS) else None
         if self._field is not None:
             self._field.installEventFilter(self)
 
@@ -401,8 +402,11 @@ class ViewController(QObject):
         elif event.type() == QEvent.Type.ShortcutOverride and watched is self._window:
             self._window.actions_.catch_up()  # the key may be that of a command that can be done since this moment
         elif event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and watched is self._field:
-            if event.key() == Qt.Key.Key_Escape and not event.modifiers():
+            if event.key() == Qt.Key.Key_Escape and not event.modifiers() and isinstance(watched, QLineEdit):
                 event.accept()
+                return True
+            if event.keyCombination() == _FINDS_COMMANDS:  # in some systems it would delete the rest of the line
+                event.ignore()
                 return True
         return super().eventFilter(watched, event)
 
