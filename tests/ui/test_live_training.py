@@ -285,3 +285,16 @@ def test_another_pre_tokenizer_trains_too_though_the_words_are_the_same(studio: 
     assert window.model.counts.pre_tokenizer == resolve_pre_tokenizer("whitespace")
     assert "changed since" not in window.bar.progress_text
     assert None not in known  # figures that are gone for a moment would flicker
+
+
+def test_a_merge_that_was_stopped_before_its_counts_were_there_is_not_asked_for_again(studio: Studio) -> None:
+    window = studio.window
+    window.actions_.train_as_you_type.setChecked(False)
+    window.session.document.set_text("hug pug pun bun hugs " * 5)
+    window.training_controller.learn_first_merge()
+    assert window.actions_.stop.isEnabled()
+    window.actions_.stop.trigger()
+    states: list[TrainerState] = []
+    window.model.state_changed.connect(states.append)
+    train(studio)
+    assert TrainerState.PAUSED not in states

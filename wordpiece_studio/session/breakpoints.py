@@ -360,7 +360,7 @@ class BreakpointWatch(QObject):
             self._reported_at = now
             self.changed.emit()
         for each, search in list(self._searches.items()):
-            if search.fault is not None:
+            if search.fault is not None and each in self._searches:  # to disable one looks at the others, too
                 self._breakpoints.disable(each)
                 self.faulted.emit(search.fault)
 

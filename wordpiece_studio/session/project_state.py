@@ -307,6 +307,7 @@ class ProjectState(QObject):
 
     def _restored_run(self, run: ProjectRun, tab: RunTab | None) -> Run:
         tab = tab or RunTab(run.number)
+        tab = msgspec.structs.replace(tab, step=min(tab.step, len(run.history)))  # the run may have been kept earlier
         if run.is_of_corpus:
             origin = self._session.origin(is_wanted=run.is_wanted)
         else:

@@ -267,7 +267,7 @@ class HistoryExport(QObject):
         self._pane = pane = window.history_pane
         self._choice = HistoryExportChoice(True, "csv")
         self.job = Task(_write_table, "The merge history cannot be exported", self)
-        pane.export_bar.stop_button.clicked.connect(self._on_bar_stop_requested)
+        pane.export_bar.stop_button.clicked.connect(self._stop)
         self.job.progressed.connect(self._on_job_progressed)
         self.job.finished.connect(self._on_job_finished)
         self.job.failed.connect(self._on_job_failed)
@@ -293,7 +293,7 @@ class HistoryExport(QObject):
         """Cancel the export and wait for the thread to end."""
         self.job.close()
 
-    def _on_bar_stop_requested(self) -> None:
+    def _stop(self) -> None:
         self.job.stop()
         self._pane.export_bar.hide()
 

@@ -69,7 +69,7 @@ class RunsController(QObject):
         runs = self._runs.all
         return (menu_text(f"{runs[place].letter}  {run_names(runs)[place]}") if place < len(runs) else "", "")
 
-    @command(choices=_places, look=_look_of_place)
+    @command(choices=_places, look=_look_of_place, when=lambda self, place: place < len(self._runs.all))
     def show_run(self, place: int) -> None:
         self._runs.show(self._runs.all[place])
 

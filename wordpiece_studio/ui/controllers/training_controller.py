@@ -102,7 +102,7 @@ class TrainingController(QObject):
 
     def train_automatically(self, step: int | None = None) -> None:
         """Train the corpus without having been asked, then show `step`; None is the last one."""
-        self._next_is_automatic = True
+        self._next_is_automatic, self._wants_one_merge = True, False
         self._step_wanted = step
         self._wait_for_counts()
 
@@ -134,7 +134,7 @@ class TrainingController(QObject):
         when=_can_train, is_primary=True,
     )  # fmt: skip
     def train(self) -> None:
-        self._next_is_automatic = False
+        self._next_is_automatic = self._wants_one_merge = False
         self._step_wanted = None
         self._wait_for_counts()
 
