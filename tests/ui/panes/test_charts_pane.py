@@ -308,6 +308,13 @@ def test_dragging_goes_through_the_steps(charts: Charts) -> None:
     assert seen == [5, 9, 25]
 
 
+def test_a_chart_that_is_about_to_be_drawn_again_still_answers(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    charts.usage.changed.emit()  # of which this chart shows nothing
+    charts.press(chart, 7, 0)
+    assert charts.model.step == 7
+
+
 def test_the_marks_follow_the_step_in_the_same_frame(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.model.seek(20)

@@ -77,6 +77,10 @@ class Pane(QWidget):
         for signal in signals:
             signal.connect(self.refresh_soon)
 
+    def header_widget(self) -> QWidget | None:
+        """Return the control for the title line, if there is one."""
+        return None
+
     def close_jobs(self) -> None:
         """Cancel background jobs, if there are any, and wait for them to end."""
 
@@ -459,9 +463,7 @@ class Panel(QFrame):
         self.title_bar.make_room(width)
 
     def _fill_title_bar(self) -> None:
-        header_widget = getattr(self._pane, "header_widget", None)
-        control = header_widget() if callable(header_widget) else None
-        if isinstance(control, QWidget):
+        if (control := self._pane.header_widget()) is not None:
             self.title_bar.add_widget(control)
         self._pane.heading_changed.connect(self._on_pane_heading_changed)
         self._on_pane_heading_changed()

@@ -431,7 +431,6 @@ class TableView(QTableView):
 
     def restyle(self) -> None:
         """Take row heights, column widths and fonts from the theme as it is now."""
-        self._dragged = {}
         self.delegate.restyle()
         self.fit_rows()
         self.spread()
@@ -512,6 +511,7 @@ class TableView(QTableView):
         spare = room - sum(widths.values())
         most = max((there[place].stretch for place in widths), default=0)
         stretched = [place for place in widths if most and there[place].stretch == most]
+        self._share = 1.0
         if len(stretched) == 1:
             widths[stretched[0]] += max(spare, 0)
         elif stretched:
@@ -544,6 +544,7 @@ class TableView(QTableView):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
+            self._dragged = {}
             self.on_theme_changed()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

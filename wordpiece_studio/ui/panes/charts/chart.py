@@ -186,7 +186,9 @@ class StepChart(Chart):
             if curve.is_columns and series.median is not None:
                 median = series.median(source, room.columns)
                 shapes.append(Line(line, Stroke("bar")))
-                shapes.append(Line(median._replace(y=y.places(median.y)), Stroke(series.color, 1.8)))
+                shapes.append(
+                    Line(median._replace(x=places(median.x), y=y.places(median.y)), Stroke(series.color, 1.8))
+                )
                 y = y._replace(notes=(*y.notes, _tr("Line: median; band: range")))
             else:
                 shapes.append(Line(line, Stroke(series.color, 1.0 if curve.is_columns else 1.8, series.style)))

@@ -357,7 +357,7 @@ class ChartsPane(Pane):
 
     def _draw_anew(self) -> None:
         for view in self._views:
-            view.forget()
+            view.outdate()
         self.refresh_later(_FRAME_MS)
 
     # -- Qt

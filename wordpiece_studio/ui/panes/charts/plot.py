@@ -397,12 +397,16 @@ class ChartView(QWidget):
                 break
 
     def forget(self) -> None:
-        """Redraw everything the next time."""
+        """Redraw everything the next time; nothing is drawn any more that could be pressed or pointed at."""
         self.drawing = None
+
+    def outdate(self) -> None:
+        """Redraw everything the next time; until then, what is drawn can be used."""
+        self._drawn = None
 
     def mark(self) -> None:
         """Follow the step and the selection without redrawing the curves."""
-        if self.drawing is not None:
+        if self.drawing is not None and self.chart.state(self.source) is not None:
             self.plot.mark(self.chart.marks(self.source, self.drawing, self.hovered))
             self.readout = self.chart.readout(self.source, self.drawing, self.hovered)
             self.setAccessibleDescription(self.chart.summary(self.source, self.drawing))
@@ -446,14 +450,14 @@ class ChartView(QWidget):
     def _press(self, place: float) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.hovered = None
-        if self.drawing is not None:
+        if self.drawing is not None and self.chart.state(self.source) is not None:
             self.chart.press(self.source, self.drawing, place)
 
     def event(self, event: QEvent) -> bool:
         return keep(event, self.chart.kept_keys) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.drawing is None or not is_alone(event):
+        if self.drawing is None or self.chart.state(self.source) is None or not is_alone(event):
             event.ignore()
         elif not self.chart.move(self.source, self.drawing, Qt.Key(event.key())):
             event.ignore()

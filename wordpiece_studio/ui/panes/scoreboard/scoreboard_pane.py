@@ -273,7 +273,7 @@ class ScoreboardPane(Pane):
         self.middle = CandidatesPart(theme, self)
         self.candidates_view = self.middle.view
         self._words = WordsPanel(theme, self)
-        self._connect(theme)
+        self._connect()
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self.middle)
         self._splitter.addWidget(self._words)
@@ -304,7 +304,7 @@ class ScoreboardPane(Pane):
         words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0
         return _TOP + top + self.candidates_view.needed_height(each.candidates) + words + between
 
-    def _connect(self, theme: Theme) -> None:
+    def _connect(self) -> None:
         self._model.step_changed.connect(self._on_model_step_changed)
         self.follow(self._model.state_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
