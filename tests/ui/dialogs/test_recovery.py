@@ -250,9 +250,9 @@ def test_damaged_it_is_reported_set_aside_and_the_start_goes_on(start: Callable[
     assert len(list(recovery_folder().glob("*.damaged/base-*"))) == 1
 
 
-@pytest.mark.slow
-def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..., Studio], tmp_path: Path) -> None:
-    path = tmp_path / "mine.wpstudio"
+def crashed_project(start: Callable[..., Studio], folder: Path) -> Path:
+    """Return the file of a project with unsaved edits, whose window has crashed."""
+    path = folder / "mine.wpstudio"
     one = start()
     one.wait_finished()
     one.window.project_controller._save_to(path, None)
@@ -260,6 +260,12 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
     one.window.session.document.edit(0, 0, "Unsaved hugs. ")
     one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)
     crash(one)
+    return path
+
+
+@pytest.mark.slow
+def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..., Studio], tmp_path: Path) -> None:
+    path = crashed_project(start, tmp_path)
     content = path.read_bytes()
     path.write_bytes(content + b" saved by another")
     again = start()
@@ -274,14 +280,7 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
 def test_a_project_whose_file_has_gone_since_is_restored_and_said_to_be_missing(
     start: Callable[..., Studio], tmp_path: Path
 ) -> None:
-    path = tmp_path / "mine.wpstudio"
-    one = start()
-    one.wait_finished()
-    one.window.project_controller._save_to(path, None)
-    one.wait(lambda: one.window.project.path == path)
-    one.window.session.document.edit(0, 0, "Unsaved hugs. ")
-    one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)
-    crash(one)
+    path = crashed_project(start, tmp_path)
     path.unlink()
     again = start()
     press(again, "Restore")
