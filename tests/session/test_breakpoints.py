@@ -14,9 +14,8 @@ from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.breakpoints import Breakpoints, BreakpointSearch, BreakpointWatch, Hit
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import Player, StepMarks
+from wordpiece_studio.session.step_marks import Breakpoints, BreakpointSearch, BreakpointWatch, Hit, Player, StepMarks
 from wordpiece_studio.storage.view import KINDS, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.breakpoints import MarksModel
+    from wordpiece_studio.session.step_marks import MarksModel
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
@@ -210,7 +209,7 @@ def test_a_hostile_pattern_is_abandoned(qtbot: QtBot, model: TrainerModel) -> No
 
 
 def test_many_tokens_are_searched_bit_by_bit(qtbot: QtBot, marks: StepMarks, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wordpiece_studio.session.breakpoints._SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.session.step_marks._SLICE_SECONDS", 0.0)
     marks.breakpoints.add(Breakpoint("pattern", "."))
     assert (marks.watch.known, marks.watch.is_searching) == (1, True)
     qtbot.waitUntil(lambda: not marks.watch.is_searching)
@@ -253,8 +252,7 @@ def test_playing_halts_at_every_breakpoint(qtbot: QtBot, marks: StepMarks, model
 def test_playing_waits_for_a_search(
     qtbot: QtBot, marks: StepMarks, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wordpiece_studio.session.breakpoints._CHUNK", 5)
-    monkeypatch.setattr("wordpiece_studio.session.breakpoints._SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.session.step_marks._SLICE_SECONDS", 0.0)
     marks.breakpoints.add(Breakpoint("pattern", f"^{re.escape(model.history[49].token)}$"))
     player = Player(model, watch=marks.watch)
     player.set_speed(1000)

@@ -8,9 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
-from wordpiece_studio.session.breakpoints import SelectionStep
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import COMPARE, Bookmarks
+from wordpiece_studio.session.step_marks import COMPARE, Bookmarks, SelectionStep
 from wordpiece_studio.storage.view import Bookmark, Selection
 from wordpiece_studio.training.config import TrainingConfig
 

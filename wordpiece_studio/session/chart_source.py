@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.session.breakpoints import text_of_token
 from wordpiece_studio.session.live_text import TextChanges
+from wordpiece_studio.session.step_marks import text_of_token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,30 +1,360 @@
-"""What a user marks on the steps of a training, bookmarks and breakpoints, and what moves the step by itself.
+"""What a user marks on the steps of a training, breakpoints and bookmarks, and what moves the step by itself.
 
-Bookmarks outlive their run: each records the merge it was made at, so that their table, a model for Qt's views, can
-show whether the current run has the same merge there. The step of a bookmark can be compared, like a run of its own.
+Both are tables for Qt's views. The steps at which breakpoints are hit are found with NumPy over the columns of a
+history, continued as it grows; a regular expression is searched for token by token. All in the window's thread, a few
+milliseconds at a time. The player plays steps at an adjustable speed, or runs from breakpoint to breakpoint.
 
-The player plays steps at an adjustable speed, or runs from breakpoint to breakpoint.
+Bookmarks outlive their run: each records the merge it was made at, so that their table can show whether the current run
+has the same merge there. The step of a bookmark can be compared, like a run of its own.
+
+At the end is what is selected, looked up in a run: its token, and the steps that made it.
 """
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+import numpy as np
+from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
 
-from wordpiece_studio.session.breakpoints import Breakpoints, BreakpointWatch, MarksModel
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.table_model import LEFT, TableColumn, each_row
-from wordpiece_studio.storage.view import Bookmark
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Bookmark, Breakpoint
+from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from wordpiece_studio.session.breakpoints import Hit
+    from numpy.typing import NDArray
+
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.view import BreakpointKind, Selection
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.history import MergeHistory
+
+    Steps = NDArray[np.int64]
+
+MarkT = TypeVar("MarkT")
+
+
+class MarksModel(RecordTableModel[MarkT]):
+    """Marks that the user sets, in a table with check boxes in one column."""
+
+    changed = Signal()
+    """The marks, or what is said of them, have changed."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent=parent)
+        self._marks: list[MarkT] = []
+        self.set_records(self._marks)
+
+    def set_marks(self, marks: Iterable[MarkT]) -> None:
+        self._marks = list(marks)
+        self.set_records(self._marks)
+        self.changed.emit()
+
+    def insert(self, row: int, mark: MarkT) -> None:
+        self.beginInsertRows(QModelIndex(), row, row)
+        self._marks.insert(row, mark)
+        self.endInsertRows()
+        self.changed.emit()
+
+    def replace(self, row: int, mark: MarkT) -> None:
+        if self._marks[row] != mark:
+            self._marks[row] = mark
+            self._emit_changed(row, row)
+            self.changed.emit()
+
+    def remove(self, row: int) -> None:
+        self.beginRemoveRows(QModelIndex(), row, row)
+        del self._marks[row]
+        self.endRemoveRows()
+        self.changed.emit()
+
+
+class Breakpoints(MarksModel["Breakpoint"]):
+    """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+
+        def width(measure: Any, _all: Sequence[Breakpoint]) -> int:
+            return int(measure.text(*map(self.kind_text, KINDS))) + 48
+
+        condition = TableColumn(
+            self.tr("Stop when"), each_row(lambda one: self.kind_text(one.kind)), align=LEFT, width=width,
+            check=each_row(lambda one: one.is_enabled), switch=lambda _all, row, is_on: self.enable(row, is_on),
+        )  # fmt: skip
+        self.columns = condition, TableColumn(self.tr("Value"), each_row(_value_text), align=LEFT, stretch=1)
+
+    @property
+    def all(self) -> tuple[Breakpoint, ...]:
+        return tuple(self._marks)
+
+    @property
+    def enabled(self) -> tuple[Breakpoint, ...]:
+        return tuple(each for each in self._marks if each.is_enabled)
+
+    def add(self, breakpoint_: Breakpoint) -> int:
+        """Append a breakpoint, or replace the equal one already there; return its row."""
+        for row, each in enumerate(self._marks):
+            if (each.kind, each.text, each.number) == (breakpoint_.kind, breakpoint_.text, breakpoint_.number):
+                self.replace(row, breakpoint_)
+                return row
+        self.insert(len(self._marks), breakpoint_)
+        return len(self._marks) - 1
+
+    def disable(self, breakpoint_: Breakpoint) -> None:
+        for row, each in enumerate(self._marks):
+            if each == breakpoint_:
+                self.enable(row, False)
+
+    def enable(self, row: int, is_enabled: bool) -> None:
+        self.replace(row, msgspec.structs.replace(self._marks[row], is_enabled=is_enabled))
+
+    def kind_text(self, kind: BreakpointKind) -> str:
+        return {
+            "token": self.tr("Token is created"),
+            "pattern": self.tr("Token is created (regex)"),
+            "word": self.tr("Word becomes one token"),
+            "value": self.tr("Merge score falls below"),
+            "tie": self.tr("Number of tied pairs reaches"),
+            "size": self.tr("Vocabulary size reaches"),
+        }[kind]
+
+
+def _value_text(each: Breakpoint) -> str:
+    return each.text if each.kind in TEXT_KINDS else f"{each.number:,.15g}"
+
+
+_NONE: Steps = np.empty(0, dtype=np.int64)
+
+
+class BreakpointSearch:
+    """The hits of one breakpoint in one history.
+
+    Attributes
+    ----------
+    known
+        How many merges have been searched.
+    steps
+        The steps from 1 to `known` at which the breakpoint is hit, ascending; int64, shape (n,).
+    fault
+        Why the search was abandoned, or None. From then on nothing is found.
+    """
+
+    def __init__(self, breakpoint_: Breakpoint, history: MergeHistory) -> None:
+        self.known = 0
+        self.steps: Steps = _NONE
+        self.fault: StudioError | None = None
+        self._breakpoint = breakpoint_
+        self._history = history
+        self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if not looked up yet
+        self._pattern = SearchPattern(breakpoint_.text) if breakpoint_.kind == "pattern" else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the words of the history still have to be read, which happens in the background."""
+        history = self._history
+        return self._breakpoint.kind == "word" and not (history.is_whole or history.is_damaged)
+
+    def advance(self, count: int, deadline: float = float("inf")) -> None:
+        """Search the merges up to `count`; for an expression as far as `deadline` allows, but at least one.
+
+        Does nothing while `is_waiting`. `deadline` is a `perf_counter` time.
+        """
+        first = self.known
+        if first >= count or self.is_waiting:
+            return
+        self.known = count
+        found = self._find(first, count, deadline) if self.fault is None else _NONE
+        if len(found):
+            self.steps = np.concatenate((self.steps, found))
+
+    def _find(self, first: int, end: int, deadline: float) -> Steps:
+        """Return the hits among the steps `first` + 1 to `end`."""
+        history, number = self._history, self._breakpoint.number
+        if self._pattern is not None:
+            return self._matches(self._pattern, first, end, deadline)
+        match self._breakpoint.kind:
+            case "word":
+                return self._wholes(first, end)
+            case "value":
+                values = history.column("value")
+                before = values[first - 1] if first else np.inf
+                was_above = np.concatenate(([before], values[first : end - 1])) >= number
+                return np.flatnonzero(was_above & (values[first:end] < number)) + first + 1
+            case "tie":
+                return np.flatnonzero(history.column("ties")[first:end] >= number) + first + 1
+            case "size":
+                reached = first + 1 + int(np.searchsorted(history.vocabulary_sizes()[first:end], number))
+                return _within(reached, first, end) if history.vocabulary_size(first) < number else _NONE
+        return self._birth_of(self._breakpoint.text, first, end)
+
+    def _birth_of(self, token: str, first: int, end: int) -> Steps:
+        token_id = self._history.vocabulary(end).id_of(token)
+        return _NONE if token_id is None else _within(self._history.birth_step(token_id), first, end)
+
+    def _matches(self, pattern: SearchPattern, first: int, end: int, deadline: float) -> Steps:
+        """Stop at the deadline: a regular expression may take long even for a single token."""
+        history, found = self._history, []
+        is_new, new_ids = history.column("is_new"), history.column("new_id")
+        for index in range(first, end):
+            try:
+                if is_new[index] and pattern.is_in(history.token(int(new_ids[index]))):
+                    found.append(index + 1)
+            except StudioError as error:
+                self.fault, self.steps = error, _NONE
+                return _NONE
+            if time.perf_counter() > deadline:
+                self.known = index + 1
+                break
+        return np.array(found, dtype=np.int64)
+
+    def _wholes(self, first: int, end: int) -> Steps:
+        """A word of the corpus is whole when its last boundary is gone; any other word, when its token is born."""
+        history, word = self._history, self._breakpoint.text
+        if self._word is None:
+            try:
+                self._word = -1 if history.is_damaged else history.input.words.index(word)
+            except ValueError:
+                self._word = -1
+        if self._word < 0:
+            return self._birth_of(word + (history.config.end_of_word_suffix or ""), first, end)
+        start = int(history.input.word_starts[self._word])
+        inside = history.segmentations.boundary_steps[start + 1 : start + int(history.input.word_lengths[self._word])]
+        return _within(int(inside.max()), first, end) if len(inside) else _NONE
+
+
+def _within(step: int, first: int, end: int) -> Steps:
+    return np.array([step], dtype=np.int64) if first < step <= end else _NONE
+
+
+_SLICE_SECONDS = 0.006
+_PAUSE_MS = 4
+_REPORT_SECONDS = 0.25
+"""The shortest time between two reports of a long search: every report makes the views redraw."""
+_END = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    step: int
+    breakpoints: tuple[Breakpoint, ...]
+
+
+class BreakpointWatch(QObject):
+    """Finds the steps at which any enabled breakpoint is hit."""
+
+    changed = Signal()
+    """`known` or `steps` has changed."""
+    faulted = Signal(object)
+    """A breakpoint was disabled because its expression takes too long, as this `StudioError` says."""
+
+    def __init__(self, model: TrainerModel, breakpoints: Breakpoints, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._breakpoints = breakpoints
+        self._history: MergeHistory | None = None  # that is searched
+        self._searches: dict[Breakpoint, BreakpointSearch] = {}
+        self._reported_at = 0.0
+        self._timer = single_shot(self, self._search, _PAUSE_MS)
+        model.run_reset.connect(self._search)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        model.step_changed.connect(self._on_model_step_changed)
+        breakpoints.changed.connect(self._search)
+
+    @property
+    def is_set(self) -> bool:
+        return bool(self._breakpoints.enabled)
+
+    @property
+    def known(self) -> int:
+        """How many merges have been searched for every breakpoint; all merges if there is nothing to search for."""
+        return min((search.known for search in self._searches.values()), default=self._model.merge_count)
+
+    @property
+    def is_searching(self) -> bool:
+        return self.known < self._model.merge_count
+
+    @property
+    def steps(self) -> Steps:
+        """All steps found so far, ascending; int64, shape (n,)."""
+        parts = [search.steps for search in self._searches.values()]
+        if len(parts) == 1:
+            return parts[0]
+        steps = np.sort(np.concatenate((_NONE, *parts)), kind="stable")  # fast on what is partly sorted
+        return steps[np.diff(steps, prepend=-1) > 0]
+
+    def next_hit(self, after: int, last: int = _END) -> Hit | None:
+        """Return the first hit after step `after` and up to step `last`; only certain up to `known`."""
+        steps = (_first_after(search.steps, after) for search in self._searches.values())
+        step = min(steps, default=_END)
+        return self._hit_at(step) if step <= last and step != _END else None
+
+    def previous_hit(self, before: int) -> Hit | None:
+        step = max((_last_before(search.steps, before) for search in self._searches.values()), default=0)
+        return self._hit_at(step) if step else None
+
+    def hit_at(self, step: int) -> Hit | None:
+        return self.next_hit(step - 1, step)
+
+    def _hit_at(self, step: int) -> Hit:
+        hit = (each for each, search in self._searches.items() if _first_after(search.steps, step - 1) == step)
+        return Hit(step, tuple(hit))
+
+    # What happens.
+
+    def _on_model_merges_appended(self, _first: int, _last: int) -> None:
+        if self._searches or self.is_set:
+            self._search()
+
+    def _on_model_step_changed(self, _step: object) -> None:
+        """Search again: this signal also means that the words a search waited for have been read."""
+        if self.is_searching and not self._timer.isActive():
+            self._search()
+
+    def _search(self) -> None:
+        history, count = self._model.history, self._model.merge_count
+        deadline = time.perf_counter() + _SLICE_SECONDS
+        known = self._searches if history is self._history else {}
+        self._history, self._searches = history, {}
+        if history is not None:
+            for each in self._breakpoints.enabled:
+                self._searches[each] = known.get(each) or BreakpointSearch(each, history)
+        for search in self._searches.values():
+            if search.known < count:
+                search.advance(count, deadline)
+                if time.perf_counter() > deadline:
+                    break
+        now = time.perf_counter()
+        if any(search.known < count and not search.is_waiting for search in self._searches.values()):
+            self._timer.start()
+        if not self.is_searching or now - self._reported_at > _REPORT_SECONDS:
+            self._reported_at = now
+            self.changed.emit()
+        for each, search in list(self._searches.items()):
+            if search.fault is not None and each in self._searches:  # to disable one looks at the others, too
+                self._breakpoints.disable(each)
+                self.faulted.emit(search.fault)
+
+
+def _first_after(steps: Steps, step: int) -> int:
+    index = int(np.searchsorted(steps, step, side="right"))
+    return int(steps[index]) if index < len(steps) else _END
+
+
+def _last_before(steps: Steps, step: int) -> int:
+    index = int(np.searchsorted(steps, step, side="left")) - 1
+    return int(steps[index]) if index >= 0 else 0
+
 
 COMPARE = 2
 """The column of check boxes."""
@@ -108,8 +438,6 @@ def one_line(text: str) -> str:
 
 
 class StepMarks(QObject):
-    """The breakpoints, the steps at which they are hit, and the bookmarked steps."""
-
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.breakpoints = Breakpoints(self)
@@ -128,33 +456,24 @@ class Player(QObject):
     At the last merge playing waits for a running training, makes a paused one learn one merge at a time, and stops if
     the training is finished. Above 50 merges per second it takes several steps at a time, but never skips a breakpoint.
 
-    Attributes
-    ----------
-    speed
-        How many merges per second are played.
-
-    Signals
-    -------
-    changed()
-        `is_playing`, `is_running` or `speed` has changed.
-    halted(Hit | None)
-        The current step is at a breakpoint now. None: running, no breakpoint was hit up to the last merge, or the
-        training ended or was paused before it reached one.
     """
 
     changed = Signal()
+    """`is_playing`, `is_running` or `speed` has changed."""
     halted = Signal(object)
+    """The current step is at this `Hit` now. None: running, no breakpoint was hit up to the last merge, or the training
+    ended or was paused before it reached one."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None, *, watch: BreakpointWatch) -> None:
         super().__init__(parent)
         self._model = model
         self._watch = watch
-        self.speed = 4.0
+        self.speed = 4.0  # merges per second
         self._owed = 0.0  # the fraction of a step that is due but not taken yet
         self._after: int | None = None  # while running: no hit among the merges up to here
         self._is_past_head = False
         self._timer = QTimer(self)
-        self._timer.timeout.connect(self._on_timer_timeout)
+        self._timer.timeout.connect(self._play_on)
         watch.changed.connect(self._look)
         model.state_changed.connect(self._look)
         model.run_reset.connect(self.cancel)
@@ -179,7 +498,7 @@ class Player(QObject):
 
     def play(self) -> None:
         """Start playing; from the first step if everything has been played."""
-        if self.is_playing or self._model.history is None:
+        if self._model.history is None:
             return
         if self._is_over():
             self._model.first()
@@ -188,7 +507,6 @@ class Player(QObject):
         self.changed.emit()
 
     def stop(self) -> None:
-        """Stop playing."""
         if self.is_playing:
             self._timer.stop()
             self.changed.emit()
@@ -201,6 +519,7 @@ class Player(QObject):
 
     def run(self) -> None:
         """Go to the next breakpoint; if none is left, train further and pause at the first one hit."""
+        self.stop()
         if self._model.history is not None and self._watch.is_set:
             self._is_past_head = False
             self._set_after(self._model.step)
@@ -229,7 +548,7 @@ class Player(QObject):
 
     # Playing.
 
-    def _on_timer_timeout(self) -> None:
+    def _play_on(self) -> None:
         model = self._model
         if self._is_over():
             self.stop()
@@ -310,3 +629,59 @@ class Player(QObject):
         was_running, self._after = self.is_running, after
         if was_running != self.is_running:
             self.changed.emit()
+
+
+def text_of_token(selection: Selection, vocabulary: Vocabulary) -> str:
+    """Return the text of the selected token, or of the one its pair would make; empty for a word."""
+    if selection.kind == "word":
+        return ""
+    return selection.text if selection.kind == "token" else made_by(selection, vocabulary.continuing_subword_prefix)
+
+
+def made_by(pair: Selection, prefix: str) -> str:
+    return pair.left + pair.right.removeprefix(prefix)
+
+
+def id_of_token(selection: Selection, vocabulary: Vocabulary) -> int | None:
+    return None if selection.kind == "word" else vocabulary.id_of(text_of_token(selection, vocabulary))
+
+
+def step_of_pair(pair: Selection, history: MergeHistory, merges: int) -> int | None:
+    """Return the first of so many steps that merged a pair; None if none did."""
+    left, right = map(history.vocabulary(merges).id_of, (pair.left, pair.right))
+    if left is None or right is None:
+        return None
+    is_merge = (history.column("left_id")[:merges] == left) & (history.column("right_id")[:merges] == right)
+    return int(np.argmax(is_merge)) + 1 if is_merge.any() else None
+
+
+class SelectionStep:
+    """Finds the step at which the selection came to be; during training, it looks a word up once."""
+
+    def __init__(self) -> None:
+        self._history: MergeHistory | None = None
+        self._word = ""
+        self._search: BreakpointSearch | None = None
+
+    def find(self, selection: Selection | None, history: MergeHistory | None, merges: int) -> int | None:
+        """Return the step, up to `merges`, at which the selection came to be; None if it did not.
+
+        For a token, the step of its birth, 0 for the alphabet; for a pair, the first step that merged it; for a
+        word, the step from which it is one token.
+        """
+        if selection is None or history is None:
+            return None
+        if selection.kind == "word":
+            return self._whole(selection.text, history, merges) if selection.text else None
+        if selection.kind == "pair":
+            return step_of_pair(selection, history, merges)
+        token_id = history.vocabulary(merges).id_of(selection.text)
+        return None if token_id is None else history.birth_step(token_id)
+
+    def _whole(self, word: str, history: MergeHistory, merges: int) -> int | None:
+        if self._search is None or word != self._word or history is not self._history:
+            self._history, self._word = history, word
+            self._search = BreakpointSearch(Breakpoint("word", word), history)
+        self._search.advance(merges)
+        step = next(iter(self._search.steps.tolist()), None)
+        return step if step is not None and step <= merges else None

@@ -105,6 +105,8 @@ class TrainerModel(QObject):
         Number of merges announced, which is also the last step; the current step, 0 to `merge_count`.
     selection
         The selection, shared by all panes.
+    candidates
+        The latest answer to `request_candidates`; None if there is none for the run shown.
 
     Signals
     -------
@@ -153,6 +155,7 @@ class TrainerModel(QObject):
         self.merge_count = 0
         self.step = 0
         self.selection: Selection | None = None
+        self.candidates: Candidates | None = None
         self._next_origin = RunOrigin()  # of the run that is beginning
         self._is_held = False
         self._learned = 0  # learned by the worker, not all of it published yet
@@ -180,13 +183,13 @@ class TrainerModel(QObject):
         self._training = self._starting  # the one of these two that was asked last
         self._stepping = task(trainers.step, on_answer=self._take_halt, on_error=self._fail)
         self._finding = task(
-            trainers.candidates, on_answer=self.candidates_changed, on_error=self._fail_to_find_candidates
+            trainers.candidates, on_answer=self._take_candidates, on_error=self._fail_to_find_candidates
         )
         self._replacing = task(trainers.replace, on_answer=self._take_replacement, on_error=self.failed)
         self._discarding = task(trainers.discard)
         self._finding_beside = Task(
             candidates_finder, "The merge candidates cannot be found", self,
-            on_answer=self.candidates_changed, on_error=self._report_no_candidates,
+            on_answer=self._take_candidates, on_error=self._report_no_candidates,
         )  # fmt: skip
         self._tasks_of_run = (
             self._starting, self._continuing, self._stepping, self._replacing, self._finding, self._finding_beside
@@ -504,7 +507,11 @@ class TrainerModel(QObject):
         self._report_no_candidates()
 
     def _report_no_candidates(self) -> None:
-        self.candidates_changed.emit(Candidates(self._candidates_step, (), available=False))
+        self._take_candidates(Candidates(self._candidates_step, (), available=False))
+
+    def _take_candidates(self, candidates: Candidates) -> None:
+        self.candidates = candidates
+        self.candidates_changed.emit(candidates)
 
     # Internal changes.
 
@@ -551,7 +558,7 @@ class TrainerModel(QObject):
             self.run.step = self.step
             if not self.run.is_compared:
                 self.run.drop_tokenizers()
-        self.run = run
+        self.run, self.candidates = run, None
         self.merge_count = self._learned = self.step = 0
         self._pace.begin_run()
 

@@ -159,7 +159,8 @@ def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: L
     assert pane.body.summary.text() == "Not learned yet."
     assert texts(pane.body.formula) == ["t", "+", "##o", "→", "to"]
     candidate = Candidate("t", "##o", "to", 3, 5, 6, 0.1, False)
-    model.candidates_changed.emit(Candidates(model.step, (candidate,), available=True))
+    model.candidates = Candidates(model.step, (candidate,), available=True)
+    model.candidates_changed.emit(model.candidates)
     looking.settle()
     assert pane.body.summary.text() == "Not learned yet. A candidate after 25 merges: 3 / (5 × 6) = 0.1000"
 

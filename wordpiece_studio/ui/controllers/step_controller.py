@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from wordpiece_studio.session.breakpoints import id_of_token
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import one_line
+from wordpiece_studio.session.step_marks import id_of_token, one_line
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.breakpoints import Hit
+    from wordpiece_studio.session.step_marks import Hit
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -98,9 +95,10 @@ class StepController(QObject):
 
     # -- moving; Left and Right belong to the text in a text field, the other keys work everywhere
 
-    def _move(self, move: Callable[[], None]) -> None:
+    def _seek(self, step: int | None) -> None:
         self._player.stop()
-        move()
+        if step is not None:
+            self._model.seek(step)
 
     @command(
         tr("&Next merge"), tr("Go one merge forward; at the last one, learn one more"), "Alt+Right Right F10", "next",
@@ -119,12 +117,7 @@ class StepController(QObject):
 
     @command(tr("Pre&vious merge"), tr("Go one merge back"), "Alt+Left Left Shift+F10", "previous", unless=_at_start)
     def previous_merge(self) -> None:
-        self._move(self._model.previous_merge)
-
-    def _seek(self, step: int | None) -> None:
-        self._player.stop()
-        if step is not None:
-            self._model.seek(step)
+        self._seek(self._model.step - 1)
 
     @command(tr("Ten merges &forward"), tr("Go ten merges forward"), "Alt+PgDown Shift+Right", "ten_on", unless=_at_end)
     def ten_on(self) -> None:
@@ -138,11 +131,11 @@ class StepController(QObject):
         tr("Go to the b&eginning"), tr("Step 0, before the first merge"), "Alt+Home Home", "first", unless=_at_start
     )
     def first_merge(self) -> None:
-        self._move(self._model.first)
+        self._seek(0)
 
     @command(tr("Go to the &last merge"), tr("The step after the last merge"), "Alt+End End", "last", unless=_at_end)
     def last_merge(self) -> None:
-        self._move(self._model.last)
+        self._seek(self._model.merge_count)
 
     @command(
         tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play",
@@ -173,14 +166,14 @@ class StepController(QObject):
         "Ctrl+F8", "run", unless=_no_next_breakpoint,
     )  # fmt: skip
     def run_to_breakpoint(self) -> None:
-        self._move(self._player.run)
+        self._player.run()
 
     @command(
         tr("Run bac&k to the previous breakpoint"), tr("Go back to the previous step that hits a breakpoint"),
         "Ctrl+Shift+F8", "run_back", unless=_no_previous_breakpoint,
     )  # fmt: skip
     def run_back(self) -> None:
-        self._move(self._player.run_back)
+        self._player.run_back()
 
     @command(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
     def breakpoints(self) -> None:

@@ -68,6 +68,7 @@ class Pane(QWidget):
         self.hints: Sequence[str] = ("",)  # muted, at the right of the title: the first that fits is shown
         self.beside: Forms = {}  # what parts of the title line say, before the hint
         self.is_stale = True  # a refresh is due
+        self._remembers = False  # has shown something of the run since it last forgot
         self.refresh_timer = single_shot(self, self.refresh_now)
         self.refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
         model.run_reset.connect(self._on_model_run_reset)
@@ -131,6 +132,7 @@ class Pane(QWidget):
         self.refresh_timer.stop()
         self.is_stale = False
         self._history = self._model.history
+        self._remembers = True
         self.refresh()
 
     def refresh_later(self, delay_ms: int = 0) -> None:
@@ -161,7 +163,9 @@ class Pane(QWidget):
             self._shown_usage.set_wanted(self, False)
 
     def _on_model_run_reset(self) -> None:
-        self.forget()
+        if self._remembers:
+            self.forget()
+            self._remembers = False
         if not self.isVisible():
             self._history = self._model.history  # do not keep an old run in memory for a hidden pane
         self.refresh_later()

@@ -31,7 +31,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QTextEdit, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.breakpoints import made_by
+from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.session.view_text import common_ends, utf16_length
 from wordpiece_studio.storage.view import Selection

@@ -15,9 +15,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.breakpoints import text_of_token
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import ComparedStep, words_apart
+from wordpiece_studio.session.step_marks import text_of_token
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.words_table import ListedWords, RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.storage.view import Selection

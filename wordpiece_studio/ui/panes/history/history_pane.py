@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QModelIndex, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.breakpoints import SelectionStep
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.storage.view import Selection

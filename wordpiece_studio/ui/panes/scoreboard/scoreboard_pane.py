@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.breakpoints import made_by
 from wordpiece_studio.session.run import Candidates, TrainerState
+from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours

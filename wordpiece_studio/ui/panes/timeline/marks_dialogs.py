@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -27,14 +28,16 @@ from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from PySide6.QtCore import QModelIndex
 
-    from wordpiece_studio.session.step_marks import Bookmarks, StepMarks
+    from wordpiece_studio.session.step_marks import Bookmarks, MarksModel, StepMarks
     from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
-
+_tr = partial(QCoreApplication.translate, "marks")
 _LONGEST_TEXT = 10_000
 """The maximum length of a pattern, in characters."""
 
@@ -47,46 +50,77 @@ class KeepDialog(LineDialog):
         self.accept_button.setText(self.tr("&Add bookmark"))
 
 
-class BookmarksDialog(ScreenDialog):
-    note_chosen = Signal(object)  # the user wants to go to this `Bookmark`
+class MarksDialog(ScreenDialog):
+    """A table of marks above buttons, of which one removes the selected mark."""
 
-    def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, title: str, entry: str, marks: MarksModel[Any], theme: Theme, parent: QWidget | None, **table: Any
+    ) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Bookmarks"))
-        explain("bookmark", self)
-        self.bookmarks = bookmarks
-        self._table = TableView(
-            bookmarks, theme, self, name=self.tr("Bookmarked steps; Enter goes there, the space bar compares, F2 edits "
-            "the note"), row_room=10, padding=3, wraps=True, look=each_row(self._look),
-            keys={Qt.Key.Key_Delete: self._on_remove_clicked, Qt.Key.Key_F2: self._edit_current},
-        )  # fmt: skip
+        self.setWindowTitle(title)
+        explain(entry, self)
+        self._marks = marks
+        self._table = TableView(marks, theme, self, row_room=10, padding=3, **table)
         self._table.setFrameShape(QFrame.Shape.StyledPanel)
-        trigger = QAbstractItemView.EditTrigger
-        self._table.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
-        self.empty = plain_label("", self, role="caption", wrap=True)
-        self._keep = QPushButton(actions.keep_step.text(), self)
-        self._edit = QPushButton(self.tr("&Edit"), self)
-        self._remove = QPushButton(self.tr("&Delete"), self)
-        close = QPushButton(self.tr("Close"), self)
-        for button in (self._keep, self._edit, self._remove, close):
-            button.setAutoDefault(False)
-        buttons = fill(QHBoxLayout(), self._keep, self._edit, self._remove, 1, close, spacing=-1)
-        fill(QVBoxLayout(self), self.empty, (self._table, 1), buttons, margins=None, spacing=-1)
-        self.resize(620, 380)
-        self._keep.clicked.connect(actions.keep_step.trigger)
-        self._edit.clicked.connect(self._edit_current)
-        self._remove.clicked.connect(self._on_remove_clicked)
-        close.clicked.connect(self.close)
-        self._table.item_chosen.connect(self._on_table_item_chosen)
         self._table.selectionModel().selectionChanged.connect(self._enable)
-        bookmarks.changed.connect(self._enable)
+        marks.changed.connect(self._enable)
+
+    def _button(self, text: str, act: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(act)
+        return button
+
+    def _lay_out(self, *parts: Any, buttons: Sequence[QPushButton], remove_text: str, size: QSize) -> None:
+        self._remove = self._button(remove_text, self._remove_current)
+        self._close = self._button(self.tr("Close"), self.close)
+        row = fill(QHBoxLayout(), *buttons, self._remove, 1, self._close, spacing=-1)
+        fill(QVBoxLayout(self), *parts, row, margins=None, spacing=-1)
+        self.resize(size)
         self._enable()
 
     def begin(self) -> None:
-        """Show the dialog with the keyboard focus in the list."""
+        """Show the dialog with the keyboard focus where one begins."""
         self.show()
         self.activateWindow()
-        (self._table if self.bookmarks.notes else self._keep).setFocus()
+        self._first_part().setFocus()
+
+    def _first_part(self) -> QWidget:
+        raise NotImplementedError
+
+    def _enable(self) -> None:
+        raise NotImplementedError
+
+    def _remove_current(self) -> None:
+        row = self._table.selected_row
+        if row >= 0:
+            self._marks.remove(row)
+
+
+class BookmarksDialog(MarksDialog):
+    note_chosen = Signal(object)  # the user wants to go to this `Bookmark`
+
+    def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        self.bookmarks = bookmarks
+        super().__init__(
+            _tr("Bookmarks"), "bookmark", bookmarks, theme, parent,
+            name=_tr("Bookmarked steps; Enter goes there, the space bar compares, F2 edits the note"), wraps=True,
+            look=each_row(self._look),
+            keys={Qt.Key.Key_Delete: self._remove_current, Qt.Key.Key_F2: self._edit_current},
+        )  # fmt: skip
+        trigger = QAbstractItemView.EditTrigger
+        self._table.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
+        self._table.item_chosen.connect(self._on_table_item_chosen)
+        self.empty = plain_label("", self, role="caption", wrap=True)
+        self._keep = self._button(actions.keep_step.text(), actions.keep_step.trigger)
+        self._edit = self._button(self.tr("&Edit"), self._edit_current)
+        buttons = self._keep, self._edit
+        self._lay_out(
+            self.empty, (self._table, 1), buttons=buttons, remove_text=self.tr("&Delete"), size=QSize(620, 380)
+        )
+
+    def _first_part(self) -> QWidget:
+        return self._table if self.bookmarks.notes else self._keep
 
     def select_row(self, row: int) -> None:
         self._table.setCurrentIndex(self.bookmarks.index(row, 0))
@@ -107,89 +141,59 @@ class BookmarksDialog(ScreenDialog):
             text = self.tr("Click a bookmark or press Enter to go to its step; select its checkbox to compare it with "
                            "the current step. Dimmed bookmarks belong to another run.")  # fmt: skip
         set_plain_text(self.empty, text)
-        has_row = self._table.selected_row >= 0
-        self._edit.setEnabled(has_row)
-        self._remove.setEnabled(has_row)
+        for button in (self._edit, self._remove):
+            button.setEnabled(self._table.selected_row >= 0)
 
     def _on_table_item_chosen(self, row: int) -> None:
         self.note_chosen.emit(self.bookmarks.notes[row])
-
-    def _on_remove_clicked(self) -> None:
-        row = self._table.selected_row
-        if row >= 0:
-            self.bookmarks.remove(row)
 
 
 _EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
 
 
-class BreakpointEditor(ScreenDialog):
+class BreakpointEditor(MarksDialog):
     """Adds, changes and removes breakpoints, in a modeless dialog; errors appear below the form."""
 
     def __init__(self, marks: StepMarks, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Breakpoints"))
-        explain("breakpoint", self)
         self._watch = marks.watch
         self._breakpoints = marks.breakpoints
-        self._table = TableView(
-            marks.breakpoints, theme, self, name=self.tr("Breakpoints; the space bar switches one on and off"),
-            row_room=10, padding=3,
-            keys=dict.fromkeys((Qt.Key.Key_Delete, Qt.Key.Key_Backspace), self._on_remove_clicked),
+        super().__init__(
+            _tr("Breakpoints"), "breakpoint", marks.breakpoints, theme, parent,
+            name=_tr("Breakpoints; the space bar switches one on and off"),
+            keys=dict.fromkeys((Qt.Key.Key_Delete, Qt.Key.Key_Backspace), self._remove_current),
         )  # fmt: skip
-        self._table.setFrameShape(QFrame.Shape.StyledPanel)
         self._kind = QComboBox(self)
         self._kind.setAccessibleName(self.tr("Stop when"))
         for kind in KINDS:
             self._kind.addItem(marks.breakpoints.kind_text(kind), kind)
         self._field = line_field(self, most=_LONGEST_TEXT)
         self._field.setAccessibleName(self.tr("Token, word or number"))
-        self._add = QPushButton(self.tr("&Add"), self)
+        self._add = self._button(self.tr("&Add"), self._add_typed)
+        self._add.setAutoDefault(True)
         self._add.setDefault(True)
-        self._change = QPushButton(self.tr("&Change"), self)
-        self._remove = QPushButton(self.tr("&Remove"), self)
-        self._close = QPushButton(self.tr("Close"), self)
-        for button in (self._change, self._remove, self._close):
-            button.setAutoDefault(False)
+        self._change = self._button(self.tr("&Change"), self._change_current)
         self.problem = plain_label("", self, role="error", wrap=True)
         self._found = plain_label("", self, role="caption", wrap=True)
-        self._lay_out()
-        self._connect()
-        self._on_kind_changed(0)
-        self._show_found()
-
-    def _lay_out(self) -> None:
         text = self.tr("Playing and running stop at the first step that meets one of these conditions.")
         intro = plain_label(text, self, role="caption", wrap=True)
         form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
-        bottom = fill(QHBoxLayout(), self._change, self._remove, 1, self._close, spacing=-1)
-        parts = intro, (self._table, 1), form, self.problem, self._found, bottom
-        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
-        self.resize(500, 340)
+        parts = intro, (self._table, 1), form, self.problem, self._found
+        self._lay_out(*parts, buttons=[self._change], remove_text=self.tr("&Remove"), size=QSize(500, 340))
         for first, second in ((self._field, self._add), (self._add, self._change), (self._change, self._remove)):
             self.setTabOrder(first, second)
-
-    def _connect(self) -> None:
-        self._kind.currentIndexChanged.connect(self._on_kind_changed)
-        self._field.textChanged.connect(self._on_field_changed)
-        self._add.clicked.connect(self._on_add_clicked)
-        self._change.clicked.connect(self._on_change_clicked)
-        self._remove.clicked.connect(self._on_remove_clicked)
-        self._close.clicked.connect(self.close)
+        self._kind.currentIndexChanged.connect(self._show_kind)
+        self._field.textChanged.connect(self._check)
         self._table.item_chosen.connect(self._show_row)
         self._table.selectionModel().currentRowChanged.connect(self._on_table_current_row_changed)
-        self._table.selectionModel().selectionChanged.connect(self._enable)
         self._watch.changed.connect(self._show_found)
         self._watch.faulted.connect(self._on_watch_faulted)
-        self._breakpoints.changed.connect(self._enable)
+        self._show_kind()
+        self._show_found()
 
     # -- the form
 
-    def begin(self) -> None:
-        """Show the dialog, ready for typing."""
-        self.show()
-        self.activateWindow()
-        self._field.setFocus()
+    def _first_part(self) -> QWidget:
+        return self._field
 
     def _typed(self) -> Breakpoint:
         """Return the breakpoint typed in; StudioError if it is not valid."""
@@ -202,7 +206,7 @@ class BreakpointEditor(ScreenDialog):
             raise StudioError("This is not a number", "Type one such as {example}.", example=_EXAMPLES[kind])
         return Breakpoint(kind, number=number)
 
-    def _on_kind_changed(self, _index: int) -> None:
+    def _show_kind(self) -> None:
         hints = {
             "token": self.tr("The whole token, such as ##ing"),
             "pattern": self.tr("A pattern found in the token, such as ^##.*ing$"),
@@ -211,9 +215,9 @@ class BreakpointEditor(ScreenDialog):
         kind = self._kind.currentData()
         number = self.tr("A number, such as {example}").format(example=_EXAMPLES.get(kind, ""))
         self._field.setPlaceholderText(hints.get(kind, number))
-        self._on_field_changed()
+        self._check()
 
-    def _on_field_changed(self, _text: str = "") -> None:
+    def _check(self) -> None:
         problem = ""
         if self._field.text():
             try:
@@ -237,22 +241,16 @@ class BreakpointEditor(ScreenDialog):
         self._change.setEnabled(is_good and row >= 0)
         self._remove.setEnabled(row >= 0)
 
-    def _on_add_clicked(self) -> None:
+    def _add_typed(self) -> None:
         row = self._breakpoints.add(self._typed())
         self._field.clear()
         self._table.scrollTo(self._breakpoints.index(row, 0))
         self._field.setFocus()
 
-    def _on_change_clicked(self) -> None:
+    def _change_current(self) -> None:
         row = self._table.selected_row
         if row >= 0:
             self._breakpoints.replace(row, self._typed())
-
-    def _on_remove_clicked(self) -> None:
-        row = self._table.selected_row
-        if row >= 0:
-            self._breakpoints.remove(row)
-            self._enable()
 
     def _on_table_current_row_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         self._show_row(current.row())

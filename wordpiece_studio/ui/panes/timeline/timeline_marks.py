@@ -25,9 +25,9 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text, valu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.breakpoints import Hit
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Parting
+    from wordpiece_studio.session.step_marks import Hit
     from wordpiece_studio.storage.view import Breakpoint
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory

@@ -12,10 +12,10 @@ import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.breakpoints import SelectionStep
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import partings
+from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     Lane,

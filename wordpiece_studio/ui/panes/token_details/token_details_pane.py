@@ -6,48 +6,41 @@ chosen.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.libraries.library_child import WORD_MARK
+from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.step_marks import step_of_pair, text_of_token
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
+from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.panes.token_details.details_state import (
-    FEW,
-    MANY,
-    MORE,
-    DetailsState,
-    Subject,
-    birth_text,
-    chain_items,
-    children_items,
-    children_of,
-    chip,
-    other_origin,
-    shortened,
-    step_item,
-    subject_of,
-    word_item,
-)
-from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
+from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView, merges_of
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.session.run import Candidates
-    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
+    from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.engine import Candidate, Merge
+    from wordpiece_studio.training.history import MergeHistory, MergeTree
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "TokenDetails")
@@ -57,6 +50,214 @@ _DOTS = FlowItem("…")
 _MOST_LOW = 60
 """No low pane has room for this many tokens of a word."""
 _SIDES, _ABOVE, _BELOW = 14, 4, 1
+_MORE = "more"
+"""The target of the link that shows the rest of a list."""
+_FEW, _MANY = 24, 500
+"""How many children, or steps of a word, are shown at first and at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is selected.
+
+    Attributes
+    ----------
+    kind
+        ``"token"``: the token `token_id`; for a pair, the one that the pair makes. ``"unlearned"``: `text` is not a
+        token of this run. ``"word"``: the word `text`.
+    token_id, birth
+        The id of the token, and the step that made it (0 for special tokens and the alphabet); -1 if there is none.
+    pair
+        The left and the right token, if a pair is selected.
+    pair_step
+        The first step that merged the pair; 0 for none.
+    """
+
+    kind: Literal["token", "unlearned", "word"]
+    text: str
+    token_id: int = -1
+    birth: int = -1
+    pair: tuple[str, str] | None = None
+    pair_step: int = 0
+
+
+def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject:
+    if selection.kind == "word":
+        return Subject("word", selection.text)
+    vocabulary = history.vocabulary(end)
+    pair, text, step = None, text_of_token(selection, vocabulary), 0
+    if selection.kind == "pair":
+        pair = (selection.left, selection.right)
+        step = step_of_pair(selection, history, end) or 0
+    token_id = vocabulary.id_of(text)
+    if token_id is None:
+        return Subject("unlearned", text, pair=pair)
+    return Subject("token", text, token_id, history.birth_step(token_id), pair, step)
+
+
+def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.int64]:
+    """Return the steps, from 1, of those of the first `end` merges that used a token as a part: int64, ascending."""
+    lefts, rights = history.column("left_id")[:end], history.column("right_id")[:end]
+    return np.flatnonzero((lefts == token_id) | (rights == token_id)) + 1
+
+
+def is_special(history: MergeHistory, subject: Subject) -> bool:
+    return 0 <= subject.token_id < len(history.config.reserved_tokens)
+
+
+def formula_in_short(pair: Merge | Candidate, symbols: int, history: MergeHistory) -> str:
+    """Return the value of a pair with the numbers it was computed from; `symbols` is N before the merge."""
+    formula = formula_of(history.config.objective, pair, symbols)
+    return f"{formula.numbers or formula.rule} = {formula.value}"
+
+
+# What is said about it.
+
+
+def usage_text(frequency: int, words: int, *, is_as_trained: bool = False) -> str:
+    """Return how often a token is used on the corpus, or stands in the words as they were trained."""
+    if not frequency:
+        return _tr("No word of the corpus contains it.") if is_as_trained else ""
+    if is_as_trained:
+        text = plural(
+            frequency,
+            "It occurs once in the corpus.",
+            "It occurs {count} times in the corpus; distinct words: {words}.",
+        )
+    else:
+        text = plural(
+            frequency,
+            "It is used once in the corpus.",
+            "It is used {count} times in the corpus; distinct words: {words}.",
+        )
+    return text.format(count=number_text(frequency), words=number_text(words))
+
+
+def unknown_text(words: int, occurrences: int) -> str:
+    """Return in how many distinct words the unknown token is used, and how often they occur."""
+    if not words:
+        return _tr("No word in the corpus is unknown.")
+    text = plural(
+        words,
+        "One word in the corpus is unknown; occurrences: {count}.",
+        "{words} distinct words in the corpus are unknown; occurrences: {count}.",
+    )
+    return text.format(words=number_text(words), count=number_text(occurrences))
+
+
+def other_origin(subject: Subject) -> str:
+    """Return what is unusual about a pair whose token exists; empty if nothing is."""
+    if subject.pair is None or subject.pair_step == subject.birth:
+        return ""
+    left, right = map(token_text, subject.pair)
+    if subject.pair_step:
+        text = _tr("The pair {left} + {right} created it again at step {step}.")
+    else:
+        text = _tr("The pair {left} + {right} was not merged; another pair created the token.")
+    return text.format(left=left, right=right, step=number_text(subject.pair_step))
+
+
+def unborn_pair(formula: str = "", step: int = 0) -> str:
+    """Return that a pair is not learned, with its value at a step if that is known."""
+    if not formula:
+        return _tr("Not learned yet.")
+    text = plural(
+        step,
+        "Not learned yet. A candidate after 1 merge: {formula}",
+        "Not learned yet. A candidate after {step} merges: {formula}",
+    )
+    return text.format(step=number_text(step), formula=formula)
+
+
+def growth_text(growth: WordGrowth, step: int) -> str:
+    """Return how often a word occurs, and since when it has been a single token; step -1: there are no steps."""
+    if growth.index is None:
+        return _tr("Not a word of the training corpus.")
+    times = plural(growth.count, "Once in the corpus.", "{count} times in the corpus.")
+    times = times.format(count=number_text(growth.count))
+    if step < 0:
+        return times
+    if not growth.is_whole:
+        text = _tr("Still several tokens after the last merge.")
+    elif not growth.steps:
+        text = _tr("A single symbol from the start.")
+    else:
+        last = growth.steps[-1]
+        text = _tr("One token since step {step}.") if last <= step else _tr("One token from step {step}.")
+        text = text.format(step=number_text(last))
+    return f"{times} {text}"
+
+
+def chip(token: str, *, faded: bool = False, selected: bool = False, tip: str = "") -> FlowItem:
+    return FlowItem(token, "chip", Selection("token", text=token), tip or token_text(token, 400), faded, selected)
+
+
+def born_chip(token: str, step: int, now: int, *, selected: bool = False) -> FlowItem:
+    """Return the chip of a token that says when it was born; pale if that is later than now."""
+    tip = _tr("{token}, created at step {step}").format(token=token_text(token), step=number_text(step))
+    return chip(token, faded=step > now, selected=selected, tip=tip)
+
+
+def word_item(word: str, count: int) -> FlowItem:
+    times = f" ×{number_text(count)}" if count > 1 else ""
+    return FlowItem(f"{token_text(word, 40)}{times}", "word", Selection("word", text=word), token_text(word, 400))
+
+
+def step_item(step: int, now: int) -> FlowItem:
+    tip = _tr("Go to step {step}").format(step=number_text(step))
+    return FlowItem(number_text(step), "link", step, tip, faded=step > now)
+
+
+def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[FlowItem]]:
+    """Return the merges that made a token, one list per merge: ``##fu + ##l → ##ful``, then ``+ ##l → ##full``.
+
+    A merge whose left part is not the previous result starts over with both parts.
+    """
+    groups: list[list[FlowItem]] = []
+    made = -1
+    for merge in merges_of(tree):
+        assert merge.left is not None  # this is a merge
+        assert merge.right is not None
+        left, right, token = (history.token(node.token_id) for node in (merge.left, merge.right, merge))
+        faded = merge.step > now
+        group = [] if merge.left.token_id == made else [chip(left, faded=faded)]
+        if group and groups:
+            group.insert(0, FlowItem("·"))
+        group += [FlowItem("+"), chip(right, faded=faded), FlowItem("→")]
+        group.append(born_chip(token, merge.step, now, selected=merge is tree))
+        groups.append(group)
+        made = merge.token_id
+    return groups
+
+
+def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem]:
+    """Return the merges of a chain from index `first` on, after an ellipsis for those left out."""
+    items = [item for group in groups[first:] for item in group]
+    if not first:
+        return items
+    return [_DOTS, *(items[1:] if items and items[0].text == "·" else items)]
+
+
+# Where it is shown.
+
+
+NamedItems = tuple[str, "Sequence[FlowItem]"]
+"""Items under a heading, which is also their accessible name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What there is to show of a subject; what is empty is hidden."""
+
+    head: FlowItem
+    summary: str
+    formula: NamedItems
+    birth: int = 0
+    facts: Sequence[str] = ()
+    tree: MergeTree | None = None
+    parts: NamedItems = "", ()
+    children: NamedItems = "", ()
+    words: NamedItems = "", ()
 
 
 class ListPart(QWidget):
@@ -77,21 +278,18 @@ class ListPart(QWidget):
 class DetailsBody(QScrollArea):
     """Token or word, birth, figures, formula, tree, children and words."""
 
-    def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state = state
         self.head = ChipFlow(theme, points=_HEAD_POINTS)
         self.summary = WholeLabel(role="hint")
         self.birth = QPushButton()
-        self.birth.setAccessibleName(self.tr("Go to the step that created the token"))
+        self.birth.setAccessibleName(_tr("Go to the step that created the token"))
         self.formula = ChipFlow(theme)
         self.facts = WholeLabel()
         self.tree = MergeTreeView(theme)
         explain("step", self.birth)
         explain("merge", self.tree)
-        self.parts = ListPart(theme)
-        self.children_ = ListPart(theme)
-        self.words = ListPart(theme)
+        self.parts, self.children_, self.words = ListPart(theme), ListPart(theme), ListPart(theme)
         content = QWidget()
         content.setObjectName("scroll_contents")
         beside = fill(QVBoxLayout(), self.head, self.summary, spacing=2)
@@ -108,176 +306,76 @@ class DetailsBody(QScrollArea):
     def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
         return self.head, self.formula, self.tree, self.parts.flow, self.children_.flow, self.words.flow
 
-    def show_head(self, item: FlowItem, name: str, summary: str, birth: int = 0) -> None:
-        """Show the subject, a line about it, and a button to its birth step unless that is 0."""
-        self.head.set_points(_HEAD_POINTS if len(item.text) <= _LONG else 0)
-        self.head.show_items([item], name)
-        self.summary.show_text(summary)
-        self.birth.setVisible(birth > 0)
-        self.birth.setText(self.tr("Step {step}").format(step=number_text(birth)))
-
-    def show_no_lists(self) -> None:
-        self.tree.show_tree(None, None, 0)
-        for part in (self.parts, self.children_, self.words):
-            part.show_items("", [])
-
-    def show_facts(self, *sentences: str) -> None:
-        text = "\n".join(sentence for sentence in sentences if sentence)
-        self.facts.show_text(text)
-        self.facts.setVisible(bool(text))
-
-    def show_subject(self, history: MergeHistory, subject: Subject) -> None:
-        if subject.kind == "word":
-            self._fill_word(history, subject)
-        elif subject.kind == "token":
-            self._fill_token(history, subject)
-        else:
-            self._fill_unlearned(history, subject)
-
-    # -- a token
-
-    def _fill_token(self, history: MergeHistory, subject: Subject) -> None:
-        step, name = self._state.model.step, token_text(subject.text, _MOST_NAME)
-        item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > step)
-        self.show_head(item, name, birth_text(subject, self._state.number_of_special, step, history), subject.birth)
-        self._fill_formula(history, subject)
-        self.show_facts(other_origin(subject), self._state.use(subject), self._state.best_text(subject.text))
-        self.tree.show_tree(history, history.merge_tree(subject.token_id), step)
-        self.parts.show_items("", [])
-        self._fill_children(history, subject)
-        self._fill_words(subject)
-
-    def _fill_formula(self, history: MergeHistory, subject: Subject) -> None:
-        if not subject.birth:
-            self.formula.show_items([], "")
-            return
-        merge = history[subject.birth - 1]
-        faded = subject.birth > self._state.model.step
-        formula = self._state.named_formula(merge, merge.symbols_before)
-        items = [chip(merge.left, faded=faded), FlowItem("+"), chip(merge.right, faded=faded)]
-        items.append(FlowItem(formula, faded=faded))
-        name = _tr("The pair merged into {token} and its merge score").format(token=token_text(subject.text))
-        self.formula.show_items(items, name)
-
-    def _fill_children(self, history: MergeHistory, subject: Subject) -> None:
-        model, most = self._state.model, self._state.most_children
-        steps = children_of(history, subject.token_id, model.merge_count)
-        items = children_items(history, steps[:most].tolist(), model.step)
-        if len(steps) > most and most < MANY:
-            more = _tr("{count} more").format(count=number_text(len(steps) - most))
-            items.append(FlowItem(more, "link", MORE, _tr("Show more")))
-        heading = plural(len(steps), "Part of one later merge", "Part of {count} later merges")
-        self.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
-
-    def _fill_words(self, subject: Subject) -> None:
-        words = self._state.words_at(subject)
-        is_special = subject.token_id < self._state.number_of_special  # merges never make a special token
-        if words is None or is_special or subject.birth > self._state.model.step:
-            self.words.show_items("", [])
-            return
-        items = [word_item(word, count) for word, count in words.words]
-        heading = _tr("Occurs in no word at this step")
-        if words.total:
-            heading = plural(
-                words.total,
-                "Occurs in one word at this step",
-                "Occurs in {count} words at this step, most frequent first",
-            )
-        if words.total > len(words.words):
-            items.append(FlowItem("…"))
-        self.words.show_items(heading.format(count=number_text(words.total)), items)
-
-    # -- what is not a token
-
-    def _fill_unlearned(self, history: MergeHistory, subject: Subject) -> None:
-        item = FlowItem(subject.text, "chip", faded=True)
-        self.show_head(item, token_text(subject.text, _MOST_NAME), self._state.unlearned(history, subject))
-        formula: list[FlowItem] = []
-        if subject.pair is not None:
-            left, right = subject.pair
-            formula = [chip(left), FlowItem("+"), chip(right), FlowItem("→"), item]
-        self.formula.show_items(formula, _tr("The pair"))
-        self.show_facts()
-        self.show_no_lists()
-
-    # -- a word
-
-    def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
-        state, now = self._state, self._state.model.step
-        growth, name = state.growth_of(subject), token_text(subject.text, _MOST_NAME)
-        self.show_head(FlowItem(subject.text, "word"), name, state.growth_said(history, subject))
-        self.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
-        self.show_facts(state.cut_otherwise(history, subject), state.best_text(subject.text))
-        self.show_no_lists()
-        steps = growth.steps if growth is not None else ()
-        items = [step_item(step, now) for step in steps[:MANY]]
-        self.parts.show_items(_tr("Changed at steps") if items else "", items)
+    def show_content(self, content: Content, history: MergeHistory, step: int) -> None:
+        head, (formula_name, formula) = content.head, content.formula
+        self.head.set_points(_HEAD_POINTS if len(head.text) <= _LONG else 0)
+        self.head.show_items([head], token_text(head.text, _MOST_NAME))
+        self.summary.show_text(content.summary)
+        self.birth.setVisible(content.birth > 0)
+        self.birth.setText(_tr("Step {step}").format(step=number_text(content.birth)))
+        self.formula.show_items(formula, formula_name if formula else "")
+        facts = "\n".join(filter(None, content.facts))
+        self.facts.show_text(facts)
+        self.facts.setVisible(bool(facts))
+        self.tree.show_tree(history, content.tree, step)
+        self.parts.show_items(*content.parts)
+        self.children_.show_items(*content.children)
+        self.words.show_items(*content.words)
 
 
 class DetailsLine(QWidget):
-    """The merges of a token in one line; where not all fit, the last ones."""
+    """The merges of a token in one line, or the tokens of a word, and as much of a note as fits below."""
 
-    def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state = state
         self.chain = ChipFlow(theme, points=-0.5)
         self.note = WholeLabel(role="hint")
         fill(QVBoxLayout(self), self.chain, self.note, 1, margins=(_SIDES, _ABOVE, _SIDES, _BELOW), spacing=4)
 
-    def show_subject(self, history: MergeHistory, subject: Subject, width: int, height: int) -> None:
-        room = max(width - 2 * _SIDES, 1), max(height - _ABOVE - _BELOW, 1)
-        if subject.kind == "word":
-            items = self._beginning(self._state.word_items(history, subject), room)
-            name = self.tr("Tokens of the word")
-        else:
-            items = self._token_items(history, subject, room)
-            name = self.tr("How {token} was built").format(token=token_text(subject.text))
+    def show_line(self, items: Sequence[FlowItem], name: str, note: str, room: QSize) -> None:
         self.chain.show_items(items, name)
-        self._show_note(self._note(history, subject), room[1] - self.chain.height_of(items, room[0]))
+        self._show_note(note, room.height() - self.chain.height_of(items, room.width()))
 
-    def _token_items(self, history: MergeHistory, subject: Subject, room: tuple[int, int]) -> list[FlowItem]:
-        groups: list[list[FlowItem]] = []
-        if subject.kind == "token" and subject.birth:
-            groups = chain_items(history, history.merge_tree(subject.token_id), self._state.model.step)
-        if groups:
-            return self._fitting(groups, room)
-        is_learned = subject.kind == "token"
-        return [FlowItem(subject.text, "chip", selected=is_learned, faded=not is_learned)]
+    def last_merges(self, groups: Sequence[Sequence[FlowItem]], room: QSize) -> list[FlowItem]:
+        """Return the merges of a chain; where not all fit, the last ones."""
 
-    def _fitting(self, groups: Sequence[Sequence[FlowItem]], room: tuple[int, int]) -> list[FlowItem]:
-        first = 0
-        while first < len(groups) - 1 and self.chain.height_of(shortened(groups, first), room[0]) > room[1]:
-            first = min(first + max(1, (len(groups) - first) // 16), len(groups) - 1)
-        return shortened(groups, first)
+        def fits(first: int) -> bool:
+            return self.chain.height_of(shortened(groups, first), room.width()) <= room.height()
 
-    def _beginning(self, items: Sequence[FlowItem], room: tuple[int, int]) -> list[FlowItem]:
+        return shortened(groups, bisect_left(range(len(groups) - 1), True, key=fits))
+
+    def first_tokens(self, items: Sequence[FlowItem], room: QSize) -> Sequence[FlowItem]:
         """Return as many tokens of a word as fit above one line of the note, then an ellipsis if any are left out."""
-        width, height = room[0], max(room[1] - self.note.fontMetrics().height() - 6, 1)
-        if self.chain.height_of(items, width) <= height:
-            return list(items)
-        fits = [self.chain.height_of([*items[:count], _DOTS], width) <= height for count in range(1, _MOST_LOW)]
-        return [*items[: max(fits.count(True), 1)], _DOTS]
+        height = max(room.height() - self.note.fontMetrics().height() - 6, 1)
+        if self.chain.height_of(items, room.width()) <= height:
+            return items
 
-    def _note(self, history: MergeHistory, subject: Subject) -> str:
-        state, step = self._state, self._state.model.step
-        if subject.kind == "word":
-            return f"{state.growth_said(history, subject)}\n{state.best_text(subject.text)}".strip()
-        if subject.kind != "token":
-            return state.unlearned(history, subject)
-        summary = birth_text(subject, state.number_of_special, step, history)
-        return f"{summary}\n{state.use(subject)}".strip()
+        def is_too_high(count: int) -> bool:
+            return self.chain.height_of([*items[:count], _DOTS], room.width()) > height
+
+        most = bisect_left(range(1, _MOST_LOW), True, key=is_too_high)
+        return [*items[: max(most, 1)], _DOTS]
 
     def _show_note(self, text: str, room: int) -> None:
         """Show as many lines of a text as fit."""
         lines = text.split("\n")
-        height, width = self.note.fontMetrics().height(), max(self.chain.width(), 1)
+        metrics, width = self.note.fontMetrics(), max(self.chain.width(), 1)
         while lines:
-            needed = sum(1 + self.note.fontMetrics().horizontalAdvance(line) // width for line in lines) * height + 6
+            needed = sum(1 + metrics.horizontalAdvance(line) // width for line in lines) * metrics.height() + 6
             if needed <= room:
                 break
             lines.pop()
         self.note.show_text("\n".join(lines))
         self.note.setVisible(bool(lines))
+
+
+def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:
+    return library.best_segmentations(text.removeprefix(WORD_MARK) if library.kind == "SentencePiece" else text)
+
+
+def _answer(task: Task, *request: object) -> Any:
+    """Return the answer to a request that begins so; None if it is not there."""
+    return task.answer if task.answered is not None and task.answered[: len(request)] == request else None
 
 
 _SMALLEST = QSize(120, 44)
@@ -290,10 +388,15 @@ class TokenDetailsPane(Pane):
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent, usage=usage)
-        self._state = DetailsState(model, usage, self)
+        self._usage = usage
         self._subject: Subject | None = None
-        self.body = DetailsBody(theme, self._state, self)
-        self.line = DetailsLine(theme, self._state, self)
+        self._most_children = _FEW
+        self._words = Task(words_of_token, "The words with a token cannot be found", self)
+        self._growth = Task(growth_of_word, "The words with a token cannot be found", self)
+        self._best = Task(_best_splits, "The best splits cannot be found", self)  # by the library of the run
+        self._tasks = self._words, self._growth, self._best
+        self.body = DetailsBody(theme, self)
+        self.line = DetailsLine(theme, self)
         self.empty = QWidget(self)
         self.empty_text = WholeLabel(role="hint")
         self.show_merge = QPushButton(self.tr("Show this merge’s token"))
@@ -302,18 +405,14 @@ class TokenDetailsPane(Pane):
         self._stack = QStackedLayout(self)
         for page in (self.empty, self.line, self.body):
             self._stack.addWidget(page)
-        self._connect(usage)
-
-    def _connect(self, usage: TokenUsage) -> None:
         for chips in (self.line.chain, *self.body.chips()):
             chips.chosen.connect(self._on_chips_chosen)
         self.body.birth.clicked.connect(self._on_birth_clicked)
         self.show_merge.clicked.connect(self._on_show_merge_clicked)
-        self.follow(usage.changed, self._model.step_changed, self._model.merges_appended)
-        for task in self._state.tasks:
+        self.follow(usage.changed, model.step_changed, model.merges_appended, model.candidates_changed)
+        for task in self._tasks:
             self.follow(task.finished, task.failed)
-        self._model.selection_changed.connect(self._on_model_selection_changed)
-        self._model.candidates_changed.connect(self._on_model_candidates_changed)
+        model.selection_changed.connect(self._on_model_selection_changed)
 
     @property
     def is_low(self) -> bool:
@@ -322,7 +421,8 @@ class TokenDetailsPane(Pane):
     # -- contents
 
     def forget(self) -> None:
-        self._state.forget()
+        for task in self._tasks:
+            task.forget()
 
     def refresh(self) -> None:
         history, selection = self._model.history, self._model.selection
@@ -330,15 +430,15 @@ class TokenDetailsPane(Pane):
             self._subject = None
             self._show_nothing(history)
             return
-        self._subject = subject_of(history, selection, self._model.merge_count)
-        self._show_heading(self._subject)
-        self._state.look_up(history, self._subject, with_words=not self.is_low)
+        self._subject = subject = subject_of(history, selection, self._model.merge_count)
+        self._show_heading(subject)
+        self._look_up(history, subject)
+        self._stack.setCurrentWidget(self.line if self.is_low else self.body)
         if self.is_low:
-            self._stack.setCurrentWidget(self.line)
-            self.line.show_subject(history, self._subject, self.width(), self.height())
+            self._show_line(history, subject)
         else:
-            self._stack.setCurrentWidget(self.body)
-            self.body.show_subject(history, self._subject)
+            show = {"token": self._token, "unlearned": self._unlearned, "word": self._word}[subject.kind]
+            self.body.show_content(show(history, subject), history, self._model.step)
 
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self.empty)
@@ -357,8 +457,204 @@ class TokenDetailsPane(Pane):
             hint = self.tr("{token} · created at step {step}").format(token=hint, step=number_text(subject.birth))
         self.set_heading(hint)
 
+    def _show_line(self, history: MergeHistory, subject: Subject) -> None:
+        room = QSize(max(self.width() - 2 * _SIDES, 1), max(self.height() - _ABOVE - _BELOW, 1))
+        items: Sequence[FlowItem]
+        name = self.tr("How {token} was built").format(token=token_text(subject.text))
+        if subject.kind == "word":
+            name = self.tr("Tokens of the word")
+            items = self.line.first_tokens(self._tokens_of_word(history, subject), room)
+            note = f"{self._growth_said(history, subject)}\n{self._best_text(subject.text)}".strip()
+        elif subject.kind == "unlearned":
+            items = [FlowItem(subject.text, "chip", faded=True)]
+            note = self._why_unlearned(history, subject)
+        else:
+            items = [FlowItem(subject.text, "chip", selected=True)]
+            if subject.birth:
+                chain = chain_items(history, history.merge_tree(subject.token_id), self._model.step)
+                items = self.line.last_merges(chain, room)
+            note = f"{self._birth_text(history, subject)}\n{self._use(history, subject)}".strip()
+        self.line.show_line(items, name, note, room)
+
+    # -- what is looked up: what needs a search of the whole corpus, or another library
+
+    def _look_up(self, history: MergeHistory, subject: Subject) -> None:
+        model, usage = self._model, self._usage
+        if subject.kind == "word":
+            self._growth.ask(history, subject.text, model.merge_count)
+        elif subject.kind == "token" and subject.birth <= model.step and not self.is_low:
+            is_dead = usage.is_current and usage.reason(subject.token_id) is not None
+            self._words.ask(history, subject.token_id, model.step, usage.reasons if is_dead else None)
+        run = model.run
+        if (
+            run is not None
+            and run.library is not None
+            and run.has_best_segmentations
+            and not is_special(history, subject)
+        ):
+            self._best.ask(run.library, subject.text)
+        else:
+            self._best.stop()
+
+    def _best_text(self, word: str) -> str:
+        """Return the best segmentations of a word by another library, if it has scores and they are known."""
+        if self._best.error is not None:
+            return str(self._best.error)
+        if self._best.answered is None or self._best.answered[1] != word or not self._best.answer:
+            return ""
+        lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in self._best.answer]
+        return "\n".join([_tr("Most probable splits, with log probabilities:"), *lines])
+
+    # -- a token
+
+    def _token(self, history: MergeHistory, subject: Subject) -> Content:
+        is_born = subject.birth <= self._model.step
+        head = FlowItem(subject.text, "chip", tip=token_text(subject.text, _MOST_NAME), faded=not is_born)
+        return Content(
+            head,
+            self._birth_text(history, subject),
+            self._parents(history, subject) if subject.birth else ("", ()),
+            subject.birth,
+            (other_origin(subject), self._use(history, subject), self._best_text(subject.text)),
+            history.merge_tree(subject.token_id),
+            children=self._children(history, subject),
+            # Merges never make a special token.
+            words=self._words_with(history, subject) if is_born and not is_special(history, subject) else ("", ()),
+        )
+
+    def _birth_text(self, history: MergeHistory, subject: Subject) -> str:
+        """Return the line below the token: id, kind and birth."""
+        step = self._model.step
+        if is_special(history, subject):
+            kind = _tr("special token")
+        elif history.scores is not None:
+            kind = _tr("score {score}").format(score=score_text(history.scores[subject.token_id]))
+        elif not history.has_steps:
+            kind = _tr("trained with another library")
+        elif not subject.birth:
+            kind = _tr("in the alphabet from the start")
+        elif subject.birth > step:
+            kind = _tr("not created until step {birth}; now at step {step}")
+        else:
+            kind = _tr("created at step {birth}")
+        numbers = {"step": number_text(step), "birth": number_text(subject.birth)}
+        return _tr("ID {id}").format(id=number_text(subject.token_id)) + " · " + kind.format(**numbers)
+
+    def _parents(self, history: MergeHistory, subject: Subject) -> NamedItems:
+        merge, faded = history[subject.birth - 1], subject.birth > self._model.step
+        named = {"score": _tr("score {formula}"), "likelihood": _tr("gain {formula}"), "count": "{formula}"}
+        formula = named[history.config.objective].format(formula=formula_in_short(merge, merge.symbols_before, history))
+        items = [chip(merge.left, faded=faded), FlowItem("+"), chip(merge.right, faded=faded)]
+        name = _tr("The pair merged into {token} and its merge score").format(token=token_text(subject.text))
+        return name, [*items, FlowItem(formula, faded=faded)]
+
+    def _use(self, history: MergeHistory, subject: Subject) -> str:
+        usage, token_id = self._usage, subject.token_id
+        if subject.birth > self._model.step or not usage.is_current or token_id >= len(usage.frequencies):
+            return ""
+        if is_special(history, subject) and subject.text == history.vocabulary(self._model.step).unk_token:
+            return unknown_text(*usage.unknown_words)
+        reason = usage.reason(token_id)
+        if reason is None:
+            figures = int(usage.frequencies[token_id]), int(usage.word_counts[token_id])
+            return usage_text(*figures, is_as_trained=usage.reasons is None)
+        words: TokenWords | None = _answer(self._words, history, token_id)
+        return dead_sentence(reason, None if words is None else words.spelled)
+
+    def _children(self, history: MergeHistory, subject: Subject) -> NamedItems:
+        most = self._most_children
+        steps = children_of(history, subject.token_id, self._model.merge_count)
+        items: dict[str, FlowItem] = {}
+        for step in steps[:most].tolist():
+            token = history.token(int(history.column("new_id")[step - 1]))
+            items.setdefault(token, born_chip(token, step, self._model.step))
+        shown = list(items.values())
+        if len(steps) > most and most < _MANY:
+            more = _tr("{count} more").format(count=number_text(len(steps) - most))
+            shown.append(FlowItem(more, "link", _MORE, _tr("Show more")))
+        return counted(len(steps), "Part of one later merge", "Part of {count} later merges") if shown else "", shown
+
+    def _words_with(self, history: MergeHistory, subject: Subject) -> NamedItems:
+        found: TokenWords | None = _answer(self._words, history, subject.token_id, self._model.step)
+        if found is None:
+            return "", ()
+        if not found.total:
+            return _tr("Occurs in no word at this step"), ()
+        items = [word_item(word, count) for word, count in found.words]
+        if found.total > len(found.words):
+            items.append(_DOTS)
+        heading = counted(
+            found.total, "Occurs in one word at this step", "Occurs in {count} words at this step, most frequent first"
+        )
+        return heading, items
+
+    # -- what is not a token
+
+    def _unlearned(self, history: MergeHistory, subject: Subject) -> Content:
+        item, items = FlowItem(subject.text, "chip", faded=True), list[FlowItem]()
+        if subject.pair is not None:
+            left, right = map(chip, subject.pair)
+            items = [left, FlowItem("+"), right, FlowItem("→"), item]
+        return Content(item, self._why_unlearned(history, subject), (_tr("The pair"), items))
+
+    def _why_unlearned(self, history: MergeHistory, subject: Subject) -> str:
+        """Return that the subject is not learned, and a pair's numbers if it is among the candidates."""
+        if subject.pair is None:
+            return _tr("Not in the vocabulary of this run.")
+        candidates = self._model.candidates
+        if candidates is None or abs(candidates.step - self._model.step) > 1:
+            return unborn_pair()
+        found = next((each for each in candidates.pairs if (each.left, each.right) == subject.pair), None)
+        if found is None:
+            return unborn_pair()
+        return unborn_pair(formula_in_short(found, history.symbols_after(candidates.step), history), candidates.step)
+
+    # -- a word
+
+    def _word(self, history: MergeHistory, subject: Subject) -> Content:
+        growth: WordGrowth | None = _answer(self._growth, history, subject.text)
+        steps = growth.steps[:_MANY] if growth is not None else ()
+        return Content(
+            FlowItem(subject.text, "word"),
+            self._growth_said(history, subject),
+            (_tr("Tokens of the word at this step"), self._tokens_of_word(history, subject)),
+            facts=(self._cut_otherwise(history, subject), self._best_text(subject.text)),
+            parts=(_tr("Changed at steps") if steps else "", [step_item(step, self._model.step) for step in steps]),
+        )
+
+    def _growth_said(self, history: MergeHistory, subject: Subject) -> str:
+        growth: WordGrowth | None = _answer(self._growth, history, subject.text)
+        return "" if growth is None else growth_text(growth, self._model.step if history.has_steps else -1)
+
+    def _tokens_of_word(self, history: MergeHistory, subject: Subject) -> list[FlowItem]:
+        """Return the tokens of a word as merged; for one not in the training corpus, as longest match splits it."""
+        growth: WordGrowth | None = _answer(self._growth, history, subject.text)
+        if growth is None:
+            return [FlowItem(subject.text, "word")]
+        if growth.index is None:
+            return list(map(chip, self._longest_match(subject.text)))
+        return list(map(chip, history.segmentations.tokens(growth.index, self._model.step)))
+
+    def _longest_match(self, word: str) -> list[str]:
+        tokenizer = self._model.tokenizer_at(self._model.step)
+        if tokenizer is None:
+            return []
+        spans = tokenizer.spans(word)
+        return [tokenizer.vocabulary.unk_token] if spans is None else [token for token, _, _ in spans]
+
+    def _cut_otherwise(self, history: MergeHistory, subject: Subject) -> str:
+        """Return how longest match splits a word of the corpus, if that differs from how it was merged."""
+        growth: WordGrowth | None = _answer(self._growth, history, subject.text)
+        if growth is None or growth.index is None:
+            return ""
+        found = self._longest_match(subject.text)
+        if found == history.segmentations.tokens(growth.index, self._model.step):
+            return ""
+        text = _tr("Longest match splits it differently: {tokens}")
+        return text.format(tokens=" ".join(map(token_text, found)))
+
     def close_jobs(self) -> None:
-        for task in self._state.tasks:
+        for task in self._tasks:
             task.close()
 
     # -- events
@@ -375,8 +671,8 @@ class TokenDetailsPane(Pane):
             self._model.set_selection(target)
         elif isinstance(target, int):
             self._model.seek(target)
-        elif target == MORE:
-            self._state.most_children = MANY
+        elif target == _MORE:
+            self._most_children = _MANY
             self.refresh_later()
 
     def _on_birth_clicked(self) -> None:
@@ -389,10 +685,5 @@ class TokenDetailsPane(Pane):
             self._model.set_selection(Selection("token", text=history[step - 1].token))
 
     def _on_model_selection_changed(self) -> None:
-        self._state.most_children = FEW
+        self._most_children = _FEW
         self.refresh_later()
-
-    def _on_model_candidates_changed(self, candidates: Candidates) -> None:
-        self._state.candidates = candidates
-        if self._subject is not None and self._subject.kind == "pair":
-            self.refresh_later()

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.breakpoints import made_by
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.panes.tokenization.compared_texts import MOST_ROWS, ComparedTexts
@@ -136,7 +136,7 @@ class TokenizationPane(Pane):
         self._changes = changes
         self.live = LiveText()
         """The text with its words, as of the last refresh."""
-        self._note = UnknownNote(model.counts, model.history)
+        self._note: UnknownNote | None = None  # once the run has an unknown word
         self._asked: tuple[ChipPlace, bool, LineKey | None] | None = None
         """A chip, whether its end is asked about, and the line of what is compared; None: of the run shown."""
         self._is_low = False
@@ -234,7 +234,7 @@ class TokenizationPane(Pane):
     # -- contents
 
     def forget(self) -> None:
-        self._note = UnknownNote(self._model.counts, self._model.history)
+        self._note = None
 
     def refresh(self) -> None:
         model = self._model
@@ -298,6 +298,7 @@ class TokenizationPane(Pane):
         text = ""
         if words and tokenizer is not None and tokenizer.can_explain:
             total = self._changes.summary_at(self._model.step).unknown
+            self._note = self._note or UnknownNote(self._model.counts, self._model.history)
             text = self._note.text(tokenizer.explain(words[0]), tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
 

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.evaluation.usage import DeadReason
-from wordpiece_studio.session.breakpoints import id_of_token
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.step_marks import id_of_token
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
