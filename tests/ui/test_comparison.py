@@ -124,7 +124,7 @@ def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
     line = QFontMetrics(plot._name_font(is_own=True)).height()
     assert line < plot.fontMetrics().height()
     assert line <= rooms[1].bottom() - rooms[0].bottom()  # the names do not touch
-    assert plot._below_axis(8, 4) == plot._groove_y
+    assert plot._below_axis("tie") == plot._groove_y
 
 
 @pytest.mark.parametrize("percent", [80, 100, 130, 160])

@@ -18,7 +18,7 @@ from wordpiece_studio.session.runs import Parting, step_of_size
 from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
-from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
+from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester

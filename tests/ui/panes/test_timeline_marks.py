@@ -17,7 +17,7 @@ from wordpiece_studio.session.runs import Parting
 from wordpiece_studio.session.step_marks import COMPARE
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog
-from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
+from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench

@@ -13,7 +13,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import id_of_token, one_line
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
-from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
+from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
 
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError

@@ -6,10 +6,11 @@ It moves only the step: it can be scrubbed during training, and never touches th
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, plural
@@ -17,14 +18,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import partings
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.task import Task
-from wordpiece_studio.ui.panes.timeline.timeline_marks import (
-    Lane,
-    Legend,
-    PlotMarks,
-    hit_words,
-    parting_words,
-)
-from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
+from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip, tool_button
@@ -47,14 +41,18 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
-    from wordpiece_studio.session.step_marks import Player, StepMarks
+    from wordpiece_studio.session.step_marks import Hit, Player, StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.view import Breakpoint
+    from wordpiece_studio.training.engine import Merge
+    from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.panes.timeline.timeline_marks import MarkKind
+    from wordpiece_studio.ui.panes.timeline.timeline_plot import MarkKind
     from wordpiece_studio.ui.widgets.pane import Forms
     from wordpiece_studio.ui.widgets.theme import Theme
 
-
+_tr = partial(QCoreApplication.translate, "timeline_marks")
+_PARTING_MARK = "▼"
 _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
 """Sizes of a button and of its icon, in lines of text."""
@@ -182,6 +180,79 @@ def _row(groups: Sequence[Sequence[QWidget]]) -> QHBoxLayout:
             row.addWidget(widget)
     row.addStretch(1)
     return row
+
+
+def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
+    """Return where other runs part from the one shown, and a shorter form; nothing if there are none.
+
+    ``"▼ A and B diverge at step 7 (tie): A merges ##u + ##g, B merges h + ##ug"``, or, of several,
+    ``"▼ A and B diverge at step 7 · ▼ A and C diverge at step 9"``.
+    """
+    parted = [each for each in found if each.step is not None]
+    if len(found) == 1:
+        said = _parting_sentence(found[0])
+        short = _tr("{mark} Divergence at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
+        return (said, short) if parted else (said,)
+    if not parted:
+        return (" · ".join(dict.fromkeys(map(_parting_sentence, found))),) if found else ()
+    said = _tr("{mark} {shown} and {other} diverge at step {step}")
+    places = [
+        said.format(
+            mark=_PARTING_MARK, shown=each.shown.letter, other=each.other.letter, step=number_text(each.step or 0)
+        )
+        for each in parted
+    ]
+    return " · ".join(places), " · ".join((*places[:1], "…"))
+
+
+def _parting_sentence(parting: Parting) -> str:
+    shown, other, parted = parting.shown, parting.other, parting.divergence
+    names = {"mark": _PARTING_MARK, "shown": shown.letter, "other": other.letter}
+    if not parting.is_known:
+        unknown = other if shown.history.has_steps else shown
+        return _tr("Merges of {run} not available").format(run=unknown.letter)
+    if parted is None:
+        return _tr("{shown} and {other} make the same merges").format(**names)
+    if parted.first is None or parted.second is None:
+        ends = shown if parted.first is None else other
+        text = _tr("{mark} {shown} and {other} are the same up to step {step}, where {ends} ends")
+        return text.format(**names, step=number_text(parted.step - 1), ends=ends.letter)
+    text = _tr("{mark} {shown} and {other} diverge at step {step}: {shown} merges {here}, {other} merges {there}")
+    if parted.is_tie:
+        text = _tr(
+            "{mark} {shown} and {other} diverge at step {step} (tie): {shown} merges {here}, {other} merges {there}"
+        )
+    here, there = (" + ".join(token_text(each, 20) for each in pair) for pair in (parted.first, parted.second))
+    return text.format(**names, step=number_text(parted.step), here=here, there=there)
+
+
+def hit_words(hit: Hit, history: MergeHistory) -> str:
+    """Return why a step halts: ``"breakpoint: token ##ing is created · breakpoint: tie of 3 pairs"``."""
+    merge = history[hit.step - 1]
+    return " · ".join(dict.fromkeys(_hit_text(each, merge, history) for each in hit.breakpoints))
+
+
+def _hit_text(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
+    if each.kind == "word":
+        return _tr("breakpoint: word {word} becomes one token").format(word=token_text(each.text, 30))
+    if each.kind == "value":
+        said = _tr("breakpoint: merge score {value} < {limit}")
+        return said.format(value=value_text(merge.value), limit=value_text(each.number))
+    if each.kind == "tie":
+        return counted(merge.ties, "breakpoint: tie of 1 pair", "breakpoint: tie of {count} pairs")
+    if each.kind == "size":
+        size = history.vocabulary_size(merge.step)
+        return counted(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {count} tokens")
+    return _tr("breakpoint: token {token} is created").format(token=token_text(merge.token, 30))
+
+
+def merge_words(step: int, history: MergeHistory | None) -> str:
+    """Return the merge of a step: ``"12: ch + ##a → cha"``."""
+    if history is None or not step:
+        return _tr("Before the first merge")
+    merge = history[step - 1]
+    left, right, token = (token_text(each, 30) for each in (merge.left, merge.right, merge.token))
+    return f"{left} + {right} → {token}"
 
 
 _LOW_LINES = 6.6

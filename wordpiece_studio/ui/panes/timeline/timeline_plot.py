@@ -1,6 +1,8 @@
-"""The slider of the timeline, drawn over the value curve of all merges, with marks on its axis.
+"""The slider of the timeline, drawn over the value curve of all merges, with marks on its axis; and its legend.
 
-Compared runs have a lane each, one below the other, along one axis of vocabulary sizes.
+Compared runs have a lane each, one below the other, along one axis of vocabulary sizes. Each kind of mark has its own
+shape, so that nothing depends on color alone. Curves have logarithmic heights and at most two points per pixel column:
+a million steps become about 2,000 numbers in a few milliseconds.
 
 A real ``QAbstractSlider``: range, value, keys and accessibility come from Qt; painting and mouse handling are ours. It
 is given arrays, and ``valueChanged`` reports the step that the user chose; it has no access to model or history.
@@ -8,47 +10,226 @@ is given arrays, and ``valueChanged`` reports the step that the user chose; it h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from wordpiece_studio.session.chart_source import thinned
-from wordpiece_studio.ui.panes.timeline.timeline_marks import (
-    PlotMarks,
-    paint_box,
-    paint_curve,
-    paint_marks,
-)
+from wordpiece_studio.session.chart_source import height_curve, thinned
 from wordpiece_studio.ui.widgets.fields import is_alone
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import run_line
 from wordpiece_studio.ui.widgets.token_text import paint_run_disc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
+    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QWheelEvent
 
-    from wordpiece_studio.ui.panes.timeline.timeline_marks import Lane, Values
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.ui.widgets.theme import Theme
+
+Values = NDArray[np.float64]
+Steps = NDArray[np.int64]
+Places = Callable[[NDArray[np.generic]], NDArray[np.float64]]
+MarkKind = Literal["tie", "change", "breakpoint", "note", "birth", "parting"]
+_INKS: dict[MarkKind, str] = {
+    "tie": "tie", "change": "muted", "breakpoint": "error", "note": "bookmark", "birth": "accent_ink",
+    "parting": "text",
+}  # fmt: skip
+_OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
+    "breakpoint": ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
+    "note": ((-3.5, -5), (3.5, -5), (3.5, 5), (0, 1.5), (-3.5, 5)),
+    "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
+    "parting": ((0, 4), (4.5, -4), (-4.5, -4)),
+}
+_SMALL = 2 / 3
+_MANY = 200
+"""More marks than this are drawn small."""
+_MARK, _ENTRY_GAP = 13, 16
+_NO_STEPS: Steps = np.empty(0, dtype=np.int64)
+
+
+class PlotMarks(NamedTuple):
+    """The marked steps, from 0, ascending."""
+
+    changes: Steps = _NO_STEPS  # steps that change the tokenization of the live text
+    breakpoints: Steps = _NO_STEPS
+    notes: Steps = _NO_STEPS
+    birth: int | None = None  # the step that made the selection
+
+
+def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
+    color: QColor = getattr(theme, _INKS[kind])
+    return color
+
+
+def _paint_mark(painter: QPainter, kind: MarkKind, centre: QPointF, *, is_small: bool = False) -> None:
+    """Draw a mark of a kind around a point with the current brush."""
+    if kind == "tie":
+        radius = 1.2 if is_small else 2.5
+        painter.drawEllipse(centre, radius, radius)
+    elif kind == "change":
+        painter.drawRect(QRectF(centre.x() - 0.75, centre.y() - 3.5, 1.0 if is_small else 1.5, 7))
+    else:
+        size = _SMALL if is_small else 1.0
+        painter.drawPolygon(QPolygonF([centre + QPointF(x * size, y * size) for x, y in _OUTLINES[kind]]))
+
+
+def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: float, theme: Theme) -> None:
+    """Draw marks of a kind at these places; many of them are drawn small."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(_mark_color(kind, theme))
+    is_small = len(xs) > _MANY
+    for x in xs.tolist():
+        _paint_mark(painter, kind, QPointF(x, y), is_small=is_small)
+
+
+def paint_box(painter: QPainter, top: QPointF, text: str, width: int, theme: Theme) -> None:
+    """Draw a text box to the right of a point, or to its left where a plot of this width has no room."""
+    metrics = painter.fontMetrics()
+    box = QRectF(0, top.y(), metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
+    fits = top.x() + 8 + box.width() < width
+    box.moveLeft(max(top.x() + 8 if fits else top.x() - 8 - box.width(), 2))
+    painter.setPen(QPen(theme.border, 1))
+    painter.setBrush(theme.raised)
+    painter.drawRoundedRect(box, 4, 4)
+    painter.setPen(theme.text)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+class Legend(QWidget):
+    """Entries from left to right; those that do not fit are left out, but the tooltip has them all."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: tuple[tuple[MarkKind | None, str], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        theme.dress(self.update)
+
+    def set_entries(self, entries: Sequence[tuple[MarkKind | None, str]]) -> None:
+        """Show these marks, each with its text; None stands for a text without a mark."""
+        if tuple(entries) != self._entries:
+            self._entries = tuple(entries)
+            words = " · ".join(text for _, text in entries)
+            self.setAccessibleName(words)
+            set_plain_tooltip(self, words)
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        widths = (self._width(kind, text) + _ENTRY_GAP for kind, text in self._entries)
+        return QSize(max(sum(widths) - _ENTRY_GAP, 0), self.fontMetrics().height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self.fontMetrics().height() + 2)
+
+    def _width(self, kind: MarkKind | None, text: str) -> int:
+        return self.fontMetrics().horizontalAdvance(text) + (_MARK if kind else 0)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            left, height = 0, self.height()
+            for kind, text in self._entries:
+                width = self._width(kind, text)
+                if left + width > self.width():
+                    continue
+                if kind is not None:
+                    painter.setPen(Qt.PenStyle.NoPen)
+                    painter.setBrush(_mark_color(kind, self._theme))
+                    _paint_mark(painter, kind, QPointF(left + 5, height / 2))
+                painter.setPen(self._theme.tie_text if kind == "tie" else self._theme.muted)
+                place = QRect(left + (_MARK if kind else 0), 0, width, height)
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), text)
+                left += width + _ENTRY_GAP
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """A compared run in the plot."""
+
+    run: Run
+    name: str
+    values: Values  # those of its merges, shape (n_merges,)
+    sizes: Steps  # the size of its vocabulary at each step, shape (n_merges + 1,)
+    widest: str  # the widest of the texts about its steps, for which there is room
+    tokens: tuple[str, ...] = ()  # those that its merges made, if these are few
+    parting: int | None = None
+    """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
+
+
+_FEW = 200
+"""Up to this many merges, the curve has a point for each."""
+_ABOVE_AXIS = 3.0
+
+
+def paint_curve(painter: QPainter, room: QRectF, places: Places, pen: QPen, ground: QColor, values: Values) -> None:
+    """Draw the values of merges as a curve, and fill the area under it.
+
+    Parameters
+    ----------
+    room
+        Its bottom is the axis.
+    places
+        Returns where steps lie, in pixels, given an array of them.
+    """
+    curve = height_curve(values, max(int(room.width()), 1))
+    bottom = room.bottom() - _ABOVE_AXIS
+    ys = bottom - (bottom - room.top()) * curve.y
+    points = [QPointF(x, y) for x, y in zip(places(curve.x).tolist(), ys.tolist(), strict=True)]
+    if curve.is_columns:  # one vertical line each: a zigzag of thousands of points takes Qt a tenth of a second
+        lows, highs = points[::2], points[1::2]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        _paint_ground(painter, highs, room.bottom(), ground)
+        painter.setPen(QPen(pen.color(), 1))
+        painter.drawLines([QLineF(high, low) for high, low in zip(highs, lows, strict=True)])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        return
+    _paint_ground(painter, points, room.bottom(), ground)
+    pen.setWidthF(1.6 if len(points) <= _FEW else 1.0)
+    painter.setPen(pen)
+    painter.drawPolyline(QPolygonF(points))
+    if len(points) == 1:
+        painter.drawEllipse(points[0], 2, 2)
+
+
+def _paint_ground(painter: QPainter, points: list[QPointF], floor: float, ground: QColor) -> None:
+    left, right = QPointF(points[0].x(), floor), QPointF(points[-1].x(), floor)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(ground)
+    if len(points) <= _FEW:
+        painter.drawPolygon(QPolygonF([left, *points, right]))
+        return
+    # One strip per pixel column: a polygon of a thousand points takes Qt ten times as long.
+    columns = np.arange(int(left.x()), int(right.x()) + 1)
+    tops = np.interp(columns + 0.5, [point.x() for point in points], [point.y() for point in points])
+    strips = zip(columns.tolist(), tops.tolist(), strict=True)
+    painter.drawRects([QRectF(column, top, 1, floor - top) for column, top in strips])
+
 
 _SIDE = 14.0
 _TOP = 17.0
 _GROOVE_FROM_BOTTOM = 24.0
 _NOTE_BELOW_TOP = 5.0
-_TIES_BELOW, _CHANGES_BELOW, _BIRTH_BELOW = 8.0, 17.0, 14.0
+_BELOW_AXIS: dict[MarkKind, tuple[float, float]] = {"tie": (8.0, 4.0), "change": (17.0, 7.5), "birth": (14.0, 7.0)}
+"""Pixels from the axis down to marks, where there are no lanes and in a lane."""
 _BELOW_LOW_LANE, _LEAST_CURVE, _LEAST_LANE = 5.0, 15.0, 14
 _CROWDED, _CROWDED_TOP = 20.0, 8.0
 """In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
-_TIES_BELOW_LANE, _CHANGES_BELOW_LANE, _BIRTH_BELOW_LANE = 4.0, 7.5, 7.0
 _BETWEEN_TOKENS = 5.0
 _PARTING_ABOVE = 5.0
 _DISC, _GAP, _WIDEST_NAME = 16.0, 6.0, 0.2
 _GROUND = 0.18  # how opaque the area below the curve of a lane is
-_BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
+_BACKGROUND_EVENTS = (
+    QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange, QEvent.Type.Resize,
+)  # fmt: skip
 
 
 class TimelinePlot(QAbstractSlider):
@@ -65,13 +246,11 @@ class TimelinePlot(QAbstractSlider):
         self._theme = theme
         self._describe = describe
         self.values: Values = np.empty(0, dtype=np.float64)  # those of the merges shown, shape (n_merges,)
-        self.ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.ties = _NO_STEPS
         self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
         self.own = 0  # the lane of the run whose step is the value
         self.lane_steps: tuple[tuple[int, str], ...] = ()  # that of each lane, and what its vocabulary is there
         self._is_stretched = False
-        self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
-        self._token_line: float | None = None  # how high the names of tokens below a lane are
         self.marks = PlotMarks()
         self.callout = ""  # the text beside the handle, or in the middle if there are no merges
         self._background: QPixmap | None = None
@@ -90,9 +269,10 @@ class TimelinePlot(QAbstractSlider):
     def set_curve(self, values: Values, ties: NDArray[Any]) -> None:
         """Show merges by the value of each, and by how many pairs shared it: 1 means no tie; both (n_merges,)."""
         self.values, self.ties = values, np.flatnonzero(ties > 1) + 1
-        self.blockSignals(True)  # a shorter range would move the value, which the user did not ask for
-        self.setMaximum(len(values))
-        self.blockSignals(False)
+        with QSignalBlocker(self):  # a shorter range would move the value, which the user did not ask for
+            self.setMaximum(len(values))
+        if self.hovered is not None and self.hovered > len(values):
+            self.hovered = None
         self._redraw()
 
     def set_lanes(self, lanes: Sequence[Lane], own: int, *, is_stretched: bool) -> None:
@@ -113,9 +293,8 @@ class TimelinePlot(QAbstractSlider):
 
     def set_step(self, step: int) -> None:
         """Move the handle to this step without emitting a signal."""
-        self.blockSignals(True)
-        self.setValue(step)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setValue(step)
 
     # -- geometry
 
@@ -146,13 +325,11 @@ class TimelinePlot(QAbstractSlider):
         """Where the axis begins and ends; beside it are the names of the lanes and what is said about them."""
         if not self.lanes:
             return _SIDE, self.width() - _SIDE
-        if self._beside is None:
-            bold, plain = (QFontMetrics(self._name_font(is_own=is_own)) for is_own in (True, False))
-            widest = max(bold.horizontalAdvance(lane.name) for lane in self.lanes)
-            text = max(plain.horizontalAdvance(lane.widest) for lane in self.lanes)
-            self._beside = _DISC + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP, text + 2 * _GAP
-        names, texts = self._beside
-        return _SIDE + names, max(self.width() - texts, _SIDE + names + 1)
+        bold, plain = (QFontMetrics(self._name_font(is_own=is_own)) for is_own in (True, False))
+        widest = max(bold.horizontalAdvance(lane.name) for lane in self.lanes)
+        text = max(plain.horizontalAdvance(lane.widest) for lane in self.lanes)
+        left = _SIDE + _DISC + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP
+        return left, max(self.width() - text - 2 * _GAP, left + 1)
 
     def _name_font(self, *, is_own: bool) -> QFont:
         font = QFont(self._theme.font(-2) if self._is_crowded else self.font())
@@ -183,24 +360,21 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def _groove_y(self) -> float:
-        return self._lane_room(self.own).bottom() if self.lanes else self.height() - _GROOVE_FROM_BOTTOM
-
-    @property
-    def _top(self) -> float:
-        return self._lane_room(self.own).top() if self.lanes else _TOP
+        return self._lane_room(self.own).bottom()
 
     def _lane_room(self, number: int) -> QRectF:
-        """Return the room of the curve of a lane, whose bottom is its axis."""
+        """Return the room of the curve of a lane, or of the only curve; its bottom is the axis."""
         left, right = self._edges
+        if not self.lanes:
+            return QRectF(left, _TOP, right - left, self.height() - _GROOVE_FROM_BOTTOM - _TOP)
         top = _CROWDED_TOP if self._is_crowded else _TOP
         high = (self.height() - top) / len(self.lanes)
         return QRectF(left, top + number * high, right - left, high - self._below_lane(high))
 
     def _below_lane(self, high: float) -> float:
         """Return how much of a lane so high is below its axis: the names of tokens, if there is room for them."""
-        if self._token_line is None:
-            self._token_line = float(QFontMetrics(self._theme.font(-2)).height())
-        return self._token_line if high >= _LEAST_CURVE + self._token_line else _BELOW_LOW_LANE
+        line = QFontMetrics(self._theme.font(-2)).height()
+        return line if high >= _LEAST_CURVE + line else _BELOW_LOW_LANE
 
     # -- user input
 
@@ -274,24 +448,13 @@ class TimelinePlot(QAbstractSlider):
                 flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
                 painter.drawText(self.rect(), int(flags), self.callout)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._redraw()
-        super().resizeEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
+    def event(self, event: QEvent) -> bool:
         if event.type() in _BACKGROUND_EVENTS:
             self._redraw()
-        super().changeEvent(event)
-
-    def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
-        """Forget a step that no longer exists when the range shrinks."""
-        super().sliderChange(change)
-        is_shorter = self.hovered is not None and self.hovered > self.maximum()
-        if change == QAbstractSlider.SliderChange.SliderRangeChange and is_shorter:
-            self.hovered = None
+        return super().event(event)
 
     def _redraw(self) -> None:
-        self._background = self._beside = self._token_line = None
+        self._background = None
         self.update()
 
     def _painted_background(self) -> QPixmap:
@@ -302,21 +465,20 @@ class TimelinePlot(QAbstractSlider):
         with QPainter(pixmap) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_background(painter)
-            self._paint_marks(painter)
         return pixmap
 
     def _paint_background(self, painter: QPainter) -> None:
-        theme, left, right = self._theme, *self._edges
+        theme, marks, own = self._theme, self.marks, self._lane_room(self.own)
         for number, lane in enumerate(self.lanes):
             self._paint_lane(painter, lane, self._lane_room(number))
-        if not self.lanes and len(self.values):
-            room = QRectF(left, _TOP, right - left, self._groove_y - _TOP)
-            paint_curve(painter, room, self._xs_of, QPen(theme.accent), theme.accent_soft, self.values)
         if not self.lanes:
-            self._paint_groove(painter, self._groove_y)
-        if len(self.values):
-            below = self._below_axis(_TIES_BELOW, _TIES_BELOW_LANE)
-            paint_marks(painter, "tie", self._places(self.ties), below, theme)
+            if len(self.values):
+                paint_curve(painter, own, self._xs_of, QPen(theme.accent), theme.accent_soft, self.values)
+            self._paint_groove(painter, own.bottom())
+        paint_marks(painter, "tie", self._places(self.ties), self._below_axis("tie"), theme)
+        paint_marks(painter, "change", self._places(marks.changes), self._below_axis("change"), theme)
+        paint_marks(painter, "breakpoint", self._places(marks.breakpoints), own.bottom(), theme)
+        paint_marks(painter, "note", self._places(marks.notes), own.top() + _NOTE_BELOW_TOP, theme)
 
     def _paint_groove(self, painter: QPainter, y: float) -> None:
         left, right = self._edges
@@ -331,7 +493,7 @@ class TimelinePlot(QAbstractSlider):
         if len(lane.values):
             xs = self._xs_of(np.array([0, len(lane.values)]), lane)
             curve_room = QRectF(xs[0], room.top(), xs[1] - xs[0], room.height())
-            pen = QPen(color, 1.6, run_line(lane.run.color))
+            pen = QPen(color, 1, run_line(lane.run.color))
             paint_curve(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground, lane.values)
         self._paint_groove(painter, room.bottom())
         if lane.parting is not None:
@@ -382,21 +544,15 @@ class TimelinePlot(QAbstractSlider):
         room = self._lane_room(0)
         return bool(lane.tokens) and self._lane_room(1).top() - room.bottom() > _BELOW_LOW_LANE
 
-    def _below_axis(self, offset: float, in_lane: float) -> float:
+    def _below_axis(self, kind: MarkKind) -> float:
         """Return where marks below the axis lie: in a lane closer to it, and on it where it is full."""
+        alone, in_lane = _BELOW_AXIS[kind]
         if not self.lanes:
-            return self._groove_y + offset
+            return self._groove_y + alone
         is_full = self._is_crowded or self._names_tokens(self.lanes[self.own])
         return self._groove_y + (0 if is_full else in_lane)
 
-    def _paint_marks(self, painter: QPainter) -> None:
-        marks, groove, theme = self.marks, self._groove_y, self._theme
-        below = self._below_axis(_CHANGES_BELOW, _CHANGES_BELOW_LANE)
-        paint_marks(painter, "change", self._places(marks.changes), below, theme)
-        paint_marks(painter, "breakpoint", self._places(marks.breakpoints), groove, theme)
-        paint_marks(painter, "note", self._places(marks.notes), self._top + _NOTE_BELOW_TOP, theme)
-
-    def _places(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _places(self, steps: Steps) -> NDArray[np.float64]:
         """Return where these steps lie, at most one for every second pixel: float64, ascending."""
         steps = steps[: np.searchsorted(steps, self.maximum(), side="right")]
         ends = self._xs_of(np.array([0, self.maximum()]))
@@ -407,10 +563,10 @@ class TimelinePlot(QAbstractSlider):
         birth = self.marks.birth
         if birth is None or birth > self.maximum():
             return
-        x, below = self.x_of(birth), self._below_axis(_BIRTH_BELOW, _BIRTH_BELOW_LANE)
+        x, room = self.x_of(birth), self._lane_room(self.own)
         painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(x, self._top), QPointF(x, self._groove_y))
-        paint_marks(painter, "birth", np.array([x]), below, self._theme)
+        painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
+        paint_marks(painter, "birth", np.array([x]), self._below_axis("birth"), self._theme)
 
     @property
     def _ink(self) -> QColor:
