@@ -120,7 +120,7 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: 
         window.resize(1366, 768)
         QTest.qWait(20)
         assert pane.height() <= pane.parentWidget().height()
-    button = pane.findChild(QToolButton, "timeline_next")
+    button = pane.findChild(QToolButton, "timeline_next_merge")
     usual = button.height()
     window.view_controller.zoom.set_zoom("timeline", 150)
     assert button.height() == pytest.approx(1.5 * usual, abs=3)

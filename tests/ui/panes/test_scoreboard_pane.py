@@ -61,7 +61,7 @@ def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     assert (pane.title, pane.hint) == ("Candidates for merge 12 of 25", "Ties: first occurrence in the corpus")
     assert candidates_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
     assert pane.candidates_view.ranking.tied_rows == 2
-    assert pane.candidates_view.tie_text == "Tie of 2"
+    assert pane.candidates_view.ranking.tie_text == "Tie of 2"
     spoken = pane.formula.accessibleName()
     assert spoken == "Score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
 

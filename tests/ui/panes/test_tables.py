@@ -37,7 +37,7 @@ def test_candidates(qtbot: QtBot, theme: Theme, qtmodeltester: ModelTester) -> N
     view = CandidatesView(theme)
     qtbot.addWidget(view)
     candidates = [candidate(0.5, is_tied=True), candidate(0.5, is_tied=True), candidate(0.25)]
-    view.show_candidates(candidates, "score", 9, may_have_more=False)
+    view.show_ranking(Ranking(candidates, "score", 9), may_have_more=False)
     model = view.candidates
     qtmodeltester.check(model)
     assert view.ranking.tied_rows == 2
@@ -52,10 +52,10 @@ def test_more_candidates_are_appended_and_others_are_not(
     view = CandidatesView(theme)
     qtbot.addWidget(view)
     model, candidates = view.candidates, [candidate(1 / n) for n in range(1, 8)]
-    view.show_candidates(candidates[:3], "score", 9, may_have_more=True)
+    view.show_ranking(Ranking(candidates[:3], "score", 9), may_have_more=True)
     qtmodeltester.check(model)
     with qtbot.waitSignal(model.rowsInserted, timeout=0) as caught, qtbot.assertNotEmitted(model.modelReset):
-        view.show_candidates(candidates, "score", 9, may_have_more=True)
+        view.show_ranking(Ranking(candidates, "score", 9), may_have_more=True)
     assert caught.args[1:] == [3, 6]
     assert list(model.records) == candidates
     assert not view.ranking.goes_on_in(Ranking(candidates[1:], "score", 9))

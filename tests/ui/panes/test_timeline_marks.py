@@ -72,14 +72,14 @@ def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None
     timeline.marks.breakpoints.add(Breakpoint("tie", number=2))
     ties = [merge.step for merge in bench.model.history if merge.ties > 1]
     for step in ties[:3]:
-        click(bench, timeline.pane, "run")
+        click(bench, timeline.pane, "run_to_breakpoint")
         assert bench.model.step == step
     click(bench, timeline.pane, "run_back")
     assert bench.model.step == ties[1]
     bench.settle()
     assert timeline.pane.plot.marks.breakpoints.tolist() == ties
     bench.seek(25)
-    click(bench, timeline.pane, "run")
+    click(bench, timeline.pane, "run_to_breakpoint")
     assert timeline.pane.hint == "Step 25 of 25 · no more breakpoints are hit"
 
 
@@ -114,7 +114,7 @@ def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -
 
 def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) -> None:
     bench.seek(12)
-    click(bench, timeline.pane, "keep")
+    click(bench, timeline.pane, "keep_step")
     dialog = timeline.window.findChild(KeepDialog)
     assert dialog.field.text() == "ch + ##a → cha"
     bench.qtbot.keyClicks(dialog.field, "the first tie")
@@ -134,14 +134,14 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
 def test_a_step_is_compared_by_button(bench: Bench, timeline: Timeline) -> None:
     bookmarks = timeline.marks.bookmarks
     bench.seek(12)
-    click(bench, timeline.pane, "compare")
+    click(bench, timeline.pane, "compare_step")
     assert [(note.step, note.text, note.run) for note in bookmarks.notes] == [(12, "ch + ##a → cha", 0)]
-    click(bench, timeline.pane, "compare")
+    click(bench, timeline.pane, "compare_step")
     assert [(note.step, note.run) for note in bookmarks.notes] == [(12, None)]
-    click(bench, timeline.pane, "compare")  # the bookmark that is there
+    click(bench, timeline.pane, "compare_step")  # the bookmark that is there
     assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0)]
     bench.seek(13)
-    click(bench, timeline.pane, "compare")
+    click(bench, timeline.pane, "compare_step")
     assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0), (13, 0)]
 
 

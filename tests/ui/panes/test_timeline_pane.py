@@ -34,7 +34,8 @@ def pane(timeline: Timeline) -> TimelinePane:
 
 def test_the_buttons_move_the_step(bench: Bench, pane: TimelinePane) -> None:
     for name, step in (
-        ("first", 0), ("next", 1), ("next", 2), ("previous", 1), ("ten_on", 11), ("ten_back", 1), ("last", 25),
+        ("first_merge", 0), ("next_merge", 1), ("next_merge", 2), ("previous_merge", 1), ("ten_on", 11),
+        ("ten_back", 1), ("last_merge", 25),
     ):  # fmt: skip
         click(bench, pane, name)
         assert bench.model.step == step
@@ -46,10 +47,10 @@ def test_buttons_that_lead_nowhere_are_disabled(bench: Bench, pane: TimelinePane
         buttons = [button for button in pane.findChildren(QToolButton) if button.isVisible()]
         return {button.objectName().removeprefix("timeline_") for button in buttons if button.isEnabled()}
 
-    always = {"next", "play", "breakpoints", "compare", "keep", "bookmarks", "further"}
-    assert enabled() == always | {"first", "previous", "ten_back"}
+    always = {"next_merge", "play", "breakpoints", "compare_step", "keep_step", "bookmarks", "further"}
+    assert enabled() == always | {"first_merge", "previous_merge", "ten_back"}
     bench.seek(0)
-    assert enabled() == always | {"last", "ten_on"}
+    assert enabled() == always | {"last_merge", "ten_on"}
 
 
 def test_a_click_on_the_curve_goes_there(bench: Bench, pane: TimelinePane) -> None:

@@ -299,6 +299,18 @@ def test_it_stays_right_when_another_run_replaces_this_one(looking: Looking, pan
     assert pane.empty.isVisible()
 
 
+def test_a_hidden_pane_forgets_a_run_once(
+    looking: Looking, pane: TokenDetailsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten: list[str] = []
+    look_at(looking, FULLY)
+    monkeypatch.setattr(pane, "forget", lambda: forgotten.append("run"))
+    pane.hide()
+    for _ in range(2):
+        looking.bench.train(["hug hugs pug"], vocab_size=20)
+    assert forgotten == ["run"]  # of the second one it has shown nothing
+
+
 @pytest.mark.parametrize("look", ["light", "dark", "contrast"])
 @pytest.mark.parametrize(
     "selection", [FULLY, Selection("word", text="Hopefully"), Selection("pair", left="t", right="##o"), None]

@@ -5,9 +5,8 @@ It shows a :class:`Ranking`, and reports which candidate was chosen and when mor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -20,6 +19,8 @@ from wordpiece_studio.ui.widgets.table import Measure, TableView
 from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtCore import QRect
     from PySide6.QtWidgets import QWidget
 
@@ -44,7 +45,7 @@ def value_name(objective: str) -> str:
     return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
 
 
-class Ranking(Sequence["Candidate"]):
+class Ranking(list["Candidate"]):
     """Candidates, the best first, with the formulas of their values.
 
     Attributes
@@ -55,38 +56,30 @@ class Ranking(Sequence["Candidate"]):
         The rule behind them; empty if it adds nothing to the value's heading.
     tied_rows
         How many of the first share the best value; 0 if the best has no equal.
+    tie_text, tie_rule
+        What stands at the right of the box around these, such as "Tie of 2", and the rule for their tooltips.
     """
 
     def __init__(self, candidates: Sequence[Candidate] = (), objective: str = "score", symbols: int = 0) -> None:
-        self.candidates = tuple(candidates)
+        super().__init__(candidates)
         self.objective, self.symbols = objective, symbols
         self.rule = "" if objective == "count" else RULES[objective]
         self.tied_rows = sum(candidate.is_tied for candidate in candidates)
+        self.tie_text = self.tie_rule = ""
         self._formulas: dict[int, Formula] = {}  # three columns show parts of each
-
-    def __len__(self) -> int:
-        return len(self.candidates)
-
-    @overload
-    def __getitem__(self, row: int) -> Candidate: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Candidate]: ...
-    def __getitem__(self, row: int | slice) -> Candidate | Sequence[Candidate]:
-        return self.candidates[row]
 
     def goes_on_in(self, other: Ranking) -> bool:
         """Return whether another one has more candidates after these, or the same."""
         is_same = (self.objective, self.symbols) == (other.objective, other.symbols)
-        return bool(self.candidates) and is_same and other.candidates[: len(self)] == self.candidates
+        return bool(self) and is_same and other[: len(self)] == self
 
     def row_of(self, left: str, right: str) -> int:
-        pairs = ((candidate.left, candidate.right) for candidate in self.candidates)
-        return next((row for row, pair in enumerate(pairs) if pair == (left, right)), -1)
+        return next((row for row, each in enumerate(self) if (each.left, each.right) == (left, right)), -1)
 
     def share(self, row: int) -> float:
         """Return the length of a row's bar: its value over the best one, between 0 and 1."""
-        best = self.candidates[0].value
-        return min(max(self.candidates[row].value / best, 0.0), 1.0) if best > 0 else 0.0
+        best = self[0].value
+        return min(max(self[row].value / best, 0.0), 1.0) if best > 0 else 0.0
 
     def is_best(self, row: int) -> bool:
         return row < max(self.tied_rows, 1)
@@ -94,22 +87,22 @@ class Ranking(Sequence["Candidate"]):
     def formula(self, row: int) -> Formula:
         formula = self._formulas.get(row)
         if formula is None:
-            formula = self._formulas[row] = formula_of(self.objective, self.candidates[row], self.symbols)
+            formula = self._formulas[row] = formula_of(self.objective, self[row], self.symbols)
         return formula
 
     def pair_text(self, row: int) -> str:
-        return f"{token_text(self.candidates[row].left)} {token_text(self.candidates[row].right)}"
+        return f"{token_text(self[row].left)} {token_text(self[row].right)}"
 
     def spoken(self, row: int) -> str:
         return f"{number_text(row + 1)}: {self.pair_text(row)}, {self.formula(row).text}"
 
-    def tip(self, row: int, tie_rule: str) -> str:
-        candidate = self.candidates[row]
+    def tip(self, row: int) -> str:
+        candidate = self[row]
         pair = f"{candidate.left} + {candidate.right} → {candidate.token}"
         counts = "n(ab) = {}, n(a) = {}, n(b) = {}".format(
             *map(number_text, (candidate.pair_frequency, candidate.left_frequency, candidate.right_frequency))
         )
-        rule = tie_rule if row < self.tied_rows else ""
+        rule = self.tie_rule if row < self.tied_rows else ""
         return tooltip_text("\n".join(filter(None, (pair, self.formula(row).text, counts, rule))))
 
 
@@ -125,14 +118,11 @@ class CandidatesView(TableView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._theme = theme
-        self.tie_text = self._tie_rule = ""
         self._is_rule_named = False
         self.needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
         tip = _tr("Show more candidates. Scrolling to the last one does the same.")
         self.more_button = tool_button(_tr("Show more candidates"), tip, None, name=_tr("Show more candidates"))
-        self.candidates: RecordTableModel[Candidate] = RecordTableModel(
-            self._columns(), tip=lambda ranking, row: ranking.tip(row, self._tie_rule)
-        )
+        self.candidates: RecordTableModel[Candidate] = RecordTableModel(self._columns(), tip=Ranking.tip)
         self.candidates.set_records(Ranking())
         super().__init__(
             self.candidates, theme, parent, name=_tr("Candidates"), row_room=3, points=0, gap=3, has_bar=False,
@@ -173,16 +163,14 @@ class CandidatesView(TableView):
         """Return the rule as the heading of the formulas, or a word where there is no room for it."""
         return _tr("Formula") if self._is_rule_named else ranking.rule
 
-    def show_candidates(
-        self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool
-    ) -> None:
-        """Show these candidates, from the top unless they continue those shown; see `Ranking`."""
-        before, ranking = self.ranking, Ranking(candidates, objective, symbols)
+    def show_ranking(self, ranking: Ranking, *, may_have_more: bool) -> None:
+        """Show these candidates, from the top unless they continue those shown."""
         self.more_button.setVisible(may_have_more)
         self.needs = {}
-        if before.goes_on_in(ranking):
+        if self.ranking.goes_on_in(ranking):
             self.candidates.extend_records(ranking)
             self.spread()
+            self.viewport().update()
         else:
             self.candidates.set_records(ranking)
             self.scrollToTop()
@@ -272,14 +260,7 @@ class CandidatesView(TableView):
         """Return the width of the text of the tie box, 0 if there is none."""
         if self.ranking.tied_rows < 2:
             return 0
-        return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self.tie_text or "tie of 00")
-
-    def set_tie_text(self, text: str, rule: str) -> None:
-        """Set the text on the right of the tie box, for example ``tie of 2``, and the rule for the tooltips there."""
-        self.tie_text = text
-        self._tie_rule = rule
-        self.spread()
-        self.viewport().update()
+        return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self.ranking.tie_text)
 
     def show_pair(self, left: str, right: str) -> None:
         self.mark_row(self.ranking.row_of(left, right))
@@ -321,7 +302,7 @@ class CandidatesView(TableView):
         first = QRectF(left, box.top(), box.right() - 10 - left, self.row_height)
         if first.width() >= self.tie_width:  # the text must never cover a number
             flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(first, int(flags), self.tie_text)
+            painter.drawText(first, int(flags), self.ranking.tie_text)
 
     def _tie_box(self) -> QRectF | None:
         tied = self.ranking.tied_rows

@@ -18,7 +18,7 @@ from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
-from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, value_name
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
@@ -106,8 +106,6 @@ class FormulaPart(QWidget):
         super().__init__(parent)
         self._detail: Detail = "all"
         self._rule = ""  # for ties, set even if this is not one
-        self._history: MergeHistory | None = None
-        self._words = 0  # of its corpus, weighted
         self._items: dict[Detail, list[FlowItem]] = {}  # of the pair shown, by detail
         self._spoken = ""
         self.line = ChipFlow(theme, self, points=1, gap=8)
@@ -119,8 +117,7 @@ class FormulaPart(QWidget):
         self.show_nothing()
 
     def show_nothing(self) -> None:
-        """Show no pair."""
-        self._items, self._history = {}, None
+        self._items = {}
         self.line.show_items((), "")
         self.hide()
 
@@ -128,14 +125,11 @@ class FormulaPart(QWidget):
         self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, step: int, *, ties: int
     ) -> None:
         """Show a pair as of `step`; `ties` is how many pairs shared the best value when it was chosen."""
-        if history is not self._history:
-            self._history, self._words = history, history.total_words
-        symbols, words = history.symbols_after(step), self._words
+        symbols, name = history.symbols_after(step), value_name(config.objective)
         formula = formula_of(config.objective, pair, symbols)
-        name = value_name(config.objective)
         self._items = _formula_items(name, pair, formula)
         self._spoken = f"{name}: {pair.left} + {pair.right} → {pair.token}, {formula.text}"
-        sentences = ratio_sentences(pair, symbols, words)
+        sentences = ratio_sentences(pair, symbols, history.total_words)
         rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
         self._rule = tie_rule_sentence(config.tie, max(ties, 2))
         line = _tr(
@@ -150,7 +144,6 @@ class FormulaPart(QWidget):
         self.show()
 
     def set_detail(self, detail: Detail) -> None:
-        """Set the level of detail."""
         if detail != self._detail:
             self._detail = detail
             self._show_detail()
@@ -209,29 +202,23 @@ class CandidatesPart(QStackedWidget):
     ) -> None:
         """Show these candidates; if they only continue those already shown, nothing scrolls.
 
-        Parameters
-        ----------
-        symbols
-            N, see `formula_of`.
-        limit
-            How many were requested: if there are as many, there may be more.
-        ties
-            How many tie for the best value; None if only the candidates shown are known.
+        `limit` is how many were requested: if there are as many, there may be more. `ties`: how many tie for the best
+        value; None if only the candidates shown are known.
         """
-        self.view.show_candidates(candidates, config.objective, symbols, may_have_more=len(candidates) >= limit)
-        tied = self.view.ranking.tied_rows
+        ranking = Ranking(candidates, config.objective, symbols)
+        tied = ranking.tied_rows
         text = _tr("Tie of {count} or more") if ties is None and tied == limit else _tr("Tie of {count}")
-        text = text.format(count=number_text(ties or tied))
-        self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
+        ranking.tie_text = text.format(count=number_text(ties or tied))
+        ranking.tie_rule = tie_rule_sentence(config.tie, ties or tied)
+        self.view.show_ranking(ranking, may_have_more=len(candidates) >= limit)
 
     def show_message(self, text: str, *, can_pause: bool = False) -> None:
-        """Show a message in place of the table, with a button if pausing helps; an empty message shows the table."""
+        """Show a message in place of the table, with a button if pausing helps; an empty one shows the table."""
         set_plain_text(self.message, text)
         self.pause_button.setVisible(can_pause)
         self.setCurrentWidget(self._note if text else self.view)
 
     def show_nothing(self, text: str) -> None:
-        """Show that nothing has been trained, with the command that trains."""
         self.nothing.show_text(text, offers=True)
         self.setCurrentWidget(self.nothing)
 
@@ -263,7 +250,6 @@ class ScoreboardPane(Pane):
 
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
-        self.candidates: Candidates | None = None
         self.limit = _FIRST_CANDIDATES
         self._chosen: Selection | None = None  # at this step
         self._is_patient = False
@@ -330,14 +316,17 @@ class ScoreboardPane(Pane):
         history = self._model.history
         return history[self._model.step - 1] if history is not None and self._model.step else None
 
-    def forget(self) -> None:
-        self.candidates = self._chosen = None
+    @property
+    def candidates(self) -> Candidates | None:
+        """The candidates, unless they are of another step, or the engine learns."""
+        found = self._model.candidates
+        is_of_step = found is not None and found.step == self.shown_step - 1
+        return found if is_of_step and not self._is_learning_at_head() else None
 
     def refresh(self) -> None:
         self._show_heading()
         self.limit = _FIRST_CANDIDATES
         if self._is_learning_at_head():
-            self.candidates = None
             if self.middle.currentWidget() is not self.candidates_view:
                 self._show_message()
             elif not self._patience.isActive():  # a short run is over by then
@@ -347,7 +336,7 @@ class ScoreboardPane(Pane):
             is_read = history is None or history.is_whole or history.is_damaged
             if is_read:  # otherwise they are requested once the project has been read
                 self._model.request_candidates(self.limit, self.shown_step - 1)
-            if self._current_pairs is None:
+            if self.candidates is None:
                 self._wait_patiently()
         self._show_formula()
         self._show_words()
@@ -385,18 +374,12 @@ class ScoreboardPane(Pane):
 
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
-        candidates, chosen = self._current_pairs or (), self._chosen
+        candidates, chosen = self.candidates.pairs if self.candidates is not None else (), self._chosen
         if chosen is not None and chosen.kind == "pair":
             for candidate in candidates:
                 if _is_of(chosen, candidate):
                     return candidate
         return self.merge or next(iter(candidates), None)
-
-    @property
-    def _current_pairs(self) -> Sequence[Candidate] | None:
-        """The candidates, unless they are of another step."""
-        found = self.candidates
-        return found.pairs if found is not None and found.step == self.shown_step - 1 else None
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, merge = self._model.history, self._model.config, self.merge
@@ -477,10 +460,10 @@ class ScoreboardPane(Pane):
             self._show_formula()
             self._show_words()
 
-    def _on_model_candidates_changed(self, candidates: Candidates) -> None:
-        if candidates.step != self.shown_step - 1 or self._is_learning_at_head():
+    def _on_model_candidates_changed(self) -> None:
+        candidates = self.candidates
+        if candidates is None:
             return
-        self.candidates = candidates
         self._patience.stop()
         self._show_candidates(candidates)
         if self.merge is None or (self._chosen is not None and self._chosen.kind == "pair"):

@@ -57,21 +57,31 @@ _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
 """Sizes of a button and of its icon, in lines of text."""
 _GROUP_GAP = 10
+_MOVES = ("first_merge", "ten_back", "previous_merge", "play", "next_merge", "ten_on", "last_merge")
+# Playback shows several merges a second: "next" must not swallow the second press.
+_REPEATED = ("ten_back", "previous_merge", "next_merge", "ten_on")
+_MARKS = (
+    ("previous_change", "next_change"),
+    ("compare_step", "keep_step", "bookmarks"),
+    ("run_back", "breakpoints", "run_to_breakpoint"),
+)
+_TOOLS = ("bookmarks", "run_back", "breakpoints", "run_to_breakpoint")
+"""Commands that a class does not need."""
 _ENTRIES = {
-    "bookmarks": "bookmark", "keep": "bookmark", "compare": "comparison", "previous_change": "changes",
-    "next_change": "changes", "run_back": "breakpoint", "breakpoints": "breakpoint", "run": "breakpoint",
+    "bookmarks": "bookmark", "keep_step": "bookmark", "compare_step": "comparison", "previous_change": "changes",
+    "next_change": "changes", "run_back": "breakpoint", "breakpoints": "breakpoint", "run_to_breakpoint": "breakpoint",
 }  # fmt: skip
-"""Of the glossary, that explain a button; the others are about the step."""
+"""Of the glossary, that explain a command; the others are about the step."""
 _BETWEEN = 14  # pixels between the parts of the title bar
 
 
 class CommandButton(QToolButton):
-    def __init__(self, name: str, action: QAction, parent: QWidget, *, repeats: bool = False) -> None:
+    def __init__(self, name: str, action: QAction, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
         self.setProperty("role", "button")
         self.setStyleSheet("padding: 0px;")  # the style sheet's padding is meant for text buttons
-        self.setAutoRepeat(repeats)
+        self.setAutoRepeat(name in _REPEATED)
         self.setDefaultAction(action)
         action.changed.connect(self._show_action)  # after the button's own update
         self._show_action()
@@ -94,9 +104,9 @@ class CommandButton(QToolButton):
 class PlayButton(CommandButton):
     """The one button in the accent color; during playback it is pressed and shows a pause icon."""
 
-    def __init__(self, action: QAction, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, name: str, action: QAction, parent: QWidget, theme: Theme) -> None:
         self._theme = theme
-        super().__init__("play", action, parent)
+        super().__init__(name, action, parent)
         self.setProperty("role", "primary")
         theme.dress(self._draw_icon)
 
@@ -115,42 +125,28 @@ class TimelineButtons(QWidget):
 
     def __init__(self, actions: Actions, player: Player, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._player = player
-        a = actions
-        moves = [
-            self._button("first", a.first_merge),
-            self._button("ten_back", a.ten_back, repeats=True),
-            self._button("previous", a.previous_merge, repeats=True),
-            PlayButton(a.play, theme, self),
-            # Playback shows several merges a second: the button must not swallow the second press.
-            self._button("next", a.next_merge, repeats=True),
-            self._button("ten_on", a.ten_on, repeats=True),
-            self._button("last", a.last_merge),
-        ]
+        self._actions, self._player, self._theme = actions, player, theme
+        self._buttons: dict[str, CommandButton] = {}
+        moves = list(map(self._button, _MOVES))
         self._speed = self._speed_box()
-        self._tools = [
-            self._button("bookmarks", a.bookmarks),
-            self._button("run_back", a.run_back),
-            self._button("breakpoints", a.breakpoints),
-            self._button("run", a.run_to_breakpoint),
-        ]
-        marks = [
-            [self._button("previous_change", a.previous_change), self._button("next_change", a.next_change)],
-            [self._button("compare", a.compare_step), self._button("keep", a.keep_step), self._tools[0]],
-            self._tools[1:],
-        ]
+        marks = [list(map(self._button, names)) for names in _MARKS]
         fill(QVBoxLayout(self), _row([moves, [self._speed]]), _row(marks), 1, spacing=6)
         player.changed.connect(self._show_speed)
         self._show_speed()
 
     def show_tools(self, is_wanted: bool) -> None:
         """Show the buttons of breakpoints and of the table of bookmarks, or leave those to the menus."""
-        for button in self._tools:
-            button.setVisible(is_wanted)
+        for name in _TOOLS:
+            self._buttons[name].setVisible(is_wanted)
 
-    def _button(self, name: str, action: QAction, *, repeats: bool = False) -> CommandButton:
-        button = CommandButton(name, action, self, repeats=repeats)
+    def _button(self, name: str) -> CommandButton:
+        action = getattr(self._actions, name)
+        if name == "play":
+            button: CommandButton = PlayButton(name, action, self, self._theme)
+        else:
+            button = CommandButton(name, action, self)
         explain(_ENTRIES.get(name, "step"), button)
+        self._buttons[name] = button
         return button
 
     def _speed_box(self) -> QComboBox:
