@@ -19,259 +19,144 @@ TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
 if TYPE_CHECKING:
     from typing import Any
 
-    from wordpiece_studio.corpus.counting.counting import count_texts, count_words
-    from wordpiece_studio.corpus.counts import CorpusStatistics, CountingStopped, SkippedWord, WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.corpus.linter.finding import Finding
-    from wordpiece_studio.corpus.linter.linter import lint
-    from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
-    from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.evaluation.differences import (
-        Divergence,
-        TokenizerComparison,
-        VocabularyOverlap,
-        WordDifference,
-        WordDifferences,
-        compare,
-        divergence,
-    )
-    from wordpiece_studio.evaluation.figures import Evaluation, TokenizerFigures, evaluate
-    from wordpiece_studio.evaluation.held_out import (
-        DividedCorpus,
-        HeldOutFigures,
-        HeldOutText,
-        divided_corpus,
-        held_out_figures,
-        held_out_text,
-    )
-    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
-    from wordpiece_studio.libraries.library_training import (
-        LibraryProgress,
-        LibraryRun,
-        LibraryTrainingStopped,
-        Repetition,
-        train_library,
-        train_peer,
-    )
-    from wordpiece_studio.storage.bpe_files import write_bpe_files
-    from wordpiece_studio.storage.tokenizer_directory import save_directory
-    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
-    from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
-    from wordpiece_studio.text.normalizers import (
-        BertNormalizer,
-        CorpusOnly,
-        Lowercase,
-        RemoveCharacters,
-        Sequence,
-        StripAccents,
-        Unchanged,
-        UnicodeForm,
-    )
-    from wordpiece_studio.text.patterns import PatternPreTokenizer, Split
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.text.pre_tokenizers import (
-        BertPreTokenizer,
-        ByteLevel,
-        Digits,
-        PreTokenizerSequence,
-        Punctuation,
-        UnicodePunctuation,
-        Whitespace,
-        WhitespaceSplit,
-    )
-    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
-    from wordpiece_studio.tokenizer.corpus_encoding import (
-        EncodedTexts,
-        EncodingStatistics,
-        encode_files,
-        encode_texts,
-        write_ids,
-    )
-    from wordpiece_studio.tokenizer.encoding import Encoding, EncodingStopped, UnknownReason, UnknownToken
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordTrace
-    from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
-    from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.engine import Candidate, Merge
-    from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.segmentation import PreparationStopped, minimum_vocab_size
-    from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
-
-__all__ = [
-    "AddedToken",
-    "BertNormalizer",
-    "BertPreTokenizer",
-    "BpeTokenizer",
-    "ByteLevel",
-    "Candidate",
-    "CorpusFile",
-    "CorpusOnly",
-    "CorpusStatistics",
-    "CountingStopped",
-    "Digits",
-    "Divergence",
-    "DividedCorpus",
-    "EncodedTexts",
-    "Encoding",
-    "EncodingStatistics",
-    "EncodingStopped",
-    "Evaluation",
-    "Finding",
-    "HeldOutFigures",
-    "HeldOutText",
-    "LibraryProgress",
-    "LibraryRun",
-    "LibraryTokenizer",
-    "LibraryTrainingStopped",
-    "LongestFirstTokenizer",
-    "Lowercase",
-    "Merge",
-    "MergeHistory",
-    "Normalizer",
-    "PatternPreTokenizer",
-    "PreTokenizer",
-    "PreTokenizerSequence",
-    "PreparationStopped",
-    "Punctuation",
-    "RemoveCharacters",
-    "Repetition",
-    "Segmentation",
-    "Sequence",
-    "SkippedWord",
-    "Split",
-    "StripAccents",
-    "StudioError",
-    "Tokenizer",
-    "TokenizerComparison",
-    "TokenizerFigures",
-    "Trainer",
-    "TrainingConfig",
-    "TrainingRun",
-    "Unchanged",
-    "UnicodeForm",
-    "UnicodePunctuation",
-    "UnknownReason",
-    "UnknownToken",
-    "Vocabulary",
-    "VocabularyOverlap",
-    "Whitespace",
-    "WhitespaceSplit",
-    "WordCounts",
-    "WordDifference",
-    "WordDifferences",
-    "WordTrace",
-    "__version__",
-    "compare",
-    "count_texts",
-    "count_words",
-    "divergence",
-    "divided_corpus",
-    "encode_files",
-    "encode_texts",
-    "evaluate",
-    "held_out_figures",
-    "held_out_text",
-    "lint",
-    "load_tokenizer",
-    "minimum_vocab_size",
-    "read_vocabulary",
-    "read_word_counts",
-    "save_directory",
-    "train",
-    "train_library",
-    "train_peer",
-    "write_bpe_files",
-    "write_ids",
-    "write_vocabulary",
-    "write_word_counts",
-]
+    from wordpiece_studio.corpus.counting.counting import count_texts as count_texts
+    from wordpiece_studio.corpus.counting.counting import count_words as count_words
+    from wordpiece_studio.corpus.counts import CorpusStatistics as CorpusStatistics
+    from wordpiece_studio.corpus.counts import CountingStopped as CountingStopped
+    from wordpiece_studio.corpus.counts import SkippedWord as SkippedWord
+    from wordpiece_studio.corpus.counts import WordCounts as WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile as CorpusFile
+    from wordpiece_studio.corpus.linter.finding import Finding as Finding
+    from wordpiece_studio.corpus.linter.linter import lint as lint
+    from wordpiece_studio.corpus.word_counts import read_word_counts as read_word_counts
+    from wordpiece_studio.corpus.word_counts import write_word_counts as write_word_counts
+    from wordpiece_studio.errors import StudioError as StudioError
+    from wordpiece_studio.evaluation.differences import Divergence as Divergence
+    from wordpiece_studio.evaluation.differences import TokenizerComparison as TokenizerComparison
+    from wordpiece_studio.evaluation.differences import VocabularyOverlap as VocabularyOverlap
+    from wordpiece_studio.evaluation.differences import WordDifference as WordDifference
+    from wordpiece_studio.evaluation.differences import WordDifferences as WordDifferences
+    from wordpiece_studio.evaluation.differences import compare as compare
+    from wordpiece_studio.evaluation.differences import divergence as divergence
+    from wordpiece_studio.evaluation.figures import Evaluation as Evaluation
+    from wordpiece_studio.evaluation.figures import TokenizerFigures as TokenizerFigures
+    from wordpiece_studio.evaluation.figures import evaluate as evaluate
+    from wordpiece_studio.evaluation.held_out import DividedCorpus as DividedCorpus
+    from wordpiece_studio.evaluation.held_out import HeldOutFigures as HeldOutFigures
+    from wordpiece_studio.evaluation.held_out import HeldOutText as HeldOutText
+    from wordpiece_studio.evaluation.held_out import divided_corpus as divided_corpus
+    from wordpiece_studio.evaluation.held_out import held_out_figures as held_out_figures
+    from wordpiece_studio.evaluation.held_out import held_out_text as held_out_text
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer as LibraryTokenizer
+    from wordpiece_studio.libraries.library_tokenizer import Segmentation as Segmentation
+    from wordpiece_studio.libraries.library_training import LibraryProgress as LibraryProgress
+    from wordpiece_studio.libraries.library_training import LibraryRun as LibraryRun
+    from wordpiece_studio.libraries.library_training import LibraryTrainingStopped as LibraryTrainingStopped
+    from wordpiece_studio.libraries.library_training import Repetition as Repetition
+    from wordpiece_studio.libraries.library_training import train_library as train_library
+    from wordpiece_studio.libraries.library_training import train_peer as train_peer
+    from wordpiece_studio.storage.bpe_files import write_bpe_files as write_bpe_files
+    from wordpiece_studio.storage.tokenizer_directory import save_directory as save_directory
+    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer as load_tokenizer
+    from wordpiece_studio.storage.vocab_txt import read_vocabulary as read_vocabulary
+    from wordpiece_studio.storage.vocab_txt import write_vocabulary as write_vocabulary
+    from wordpiece_studio.text.normalizers import BertNormalizer as BertNormalizer
+    from wordpiece_studio.text.normalizers import CorpusOnly as CorpusOnly
+    from wordpiece_studio.text.normalizers import Lowercase as Lowercase
+    from wordpiece_studio.text.normalizers import RemoveCharacters as RemoveCharacters
+    from wordpiece_studio.text.normalizers import Sequence as Sequence
+    from wordpiece_studio.text.normalizers import StripAccents as StripAccents
+    from wordpiece_studio.text.normalizers import Unchanged as Unchanged
+    from wordpiece_studio.text.normalizers import UnicodeForm as UnicodeForm
+    from wordpiece_studio.text.patterns import PatternPreTokenizer as PatternPreTokenizer
+    from wordpiece_studio.text.patterns import Split as Split
+    from wordpiece_studio.text.pipeline import Normalizer as Normalizer
+    from wordpiece_studio.text.pipeline import PreTokenizer as PreTokenizer
+    from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer as BertPreTokenizer
+    from wordpiece_studio.text.pre_tokenizers import ByteLevel as ByteLevel
+    from wordpiece_studio.text.pre_tokenizers import Digits as Digits
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizerSequence as PreTokenizerSequence
+    from wordpiece_studio.text.pre_tokenizers import Punctuation as Punctuation
+    from wordpiece_studio.text.pre_tokenizers import UnicodePunctuation as UnicodePunctuation
+    from wordpiece_studio.text.pre_tokenizers import Whitespace as Whitespace
+    from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit as WhitespaceSplit
+    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer as BpeTokenizer
+    from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer as LongestFirstTokenizer
+    from wordpiece_studio.tokenizer.corpus_encoding import EncodedTexts as EncodedTexts
+    from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics as EncodingStatistics
+    from wordpiece_studio.tokenizer.corpus_encoding import encode_files as encode_files
+    from wordpiece_studio.tokenizer.corpus_encoding import encode_texts as encode_texts
+    from wordpiece_studio.tokenizer.corpus_encoding import write_ids as write_ids
+    from wordpiece_studio.tokenizer.encoding import Encoding as Encoding
+    from wordpiece_studio.tokenizer.encoding import EncodingStopped as EncodingStopped
+    from wordpiece_studio.tokenizer.encoding import UnknownReason as UnknownReason
+    from wordpiece_studio.tokenizer.encoding import UnknownToken as UnknownToken
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer as Tokenizer
+    from wordpiece_studio.tokenizer.tokenizer import WordTrace as WordTrace
+    from wordpiece_studio.tokenizer.vocabulary import AddedToken as AddedToken
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary as Vocabulary
+    from wordpiece_studio.training.config import TrainingConfig as TrainingConfig
+    from wordpiece_studio.training.engine import Candidate as Candidate
+    from wordpiece_studio.training.engine import Merge as Merge
+    from wordpiece_studio.training.history import MergeHistory as MergeHistory
+    from wordpiece_studio.training.segmentation import PreparationStopped as PreparationStopped
+    from wordpiece_studio.training.segmentation import minimum_vocab_size as minimum_vocab_size
+    from wordpiece_studio.training.trainer import Trainer as Trainer
+    from wordpiece_studio.training.trainer import TrainingRun as TrainingRun
+    from wordpiece_studio.training.trainer import train as train
 
 # Which module defines which names: the same as the imports above, which only type checkers see.
 _HOMES = {
-    "corpus.files": ("CorpusFile",),
-    "corpus.counting.counting": ("count_texts", "count_words"),
-    "corpus.counts": ("CorpusStatistics", "CountingStopped", "SkippedWord", "WordCounts"),
-    "corpus.linter.finding": ("Finding",),
-    "corpus.linter.linter": ("lint",),
-    "corpus.word_counts": ("read_word_counts", "write_word_counts"),
-    "errors": ("StudioError",),
+    "corpus.counting.counting": "count_texts count_words",
+    "corpus.counts": "CorpusStatistics CountingStopped SkippedWord WordCounts",
+    "corpus.files": "CorpusFile",
+    "corpus.linter.finding": "Finding",
+    "corpus.linter.linter": "lint",
+    "corpus.word_counts": "read_word_counts write_word_counts",
+    "errors": "StudioError",
     "evaluation.differences": (
-        "Divergence",
-        "TokenizerComparison",
-        "VocabularyOverlap",
-        "WordDifference",
-        "WordDifferences",
-        "compare",
-        "divergence",
+        "Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare divergence"
     ),
-    "evaluation.figures": ("Evaluation", "TokenizerFigures", "evaluate"),
-    "evaluation.held_out": (
-        "DividedCorpus",
-        "HeldOutFigures",
-        "HeldOutText",
-        "divided_corpus",
-        "held_out_figures",
-        "held_out_text",
-    ),
-    "libraries.library_tokenizer": ("LibraryTokenizer", "Segmentation"),
+    "evaluation.figures": "Evaluation TokenizerFigures evaluate",
+    "evaluation.held_out": "DividedCorpus HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text",
+    "libraries.library_tokenizer": "LibraryTokenizer Segmentation",
     "libraries.library_training": (
-        "LibraryProgress",
-        "LibraryRun",
-        "LibraryTrainingStopped",
-        "Repetition",
-        "train_library",
-        "train_peer",
+        "LibraryProgress LibraryRun LibraryTrainingStopped Repetition train_library train_peer"
     ),
-    "storage.bpe_files": ("write_bpe_files",),
-    "storage.tokenizer_directory": ("save_directory",),
-    "storage.tokenizer_loading": ("load_tokenizer",),
-    "storage.vocab_txt": ("read_vocabulary", "write_vocabulary"),
+    "storage.bpe_files": "write_bpe_files",
+    "storage.tokenizer_directory": "save_directory",
+    "storage.tokenizer_loading": "load_tokenizer",
+    "storage.vocab_txt": "read_vocabulary write_vocabulary",
     "text.normalizers": (
-        "BertNormalizer",
-        "CorpusOnly",
-        "Lowercase",
-        "RemoveCharacters",
-        "Sequence",
-        "StripAccents",
-        "Unchanged",
-        "UnicodeForm",
+        "BertNormalizer CorpusOnly Lowercase RemoveCharacters Sequence StripAccents Unchanged UnicodeForm"
     ),
-    "text.patterns": ("PatternPreTokenizer", "Split"),
-    "text.pipeline": ("Normalizer", "PreTokenizer"),
+    "text.patterns": "PatternPreTokenizer Split",
+    "text.pipeline": "Normalizer PreTokenizer",
     "text.pre_tokenizers": (
-        "BertPreTokenizer",
-        "ByteLevel",
-        "Digits",
-        "PreTokenizerSequence",
-        "Punctuation",
-        "UnicodePunctuation",
-        "Whitespace",
-        "WhitespaceSplit",
+        "BertPreTokenizer ByteLevel Digits PreTokenizerSequence Punctuation UnicodePunctuation Whitespace "
+        "WhitespaceSplit"
     ),
-    "tokenizer.bpe_tokenizer": ("BpeTokenizer", "LongestFirstTokenizer"),
-    "tokenizer.corpus_encoding": (
-        "EncodedTexts",
-        "EncodingStatistics",
-        "encode_files",
-        "encode_texts",
-        "write_ids",
-    ),
-    "tokenizer.encoding": ("Encoding", "EncodingStopped", "UnknownReason", "UnknownToken"),
-    "tokenizer.tokenizer": ("Tokenizer", "WordTrace"),
-    "tokenizer.vocabulary": ("AddedToken", "Vocabulary"),
-    "training.config": ("TrainingConfig",),
-    "training.engine": ("Candidate", "Merge"),
-    "training.history": ("MergeHistory",),
-    "training.segmentation": ("PreparationStopped", "minimum_vocab_size"),
-    "training.trainer": ("Trainer", "TrainingRun", "train"),
+    "tokenizer.bpe_tokenizer": "BpeTokenizer LongestFirstTokenizer",
+    "tokenizer.corpus_encoding": "EncodedTexts EncodingStatistics encode_files encode_texts write_ids",
+    "tokenizer.encoding": "Encoding EncodingStopped UnknownReason UnknownToken",
+    "tokenizer.tokenizer": "Tokenizer WordTrace",
+    "tokenizer.vocabulary": "AddedToken Vocabulary",
+    "training.config": "TrainingConfig",
+    "training.engine": "Candidate Merge",
+    "training.history": "MergeHistory",
+    "training.segmentation": "PreparationStopped minimum_vocab_size",
+    "training.trainer": "Trainer TrainingRun train",
 }
+_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(["__version__", *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _HOMES.items():
-        if name in names:
-            globals()[name] = value = _found(module, name)  # found directly from now on
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = _found(_MODULES[name], name)  # found directly from now on
+    return value
 
 
 def _found(module: str, name: str) -> Any:
