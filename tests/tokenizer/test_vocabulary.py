@@ -1,13 +1,15 @@
-"""A vocabulary: its tokens, their ids, and the ids of a long list, found by hashes."""
+"""A vocabulary: its tokens and their ids."""
 
 from __future__ import annotations
+
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.vocabulary import AddedToken, TokenIndex, TokenList, Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, TokenList, Vocabulary
 
 
 def test_ids_are_positions() -> None:
@@ -37,49 +39,19 @@ def test_an_unknown_id(token_id: int) -> None:
         Vocabulary(["a"])[token_id]
 
 
-@given(st.lists(st.text(max_size=4), unique=True), st.text(max_size=4))
-def test_every_token_has_its_index_and_others_have_none(tokens: list[str], other: str) -> None:
-    index = TokenIndex(tokens)
-    assert [index.id_of(token) for token in tokens] == list(range(len(tokens)))
-    assert index.id_of(other) == (tokens.index(other) if other in tokens else None)
-
-
-class Same(str):
-    """A token of which the hash is that of all others."""
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        return 7
-
-    def __eq__(self, other: object) -> bool:
-        return str.__eq__(self, other) is True
-
-
-def test_tokens_with_equal_hashes_are_distinguished() -> None:
-    tokens = [Same(letter) for letter in "abcd"]
-    index = TokenIndex(tokens)
-    assert [index.id_of(token) for token in tokens] == [0, 1, 2, 3]
-    assert index.id_of(Same("e")) is None
-    with pytest.raises(StudioError, match="'b' twice"):
-        TokenIndex([*tokens, Same("b")])
-
-
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=2))
 def test_a_duplicate_token_is_named(tokens: list[str]) -> None:
     if len(set(tokens)) == len(tokens):
-        TokenIndex(tokens)
+        TokenList(tokens)
         return
     with pytest.raises(StudioError, match="twice"):
-        TokenIndex(tokens)
+        TokenList(tokens)
 
 
-def test_a_table_finds_tokens_before_and_after_it_has_a_dictionary() -> None:
-    table = TokenList.of(["a", "b"])
-    assert table._ids is None
-    assert (table.id_of("b"), table.id_of("c")) == (1, None)
+def test_a_table_is_pickled_without_its_index() -> None:
+    table = pickle.loads(pickle.dumps(TokenList(["a", "b"])))
     table.append("c")
-    assert (table.id_of("b"), table.id_of("c"), table.ids) == (1, 2, {"a": 0, "b": 1, "c": 2})
+    assert (table.ids, table.tokens) == ({"a": 0, "b": 1, "c": 2}, ["a", "b", "c"])
 
 
 @pytest.mark.parametrize(

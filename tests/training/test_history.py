@@ -171,7 +171,7 @@ def test_an_interrupt_while_tokens_are_spelled_does_no_harm(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(table, "_ids", Interrupted(table.ids))
+        patch.setattr(table, "ids", Interrupted(table.ids))
         with pytest.raises(KeyboardInterrupt):
             run.vocabulary.tokens  # noqa: B018
     assert run.vocabulary.tokens == expected

@@ -9,12 +9,9 @@ encoding such a token is the stretch of text that it covers, as in that library;
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
-
-import numpy as np
 
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
@@ -22,7 +19,7 @@ from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.pipeline import Pipeline, PreTokenizer, Span, check_fields, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 UNKNOWN_TOKEN = "[UNK]"
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -64,57 +61,28 @@ class TokenList:
     """Tokens in id order that may grow at the end. The vocabularies of all steps of a training share one."""
 
     def __init__(self, tokens: Iterable[str] = ()) -> None:
-        self.tokens: list[str] = []
-        self.longest = 0  # characters, prefix included
-        self._ids: dict[str, int] | None = {}
-        self._index: TokenIndex | None = None  # at most as long as `_ids` is None
-        self._making = threading.Lock()
-        for token in tokens:
-            self.append(token)
+        self.tokens = list(tokens)
+        self.longest = max(map(len, self.tokens), default=0)  # characters, prefix included
+        self.ids: dict[str, int] = {}
+        for start in range(0, len(self.tokens), _AT_ONCE):  # so that other threads get their turn
+            part = self.tokens[start : start + _AT_ONCE]
+            self.ids.update(zip(part, range(start, start + len(part)), strict=True))
+        if len(self.ids) < len(self.tokens):
+            raise _twice(next(token for number, token in enumerate(self.tokens) if self.ids[token] != number))
 
-    @classmethod
-    def of(cls, tokens: list[str]) -> TokenList:
-        table = cls()
-        table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
-        table.longest = max(map(len, tokens), default=0)
-        return table
-
-    def __getstate__(self) -> dict[str, list[str]]:
-        return {"tokens": self.tokens.copy()}  # the index would be wrong in another process, which hashes otherwise
-
-    def __setstate__(self, state: dict[str, list[str]]) -> None:
-        self.tokens = state["tokens"]
-        self.longest = max(map(len, self.tokens), default=0)
-        self._ids, self._index, self._making = None, None, threading.Lock()
-
-    @property
-    def ids(self) -> dict[str, int]:
-        """The id of each token; for a long list the dictionary is built on first use, which takes a while."""
-        if self._ids is None:
-            with self._making:
-                if self._ids is None:
-                    ids: dict[str, int] = {}
-                    for start in range(0, len(self.tokens), _AT_ONCE):  # so that other threads get their turn
-                        part = self.tokens[start : start + _AT_ONCE]
-                        ids.update(zip(part, range(start, start + len(part)), strict=True))
-                    self._ids, self._index = ids, None
-        return self._ids
-
-    def id_of(self, token: str) -> int | None:
-        index = self._index
-        return self.ids.get(token) if index is None else index.id_of(token)
-
-    def finder(self) -> Callable[[str], int | None]:
-        """Return the function that finds the id of a token: the same as `id_of`, for many calls."""
-        index = self._index
-        return self.ids.get if index is None else index.id_of
+    def __reduce__(self) -> tuple[type[TokenList], tuple[list[str]]]:
+        return TokenList, (self.tokens.copy(),)
 
     def append(self, token: str) -> None:
         if token in self.ids:
-            raise StudioError("The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token)
+            raise _twice(token)
         self.longest = max(self.longest, len(token))
         self.tokens.append(token)
         self.ids[token] = len(self.tokens) - 1
+
+
+def _twice(token: str) -> StudioError:
+    return StudioError("The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token)
 
 
 class Vocabulary:
@@ -252,7 +220,7 @@ class Vocabulary:
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if it is not in the vocabulary."""
-        found = self._table.id_of(token)
+        found = self._table.ids.get(token)
         return found if found is not None and found < self._size else None
 
     def longest_matches(self, word: str) -> tuple[list[str], list[int], list[int]]:
@@ -260,7 +228,7 @@ class Vocabulary:
 
         They stop where no token stands. An end-of-word suffix counts as one character after the last.
         """
-        find, spelled, longest = self._table.finder(), self._table.tokens, self.longest
+        find, spelled, longest = self._table.ids.get, self._table.tokens, self.longest
         size = self._size if self._pieces is None else min(self._pieces, self._size)
         suffix = self.end_of_word_suffix or ""
         length = len(word) + bool(suffix)
@@ -314,38 +282,6 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return f"<Vocabulary of {self._size:,} tokens>"
-
-
-class TokenIndex:
-    """An index of tokens, all different, whose ids are their positions in the list; later ones are not found."""
-
-    def __init__(self, tokens: Sequence[str]) -> None:
-        self._tokens = tokens
-        hashes = np.empty(len(tokens), dtype=np.int64)
-        for start in range(0, len(tokens), _AT_ONCE):
-            part = tokens[start : start + _AT_ONCE]
-            hashes[start : start + len(part)] = np.fromiter(map(hash, part), dtype=np.int64, count=len(part))
-        self._order = np.argsort(hashes)  # a stable sort takes four times as long
-        self._hashes = hashes[self._order]
-        self._check()
-
-    def id_of(self, token: str) -> int | None:
-        wanted = hash(token)
-        place = int(self._hashes.searchsorted(wanted))
-        while place < len(self._hashes) and self._hashes[place] == wanted:
-            token_id = int(self._order[place])
-            if self._tokens[token_id] == token:
-                return token_id
-            place += 1
-        return None
-
-    def _check(self) -> None:
-        for place in np.flatnonzero(self._hashes[1:] == self._hashes[:-1]).tolist():
-            token = self._tokens[int(self._order[place + 1])]
-            if self.id_of(token) != int(self._order[place + 1]):
-                raise StudioError(
-                    "The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token
-                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ class MergeHistory(Sequence[Merge]):
         self._columns = {name: np.asarray(table.columns[name], dtype=dtype) for name, dtype in COLUMNS.items()}
         self._sizes = table.initial_size + np.cumsum(self._columns["is_new"])  # vocabulary size after each merge
         self._symbols_known = (self._count, table.symbols_after)  # a step, and N after it
-        self._table = TokenList.of(table.tokens)
+        self._table = TokenList(table.tokens)
         self._initial = self.config.vocabulary(self._table, table.initial_size)
         self._named = self._count  # merges whose tokens have been spelled out
         self._naming = threading.Lock()

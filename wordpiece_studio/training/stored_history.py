@@ -98,7 +98,6 @@ class StoredHistory(MergeHistory):
         if self._error is not None:
             raise self._error  # the places are read only once
         try:
-            _ = self._table.ids  # made here, so that continuing the training need not wait for it
             return self._read_places()
         except StudioError as error:
             self._error = error if self._explained is None else self._explained(error)
