@@ -14,7 +14,7 @@ import pytest
 import wordpiece_studio as wps
 from wordpiece_studio.text.pipeline import PatternOverrunError
 from wordpiece_studio.training.history import table_of
-from wordpiece_studio.training.stored_history import places_of, restored_history
+from wordpiece_studio.training.stored_history import restored_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def test_word_counts(copied: Callable[[Any], Any]) -> None:
 
 
 def stored(history: wps.MergeHistory, counts: wps.WordCounts) -> wps.MergeHistory:
-    return restored_history(table_of(history), lambda: (counts, places_of(history)))
+    return restored_history(table_of(history), lambda: (counts, history.places_until()))
 
 
 def dropped(history: wps.MergeHistory, counts: wps.WordCounts) -> wps.MergeHistory:

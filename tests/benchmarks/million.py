@@ -18,7 +18,7 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory
-from wordpiece_studio.training.segmentation import prepare
+from wordpiece_studio.training.segmentation import HistoryPlaces, prepare
 
 _LETTERS = "abcde"
 _WORDS = 20_000
@@ -52,7 +52,8 @@ def million_history(rows: int = 1_000_000, seed: int = 1) -> MergeHistory:
         "right_frequency": rng.integers(1, 10_000_000, rows),
     }
     counts = rng.integers(1, _MOST_PLACES + 1, rows)
-    history.extend(MergeBatch(columns, counts, _places(history, counts, rng), np.ones(rows, dtype=np.int64)))
+    places = HistoryPlaces(counts, np.ones(rows, dtype=np.int64), _places(history, counts, rng))
+    history.extend(MergeBatch(columns, places))
     history.vocabulary(rows)  # spells the tokens out
     return history
 

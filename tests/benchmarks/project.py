@@ -82,7 +82,7 @@ def make(path: Path, merges: int) -> dict[str, Any]:
     started, computed = time.perf_counter(), time.process_time()
     save_project(path, project)
     seconds, computed = time.perf_counter() - started, time.process_time() - computed
-    places = project.run.history.places.between(0, merges)
+    places = project.run.history.places.until(merges).positions
     size = path.stat().st_size
     return {
         "bytes": size,

@@ -11,7 +11,7 @@ from tests.session.fakes import Recorder
 from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.history import table_of
-from wordpiece_studio.training.stored_history import places_of, restored_history
+from wordpiece_studio.training.stored_history import restored_history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def run() -> wps.TrainingRun:
 
 
 def open_part(model: TrainerModel, run: wps.TrainingRun, end: int, stop_reason: str | None, step: int = 0) -> None:
-    history = restored_history(table_of(run.history, end), lambda: (run.counts, places_of(run.history, end)))
+    history = restored_history(table_of(run.history, end), lambda: (run.counts, run.history.places_until(end)))
     model.open_run(Run(run.counts, run.config, history, stop_reason=stop_reason), step)
 
 
@@ -91,7 +91,7 @@ def test_one_more_merge_and_further(qtbot: QtBot, model: TrainerModel, run: wps.
 
 def test_what_does_not_fit_is_reported(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
     other = wps.WordCounts.from_pairs([("xyz", 3)])
-    history = restored_history(table_of(run.history), lambda: (other, places_of(run.history)))
+    history = restored_history(table_of(run.history), lambda: (other, run.history.places_until()))
     model.open_run(Run(run.counts, run.config, history))
     with qtbot.waitSignal(model.failed) as told:
         model.resume()

@@ -135,7 +135,7 @@ def test_the_worker_leaves_the_index_of_words_to_the_window(
     qtbot: QtBot, model: TrainerModel, hugs: WordCounts
 ) -> None:
     trained(qtbot, model, hugs)
-    assert "_hashes" in vars(model.history.segmentations)  # of a million words it takes long to make
+    assert "_hashes" in vars(model.history.places)  # of a million words it takes long to make
 
 
 def test_pause_and_resume_at_once(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:

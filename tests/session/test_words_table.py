@@ -182,7 +182,7 @@ def test_words_that_cannot_be_split_are_reported(qtbot: QtBot, model: TrainerMod
 
 
 def test_words_touched_are_each_named_once(scene: Scene) -> None:
-    segmentations = scene.history.segmentations
+    segmentations = scene.history.places
     for index in range(len(scene.history)):
         places = scene.history.positions(index)
         assert segmentations.distinct_words_at(places).tolist() == np.unique(segmentations.words_at(places)).tolist()

@@ -56,7 +56,7 @@ def test_memory_held_is_at_least_that_of_the_arrays(counts: wps.WordCounts, suff
     state, history = CompiledEngine(input_)._state, MergeHistory(input_)
     arrays = (
         *(input_.cells, input_.word_starts, input_.word_lengths, input_.symbol_counts),
-        *(state.cells, state.weights, state.table, history.segmentations.boundary_steps),
+        *(state.cells, state.weights, state.table, history.places.boundary_steps),
     )
     taken = sum(array.nbytes for array in arrays) + 4 * int(state.scalars[columns.ARENA]) + 8 * len(input_.words)
     assert 1 < memory(counts, config).held / taken < 2

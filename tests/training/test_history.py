@@ -20,6 +20,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import segmentation
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory
+from wordpiece_studio.training.segmentation import HistoryPlaces
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -41,9 +42,11 @@ def batch_of(history: MergeHistory, first: int, end: int) -> MergeBatch:
     widths = [len(history[index].left.removeprefix("##")) for index in range(first, end)]
     return MergeBatch(
         columns={name: history.column(name)[first:end] for name in names},
-        position_counts=np.array([len(positions) for positions in places], dtype=np.int64),
-        positions=np.concatenate(places),
-        left_lengths=np.array(widths, dtype=np.int64),
+        places=HistoryPlaces(
+            position_counts=np.array([len(positions) for positions in places], dtype=np.int64),
+            left_lengths=np.array(widths, dtype=np.int64),
+            positions=np.concatenate(places),
+        ),
     )
 
 

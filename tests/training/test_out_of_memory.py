@@ -55,7 +55,7 @@ def run_in_slices(training: wps.Trainer) -> None:
 @pytest.mark.parametrize(
     ("module", "name", "calls"),
     [
-        *((compiled, "_grown", calls) for calls in (0, 3, 9, 14, 40, 77, 123, 160)),
+        *((compiled, "with_room", calls) for calls in (0, 3, 9, 14, 40, 77, 123, 160)),
         *((compiled, "_shortlist_arrays", calls) for calls in (0, 1, 2)),
         *((history, "with_room", calls) for calls in (0, 5, 12, 30, 90)),
         *((segmentation, "with_room", calls) for calls in (0, 2, 5, 12, 30)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 import wordpiece_studio as wps
 from wordpiece_studio.training.history import HistoryTable, table_of
 from wordpiece_studio.training.stored_history import (
-    HistoryPlaces,
     StoredHistory,
-    places_of,
     restored_history,
 )
+
+if TYPE_CHECKING:
+    from wordpiece_studio.training.segmentation import HistoryPlaces
 
 PAIRS = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5), ("bunbun", 3)]
 WORDS = st.dictionaries(st.text("abcé", min_size=1, max_size=7), st.integers(1, 50), min_size=1, max_size=12)
@@ -25,7 +26,7 @@ OBJECTIVES = ["score", "likelihood", "count"]
 
 
 def stored(run: wps.TrainingRun, end: int | None = None) -> StoredHistory:
-    return restored_history(table_of(run.history, end), lambda: (run.counts, places_of(run.history, end)))
+    return restored_history(table_of(run.history, end), lambda: (run.counts, run.history.places_until(end)))
 
 
 @pytest.mark.slow
@@ -81,7 +82,7 @@ def test_words_are_read_when_first_needed() -> None:
         return run.counts.words
 
     counts = wps.WordCounts(load, run.counts.counts, run.counts.normalizer, run.counts.pre_tokenizer)
-    history = restored_history(table_of(run.history), lambda: (counts, places_of(run.history)))
+    history = restored_history(table_of(run.history), lambda: (counts, run.history.places_until()))
     assert (len(counts), counts.total, history[1].token) == (len(PAIRS), 39, run.history[1].token)
     assert not calls
     assert history.words_touched(0) == run.history.words_touched(0)
@@ -106,7 +107,7 @@ def test_rows_that_contradict_each_other_are_refused(column: str, index: int, va
     run = wps.train(wps.WordCounts.from_pairs(PAIRS), wps.TrainingConfig(special_tokens=()))
     table = change(table_of(run.history), column, index, value)
     with pytest.raises(wps.StudioError, match="The merges do not fit the tokens"):
-        restored_history(table, lambda: (run.counts, places_of(run.history)))
+        restored_history(table, lambda: (run.counts, run.history.places_until()))
 
 
 def test_a_missing_row_is_refused() -> None:
@@ -118,7 +119,7 @@ def test_a_missing_row_is_refused() -> None:
         replace(table, columns=table.columns | {"value": table.columns["value"][:-1]}),
     ):
         with pytest.raises(wps.StudioError, match="The merges do not fit the tokens"):
-            restored_history(wrong, lambda: (run.counts, places_of(run.history)))
+            restored_history(wrong, lambda: (run.counts, run.history.places_until()))
 
 
 @pytest.mark.parametrize(
@@ -126,10 +127,10 @@ def test_a_missing_row_is_refused() -> None:
 )
 def test_places_that_do_not_fit_are_refused(name: str, value: int) -> None:
     run = wps.train(wps.WordCounts.from_pairs(PAIRS))
-    places = places_of(run.history)
+    places = run.history.places_until()
     array = getattr(places, name).copy()
     array[0] = value
-    wrong: HistoryPlaces = replace(places, **{name: array})
+    wrong: HistoryPlaces = places._replace(**{name: array})
     history = restored_history(table_of(run.history), lambda: (run.counts, wrong))
     assert history[0] == run.history[0]
     with pytest.raises(wps.StudioError, match="The merges do not fit the words"):
@@ -139,7 +140,7 @@ def test_places_that_do_not_fit_are_refused(name: str, value: int) -> None:
 def test_other_words_are_refused() -> None:
     run = wps.train(wps.WordCounts.from_pairs(PAIRS))
     other = wps.WordCounts.from_pairs([("xyz", 3)])
-    history = restored_history(table_of(run.history), lambda: (other, places_of(run.history)))
+    history = restored_history(table_of(run.history), lambda: (other, run.history.places_until()))
     with pytest.raises(wps.StudioError, match="not learned from these words"):
         history.words_touched(0)
 
@@ -150,7 +151,7 @@ def test_values_of_another_logarithm_are_continued() -> None:
     table = table_of(run.history)
     values = np.nextafter(table.columns["value"], np.inf)
     table = replace(table, columns=table.columns | {"value": values})
-    history = restored_history(table, lambda: (run.counts, places_of(run.history)))
+    history = restored_history(table, lambda: (run.counts, run.history.places_until()))
     trainer = wps.Trainer(run.counts, run.config, history=history, step=1)
     assert trainer.run() == len(run.history) - 1
     assert np.array_equal(history.column("left_id"), run.history.column("left_id"))
@@ -164,7 +165,7 @@ def test_figures_that_do_not_fit_the_words_are_found_when_training_again() -> No
     value[2] *= frequency[2] / (frequency[2] + 1)
     frequency[2] += 1
     table = replace(table, columns=table.columns | {"left_frequency": frequency, "value": value})
-    history = restored_history(table, lambda: (run.counts, places_of(run.history)))
+    history = restored_history(table, lambda: (run.counts, run.history.places_until()))
     trainer = wps.Trainer(run.counts, run.config, history=history, step=1)
     assert trainer.step() == run.history[1]
     with pytest.raises(wps.StudioError, match="The merges after 2 are not those that the words"):

@@ -156,8 +156,8 @@ def assert_equals_definition(trainer: wps.Trainer, pairs: list[tuple[str, int]],
     assert {name: history.column(name).tolist() for name in merges.columns} == {
         name: column.tolist() for name, column in merges.columns.items()
     }
-    ends = np.cumsum(merges.position_counts)[:-1]
-    places = np.split(merges.positions, ends) if len(merges.position_counts) else []
+    ends = np.cumsum(merges.places.position_counts)[:-1]
+    places = np.split(merges.places.positions, ends) if len(merges) else []
     assert [history.positions(index).tolist() for index in range(len(history))] == [part.tolist() for part in places]
     assert trainer.vocabulary.tokens == expected.vocabulary
     words = history.input.words
@@ -176,11 +176,11 @@ def test_places_made_again_are_those_that_were_dropped(
         return  # no word is left
     trainer.run()
     history = trainer.history
-    before, numbers, expected = contents(trainer), history.place_columns(len(history)), history.places
+    before, numbers, expected = contents(trainer), history.places_until(len(history)), history.places
     steps = expected.boundary_steps.copy()
     history.drop_places(counts)
     end = data.draw(st.integers(0, len(history)))
-    found = history.place_columns(end)
+    found = history.places_until(end)
     assert not history.is_whole
     assert [each.tolist() for each in found] == [
         numbers[0][:end].tolist(),
@@ -190,8 +190,8 @@ def test_places_made_again_are_those_that_were_dropped(
     assert contents(trainer) == before
     assert history.places is not expected
     assert history.is_whole
-    assert np.array_equal(history.segmentations.boundary_steps, steps)
-    for mine, old in zip(history.place_columns(len(history)), numbers, strict=True):
+    assert np.array_equal(history.places.boundary_steps, steps)
+    for mine, old in zip(history.places_until(len(history)), numbers, strict=True):
         assert np.array_equal(mine, old)
     for name in ("words", "symbols", "vocabulary_tokens"):
         assert getattr(history.input, name) == getattr(expected.input, name)
@@ -502,7 +502,7 @@ def test_spelled_out_special_token_does_not_grow_the_vocabulary(engine: Any) -> 
 def test_no_boundary_disappears_twice(sample_words: Any) -> None:
     trainer = wps.Trainer(sample_words, wps.TrainingConfig(), engine="compiled")
     trainer.run()
-    gone = np.count_nonzero(trainer.history.segmentations.boundary_steps != NEVER)
+    gone = np.count_nonzero(trainer.history.places.boundary_steps != NEVER)
     assert gone == sum(len(trainer.history.positions(index)) for index in range(len(trainer.history)))
 
 

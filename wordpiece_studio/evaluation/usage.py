@@ -119,7 +119,7 @@ def usage_as_trained(history: MergeHistory, step: int) -> Usage:
     frequencies = np.zeros(history.vocabulary_size(step), dtype=np.int64)
     weights = history.input.weights
     lengths = np.zeros(len(weights), dtype=np.int64)
-    for ids, words in history.segmentations.tokens_by_block(step, history.column("new_id")):
+    for ids, words in history.places.tokens_by_block(step, history.column("new_id")):
         np.add.at(frequencies, ids, weights[words])
         lengths += np.bincount(words, minlength=len(weights))
     whole, tokens = int(weights[lengths == 1].sum()), int((lengths * weights).sum())
@@ -300,13 +300,13 @@ class DeadTokens:
     def _merged(self, step: int, merges: int) -> DeadReason:
         history = self._history
         places = history.positions(step - 1)
-        inside = history.segmentations.words_at(places)
+        inside = history.places.words_at(places)
         word = history.input.words[int(inside[np.argmax(history.input.weights[inside])])]
         return DeadReason("merged", word, history.token(int(history.column("new_id")[step - 1])), step, merges)
 
     def _place(self, token: str, word: int) -> int:
         """Return where in a merged word a token occurs; _NONE if characters of the word were dropped."""
-        tokens = self._history.segmentations.tokens(word, self._step)
+        tokens = self._history.places.tokens(word, self._step)
         prefix, suffix = self._tokenizer.vocabulary.continuing_subword_prefix, self._suffix
         parts = [tokens[0], *(part.removeprefix(prefix) for part in tokens[1:])]
         if "".join(parts) != self._history.input.words[word] + suffix:
@@ -412,7 +412,7 @@ def _most_frequent_words(
     weights = history.input.weights
     if not dead.any():
         return found
-    for ids, inside in history.segmentations.tokens_by_block(step, history.column("new_id")):
+    for ids, inside in history.places.tokens_by_block(step, history.column("new_id")):
         if should_stop is not None and should_stop():
             break
         is_dead = dead[ids]

@@ -14,8 +14,16 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordMatch
 from wordpiece_studio.training.history import COLUMNS, HistoryTable
-from wordpiece_studio.training.segmentation import INSIDE, SEPARATOR, MergePlaces, Symbol, TrainingInput, check_sizes
-from wordpiece_studio.training.stored_history import HistoryPlaces, StoredHistory
+from wordpiece_studio.training.segmentation import (
+    INSIDE,
+    SEPARATOR,
+    HistoryPlaces,
+    MergePlaces,
+    Symbol,
+    TrainingInput,
+    check_sizes,
+)
+from wordpiece_studio.training.stored_history import StoredHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

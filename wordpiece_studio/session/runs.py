@@ -265,7 +265,7 @@ def _makes_room(old: Run, new: Run) -> bool:
 
 
 def _with_places(history: MergeHistory) -> MergeHistory:
-    history.segmentations.prepare()
+    history.places.prepare()
     return history
 
 

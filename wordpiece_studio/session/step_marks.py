@@ -229,7 +229,7 @@ class BreakpointSearch:
         if self._word < 0:
             return self._birth_of(word + (history.config.end_of_word_suffix or ""), first, end)
         start = int(history.input.word_starts[self._word])
-        inside = history.segmentations.boundary_steps[start + 1 : start + int(history.input.word_lengths[self._word])]
+        inside = history.places.boundary_steps[start + 1 : start + int(history.input.word_lengths[self._word])]
         return _within(int(inside.max()), first, end) if len(inside) else _NONE
 
 

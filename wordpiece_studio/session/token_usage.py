@@ -82,11 +82,11 @@ class WordGrowth:
 
 def growth_of_word(history: MergeHistory, word: str, end: int) -> WordGrowth:
     try:
-        index = history.segmentations.index_of(word)
+        index = history.places.index_of(word)
     except StudioError:
         return WordGrowth()
     start, length = int(history.input.word_starts[index]), int(history.input.word_lengths[index])
-    inner = history.segmentations.boundary_steps[start + 1 : start + length]
+    inner = history.places.boundary_steps[start + 1 : start + length]
     steps = sorted({step for step in inner.tolist() if 0 < step <= end})
     return WordGrowth(index, int(history.input.weights[index]), tuple(steps), bool((inner <= end).all()))
 

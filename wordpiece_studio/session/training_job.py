@@ -269,7 +269,7 @@ def default_trainer(counts: WordCounts, config: TrainingConfig, should_stop: Sho
     from wordpiece_studio.training.trainer import Trainer
 
     trainer = Trainer(counts, config, memory_limit=math.inf, should_stop=should_stop)
-    trainer.history.segmentations.index_of(counts.words[0])  # builds the index that the window would otherwise wait for
+    trainer.history.places.index_of(counts.words[0])  # builds the index that the window would otherwise wait for
     return trainer
 
 

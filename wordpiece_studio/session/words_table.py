@@ -246,28 +246,28 @@ class RunWords(ListedWords):
 
     def index_of(self, word: str) -> int:
         try:
-            return self.history.segmentations.index_of(word)
+            return self.history.places.index_of(word)
         except StudioError:
             return -1
 
     def changed(self) -> NDArray[np.int64]:
         if not self.step:
             return _NONE
-        return self.history.segmentations.distinct_words_at(self.history.positions(self.step - 1))
+        return self.history.places.distinct_words_at(self.history.positions(self.step - 1))
 
     def made(self) -> str:
         return self.history.token(int(self.history.column("new_id")[self.step - 1])) if self.step else ""
 
     def split(self, index: int) -> tuple[str, ...]:
-        return tuple(self.history.segmentations.tokens(index, self.step))
+        return tuple(self.history.places.tokens(index, self.step))
 
     def counts(self, count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
-        self.history.segmentations.prepare()  # here, because it would hold up the window when a word is looked up
+        self.history.places.prepare()  # here, because it would hold up the window when a word is looked up
         return super().counts(count, should_stop)
 
     def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
         parts = [_NONE]
-        for block in self.history.segmentations.blocks_at(self.step):
+        for block in self.history.places.blocks_at(self.step):
             if should_stop():
                 raise OrderingCanceled
             parts.append(block.symbol_counts)

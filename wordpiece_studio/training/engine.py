@@ -1,8 +1,7 @@
-"""The records of a merge and of a candidate, their formulas as text, and the interface of the engines.
+"""The records of a merge and of a candidate, as the engines find them, and their formulas as text.
 
 A formula is filled in with numbers for the window and for notebooks. It holds nothing that the engine has not computed:
-its value is the record's own, and its fractions are the record's own counts, reduced. The trainer drives an engine
-through the interface; engines differ only in speed.
+its value is the record's own, and its fractions are the record's own counts, reduced.
 """
 
 from __future__ import annotations
@@ -10,15 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from wordpiece_studio.training.config import Objective
+    from wordpiece_studio.training.segmentation import HistoryPlaces
 
 _VALUE_NAMES = {"score": "score", "likelihood": "gain", "count": "count"}
 
@@ -132,25 +131,13 @@ class PairList(list[_Pair]):
 
 @dataclass(frozen=True, slots=True)
 class MergeBatch:
-    """Merges as an engine reports them: arrays of shape (n,), one entry per merge.
-
-    Attributes
-    ----------
-    columns
-        The columns of the history by name.
-    position_counts
-        int64: the number of places that each merge changed.
-    positions
-        int32, any length: the places of all merges, merge after merge, each the first cell of a left symbol, ascending
-        per merge.
-    left_lengths
-        int64: the number of cells in the left symbol of each merge.
-    """
+    """Merges as an engine reports them: the columns of the history by name, and where the merges took place."""
 
     columns: dict[str, NDArray[Any]]
-    position_counts: NDArray[np.int64]
-    positions: NDArray[np.int32]
-    left_lengths: NDArray[np.int64]
+    places: HistoryPlaces
+
+    def __len__(self) -> int:
+        return len(self.places.position_counts)
 
 
 StopReason = Literal[
@@ -160,46 +147,6 @@ StopReason = Literal[
 
 RankedPair = tuple[int, int, int, int, int, float]
 """A candidate as an engine reports it: the vocabulary ids of its parts, n(a, b), f(a), f(b), and its value."""
-
-
-class Engine(Protocol):
-    """A segmentation of the corpus that moves forward and back, one merge at a time."""
-
-    @property
-    def current_step(self) -> int:
-        """The number of merges carried out."""
-        ...
-
-    @property
-    def known(self) -> int:
-        """The number of merges found so far, undone ones included; up to here, `advance` replays without choosing."""
-        ...
-
-    def advance(
-        self, merges: int, vocab_size: int | None = None, min_value: float | None = None
-    ) -> tuple[MergeBatch, StopReason | None]:
-        """Carry out at most `merges` merges; return the new ones, and the reason if a limit stopped it early.
-
-        None is found at this vocabulary size, or if its value is below this floor.
-
-        May also return early without a reason, to let its caller do other things, but never without progress.
-        """
-        ...
-
-    def retreat(self, merges: int) -> None:
-        """Undo the last `merges` merges."""
-        ...
-
-    def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and forget all merges after the first `known`, at which the vocabulary has `vocabulary_size` tokens.
-
-        Needs no memory, and repairs whatever `advance` left behind when memory ran out.
-        """
-        ...
-
-    def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best `limit` candidates at this step, the next merge first; ties in the order of the tie rule."""
-        ...
 
 
 RULES = {

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.segmentation import HistoryPlaces
 
     Columns = dict[str, list[Any]]
 
@@ -103,7 +104,8 @@ MERGE_TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
 _NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
 MERGE_COLUMNS = ("step", *MERGE_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
 """As in :class:`~wordpiece_studio.training.engine.Merge`, plus the vocabulary size and the number of symbols in the
-corpus after the merge, and how many distinct words it changed."""
+corpus after the merge, and how many distinct words it changed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,13 +235,8 @@ class MergeHistory(Sequence[Merge]):
         return self.places.input
 
     @property
-    def segmentations(self) -> MergePlaces:
-        """Where the boundaries inside the words are at every step."""
-        return self.places
-
-    @property
     def places(self) -> MergePlaces:
-        """Where the merges took place; made or read now if they are not in memory.
+        """Where the merges took place, and so the words at every step; made or read now if they are not in memory.
 
         Raises
         ------
@@ -279,22 +276,19 @@ class MergeHistory(Sequence[Merge]):
             self._dropped = (counts, self.places.boundary_steps)
             self._places = None
 
-    def place_columns(self, end: int) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]], NDArray[np.int32]]:
-        """Return how many places each of the first `end` merges has, the cells of its left symbol, and all places.
-
-        Dropped places are made for this alone.
-        """
+    def places_until(self, end: int | None = None) -> HistoryPlaces:
+        """Return the places of the first `end` merges, or of all; dropped ones are made for this alone."""
+        end = self._count if end is None else end
         places, dropped = self._places, self._dropped
         if places is None and dropped is not None:
             return places_of_boundaries(dropped[1], end)
-        places = self.places
-        return places.counts(0, end), places.left_lengths(end), places.between(0, end)
+        return self.places.until(end)
 
     def _made_places(self) -> MergePlaces:
         assert self._dropped is not None
         source, boundary_steps = self._dropped
         places = MergePlaces(source if isinstance(source, TrainingInput) else prepare(source, self.config))
-        places.extend(0, *places_of_boundaries(boundary_steps, self._count))
+        places.extend(0, places_of_boundaries(boundary_steps, self._count))
         return places
 
     @property
@@ -306,8 +300,7 @@ class MergeHistory(Sequence[Merge]):
 
     def extend(self, batch: MergeBatch) -> None:
         """Append merges."""
-        first, count = self._count, len(batch.position_counts)
-        end = first + count
+        first, end = self._count, self._count + len(batch)
         for name, values in batch.columns.items():
             self._columns[name] = with_room(self._columns[name], end, GROWTH)
             self._columns[name][first:end] = values
@@ -317,7 +310,7 @@ class MergeHistory(Sequence[Merge]):
         places = self.places
         with self._making:
             self._places = places  # even if they have been dropped in this very moment
-            places.extend(first, batch.position_counts, batch.left_lengths, batch.positions)
+            places.extend(first, batch.places)
             self._count = end  # last: this makes the rest visible to readers
 
     # What was merged.
@@ -351,13 +344,7 @@ class MergeHistory(Sequence[Merge]):
         return first.html(len(self) - len(first))
 
     def to_arrow(self) -> Any:
-        """Return the merges as a `pyarrow.Table`, with the columns of an exported history.
-
-        Raises
-        ------
-        StudioError
-            If pyarrow is not installed.
-        """
+        """Return the merges as a `pyarrow.Table`, with the columns of an exported history."""
         try:
             import pyarrow
         except ImportError:
@@ -367,13 +354,7 @@ class MergeHistory(Sequence[Merge]):
         return pyarrow.table(columns, schema=arrow_schema())
 
     def to_pandas(self) -> Any:
-        """Return the merges as a `pandas.DataFrame`, with the columns of an exported history.
-
-        Raises
-        ------
-        StudioError
-            If pandas or pyarrow is not installed.
-        """
+        """Return the merges as a `pandas.DataFrame`, with the columns of an exported history."""
         try:
             import pandas  # noqa: F401 (pyarrow imports it, but only after the table is made)
         except ImportError:
@@ -446,11 +427,6 @@ class MergeHistory(Sequence[Merge]):
 
         If several merges made equal tokens, the tree is that of the first one. A token of the initial vocabulary is a
         leaf, even if merges made it again.
-
-        Raises
-        ------
-        StudioError
-            If there is no such token.
         """
         last = self.vocabulary_size(self._count) - 1
         if not 0 <= token_id <= last:
@@ -486,14 +462,14 @@ class MergeHistory(Sequence[Merge]):
             return int(self._columns["symbols_before"][step])
         known, symbols = self._symbols_known
         if known != step:
-            merged = int(self.input.weights[self.segmentations.words_at(self.positions(step - 1))].sum())
+            merged = int(self.input.weights[self.places.words_at(self.positions(step - 1))].sum())
             symbols = int(self._columns["symbols_before"][step - 1]) - merged
             self._symbols_known = (step, symbols)
         return symbols
 
     def words_touched(self, index: int) -> list[str]:
         """Return the words that merge `index` (from 0) changed, in corpus order."""
-        touched = self.segmentations.words_at(self.positions(index))
+        touched = self.places.words_at(self.positions(index))
         is_first = np.diff(touched, prepend=-1) > 0
         return list(map(self.input.words.__getitem__, touched[is_first].tolist()))
 
@@ -505,83 +481,44 @@ class MergeHistory(Sequence[Merge]):
         return self.places.words_touched_counts(first, end, _PLACES_AT_ONCE)
 
     def segmentation(self, word: str, step: int) -> list[str]:
-        """Return the tokens of a training word after `step` merges; 0 gives its initial symbols.
-
-        Raises
-        ------
-        StudioError
-            If the training did not see `word`, or there is no such step.
-        """
-        return self.segmentations.tokens(self.segmentations.index_of(word), self._checked_step(step))
+        """Return the tokens of a training word after `step` merges; 0 gives its initial symbols."""
+        return self.places.tokens(self.places.index_of(word), self._checked_step(step))
 
     def words_with_token(self, token_id: int, step: int, limit: int | None = None) -> list[tuple[str, int]]:
         """Return the words whose segmentation after `step` merges contains a token, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
         places = _occurrences(self, token_id, self._checked_step(step))[0]
-        return self.segmentations.most_frequent_words_at(places, limit)
+        return self.places.most_frequent_words_at(places, limit)
 
     def words_with_pair(self, left: str, right: str, step: int, limit: int | None = None) -> list[tuple[str, int]]:
         """Return the words in which `left` is followed by `right` after `step` merges, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
-        return self.segmentations.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
+        return self.places.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
 
     def number_of_words(self, token_id: int, step: int) -> int:
-        """Return how many distinct words contain a token after `step` merges.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
-        """
-        return self.segmentations.count_words_at(_occurrences(self, token_id, self._checked_step(step))[0])
+        """Return how many distinct words contain a token after `step` merges."""
+        return self.places.count_words_at(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def holds_token(self, token_id: int, step: int) -> NDArray[np.bool_]:
-        """Return for each word whether it contains a token after `step` merges: bool, shape (n_words,).
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
-        """
-        return self.segmentations.holding(_occurrences(self, token_id, self._checked_step(step))[0])
+        """Return for each word whether it contains a token after `step` merges: bool, shape (n_words,)."""
+        return self.places.holding(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
-        """Return in how many distinct words `left` is followed by `right` after `step` merges.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
-        """
-        return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
+        """Return in how many distinct words `left` is followed by `right` after `step` merges."""
+        return self.places.count_words_at(self._places_of_pair(left, right, step))
 
     def words_per_token(self, step: int) -> NDArray[np.int64]:
         """Return how many distinct words contain each token after `step` merges, by vocabulary id.
 
         This looks at the whole corpus: some tenths of a second for a million words.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
         size = self.vocabulary_size(step)
         numbers = np.zeros(size, dtype=np.int64)
-        for ids, inside in self.segmentations.tokens_by_block(step, self.column("new_id")):
+        for ids, inside in self.places.tokens_by_block(step, self.column("new_id")):
             both = ids * self.word_count + inside
             both.sort()
             distinct = both[np.diff(both, prepend=-1) > 0]
@@ -592,17 +529,12 @@ class MergeHistory(Sequence[Merge]):
         """Return how often each token occurs after `step` merges, in order of first occurrence in the corpus.
 
         Tokens that the merges left nowhere are missing. This looks at the whole corpus, as `words_per_token` does.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
         step = self._checked_step(step)
         counts = np.zeros(self.vocabulary_size(step), dtype=np.int64)
         first = np.full(len(counts), -1, dtype=np.int64)
         order: list[int] = []
-        for ids, inside in self.segmentations.tokens_by_block(step, self.column("new_id")):
+        for ids, inside in self.places.tokens_by_block(step, self.column("new_id")):
             backwards = np.flatnonzero(counts[ids] == 0)[::-1]
             first[ids[backwards]] = backwards  # of the places of a token, the last one written stays
             found = np.flatnonzero(first >= 0)
@@ -636,7 +568,7 @@ def _occurrences(history: MergeHistory, token_id: int, step: int) -> tuple[NDArr
     begins: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
     ends = begins.copy()
     for symbol in symbols:
-        begins.append(history.segmentations.places_of_symbol(symbol, step))
+        begins.append(history.places.places_of_symbol(symbol, step))
         ends.append(begins[-1] + len(history.input.symbols[symbol].text))
     for index in makers:
         places, width = _made_by(history, index, step)
@@ -650,7 +582,7 @@ def _begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step:
     symbols, makers = _origins(history, token_id, step)
     begins = np.zeros(len(places), dtype=np.bool_)
     for symbol in symbols:
-        begins |= history.segmentations.stands_at(places, symbol, step)
+        begins |= history.places.stands_at(places, symbol, step)
     for index in makers:
         begins |= np.isin(places, _made_by(history, index, step)[0], kind="table")
     return begins
@@ -668,8 +600,8 @@ def _origins(history: MergeHistory, token_id: int, step: int) -> tuple[list[int]
 def _made_by(history: MergeHistory, index: int, step: int) -> tuple[NDArray[np.int32], int]:
     """Return where the token that merge `index` made still stands after `step` merges, and its width in cells."""
     places = history.positions(index)
-    width = history.segmentations.width(int(places[0]), index + 1)
-    return history.segmentations.standing(places, width, step), width
+    width = history.places.width(int(places[0]), index + 1)
+    return history.places.standing(places, width, step), width
 
 
 def merge_columns(

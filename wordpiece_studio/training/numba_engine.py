@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
-from wordpiece_studio.system.arrays import repeated
+from wordpiece_studio.system.arrays import repeated, with_room
 from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.reference import ln
-from wordpiece_studio.training.segmentation import stop_if_asked
+from wordpiece_studio.training.segmentation import GROWTH, HistoryPlaces, stop_if_asked
 
 load_kernels("training")  # from the user's cache; the import below then finds them
 from wordpiece_studio.training.kernels import best_pair, columns, merging, pairs  # noqa: E402
@@ -54,7 +54,9 @@ _CELLS_AT_ONCE = 1 << 20  # counted between two calls of `should_stop`
 
 
 class CompiledEngine:
-    """See :class:`~wordpiece_studio.training.engine.Engine`.
+    """What :class:`~wordpiece_studio.training.plain_engine.PlainEngine` is, only faster.
+
+    `advance` may also return early without a reason, to let its caller do other things, but never without progress.
 
     Parameters
     ----------
@@ -180,16 +182,16 @@ class CompiledEngine:
         if scalars[columns.NEEDED_ARENA] > np.iinfo(np.int32).max:
             raise MemoryError  # its entries are numbered in int32
         self._state = state._replace(
-            pairs=_grown(state.pairs, pair_room),
-            counts=_grown(state.counts, pair_room),
-            arena=_grown(state.arena, int(scalars[columns.NEEDED_ARENA])),
-            symbols=_grown(state.symbols, symbol_room),
-            frequencies=_grown(state.frequencies, symbol_room),
-            merges=_grown(state.merges, merge_room),
-            values=_grown(state.values, merge_room),
-            places=_grown(state.places, int(scalars[columns.NEEDED_PLACES])),
-            changes=_grown(state.changes, change_room),
-            change_weights=_grown(state.change_weights, change_room),
+            pairs=with_room(state.pairs, pair_room, GROWTH),
+            counts=with_room(state.counts, pair_room, GROWTH),
+            arena=with_room(state.arena, int(scalars[columns.NEEDED_ARENA]), GROWTH),
+            symbols=with_room(state.symbols, symbol_room, GROWTH),
+            frequencies=with_room(state.frequencies, symbol_room, GROWTH),
+            merges=with_room(state.merges, merge_room, GROWTH),
+            values=with_room(state.values, merge_room, GROWTH),
+            places=with_room(state.places, int(scalars[columns.NEEDED_PLACES]), GROWTH),
+            changes=with_room(state.changes, change_room, GROWTH),
+            change_weights=with_room(state.change_weights, change_room, GROWTH),
         )
         if _table_size(len(self._state.pairs)) > len(state.table):
             table = np.full(_table_size(len(self._state.pairs)), columns.NOTHING, dtype=np.int32)
@@ -249,12 +251,8 @@ class CompiledEngine:
         begin = int(merges[0, columns.MERGE_PLACES]) if len(merges) else end
         facts: dict[str, NDArray[Any]] = {name: merges[:, column] for name, column in _RECORDED.items()}
         facts["value"] = state.values[first:known]
-        return MergeBatch(
-            columns=facts,
-            position_counts=merges[:, columns.MERGE_COUNT],
-            positions=state.places[begin:end],
-            left_lengths=merges[:, columns.MERGE_LEFT_LENGTH],
-        )
+        counts, lengths = merges[:, columns.MERGE_COUNT], merges[:, columns.MERGE_LEFT_LENGTH]
+        return MergeBatch(facts, HistoryPlaces(counts, lengths, state.places[begin:end]))
 
     def _count_pairs(self, should_stop: Callable[[], bool] | None) -> None:
         cell = 0
@@ -268,7 +266,7 @@ class CompiledEngine:
                 self._grow()
         stop_if_asked(should_stop)
         count = self._scalar(columns.PAIRS)
-        arena = _grown(self._state.arena, int(self._state.pairs[:count, columns.SIZE].sum()))
+        arena = with_room(self._state.arena, int(self._state.pairs[:count, columns.SIZE].sum()), GROWTH)
         self._state.scalars[columns.ARENA] = pairs.fill_blocks(self._state.pairs, arena, rows, count)
         self._state = self._state._replace(arena=arena)
 
@@ -365,12 +363,3 @@ def _shortlist_arrays(capacity: int) -> dict[str, NDArray[Any]]:
 def _table_size(rows: int) -> int:
     """Return the size, a power of two, at which the hash table is at most half full."""
     return 1 << max(1, 2 * rows - 1).bit_length()
-
-
-def _grown(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """Return `array`, or a copy with at least half as much room again if `length` entries do not fit."""
-    if length <= len(array):
-        return array
-    larger = np.zeros((max(length, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger

@@ -13,11 +13,12 @@ to tokens, so two symbols may share one.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.history import COLUMNS
 from wordpiece_studio.training.reference import (
     Corpus,
     Pair,
@@ -30,6 +31,7 @@ from wordpiece_studio.training.reference import (
     pair_values,
     score,
 )
+from wordpiece_studio.training.segmentation import HistoryPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,21 +86,6 @@ def candidates(
     return values
 
 
-class _Row(NamedTuple):
-    """A merge, by the columns of the history."""
-
-    left_id: int
-    right_id: int
-    new_id: int
-    pair_frequency: int
-    left_frequency: int
-    right_frequency: int
-    symbols_before: int
-    value: float
-    ties: int
-    is_new: bool
-
-
 class _Step(NamedTuple):
     """A merge, and the words that it changed, as they were before."""
 
@@ -108,16 +95,9 @@ class _Step(NamedTuple):
 
 
 class PlainEngine:
-    """See :class:`~wordpiece_studio.training.engine.Engine`.
+    """A segmentation of the corpus that moves forward and back, one merge at a time, as the trainer drives it.
 
-    Parameters
-    ----------
-    config
-        The settings.
-    corpus
-        The words before the first merge.
-    vocabulary
-        The tokens before the first merge.
+    `corpus` and `vocabulary` are the words and the tokens before the first merge.
     """
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, vocabulary: Iterable[str]) -> None:
@@ -141,16 +121,22 @@ class PlainEngine:
 
     @property
     def current_step(self) -> int:
+        """The number of merges carried out."""
         return self._current_step
 
     @property
     def known(self) -> int:
+        """The number of merges found so far, undone ones included; up to here, `advance` replays without choosing."""
         return len(self._steps)
 
     def advance(
         self, merges: int, vocab_size: int | None = None, min_value: float | None = None
     ) -> tuple[MergeBatch, StopReason | None]:
-        rows: list[_Row] = []
+        """Carry out at most `merges` merges; return the new ones, and the reason if a limit stopped it early.
+
+        None is found at this vocabulary size, or if its value is below this floor.
+        """
+        rows: list[dict[str, Any]] = []
         places: list[list[int]] = []
         lengths: list[int] = []
         reason: StopReason | None = None
@@ -176,18 +162,24 @@ class PlainEngine:
         return _batch(rows, places, lengths), reason
 
     def retreat(self, merges: int) -> None:
+        """Undo the last `merges` merges."""
         for _ in range(merges):
             self._current_step -= 1
             for index, symbols in self._steps[self._current_step].before.items():
                 self._corpus[index] = symbols, self._corpus[index][1]
 
     def forget(self, known: int, vocabulary_size: int) -> None:
+        """Undo and forget all merges after the first `known`, at which the vocabulary has `vocabulary_size` tokens.
+
+        Needs no memory, and repairs whatever `advance` left behind when memory ran out.
+        """
         self.retreat(max(0, self._current_step - known))
         del self._steps[known:]
         while len(self._ids) > vocabulary_size:
             self._ids.popitem()
 
     def ranked(self, limit: int) -> list[RankedPair]:
+        """Return the best `limit` candidates at this step, the next merge first; ties in the order of the tie rule."""
         pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
         values = candidates(pairs, symbols, self._ids, self._config)
         best = sorted(values, key=values.__getitem__, reverse=True)[:limit]  # equals stay in order
@@ -204,21 +196,21 @@ class PlainEngine:
 
     def _row(
         self, left: str, right: str, pairs: dict[Pair, int], symbols: dict[str, int], values: dict[Pair, float]
-    ) -> _Row:
+    ) -> dict[str, Any]:
         """Return the record of a new merge, and give its token an id."""
         size, value = len(self._ids), values[left, right]
-        return _Row(
-            left_id=self._id(left),
-            right_id=self._id(right),
-            new_id=self._ids.setdefault(self._token(join(left, right)), size),
-            pair_frequency=pairs[left, right],
-            left_frequency=symbols[left],
-            right_frequency=symbols[right],
-            symbols_before=sum(symbols.values()),
-            value=value,
-            ties=sum(other == value for other in values.values()),
-            is_new=len(self._ids) > size,
-        )
+        return {
+            "left_id": self._id(left),
+            "right_id": self._id(right),
+            "new_id": self._ids.setdefault(self._token(join(left, right)), size),
+            "pair_frequency": pairs[left, right],
+            "left_frequency": symbols[left],
+            "right_frequency": symbols[right],
+            "symbols_before": sum(symbols.values()),
+            "value": value,
+            "ties": sum(other == value for other in values.values()),
+            "is_new": len(self._ids) > size,
+        }
 
     def _merge(self, left: str, right: str) -> list[int]:
         new, before, places = join(left, right), {}, []
@@ -246,10 +238,12 @@ def _standing(symbols: list[str], cell: int) -> list[tuple[int, str]]:
     return list(zip(starts, symbols, strict=False))
 
 
-def _batch(rows: list[_Row], places: list[list[int]], lengths: list[int]) -> MergeBatch:
+def _batch(rows: list[dict[str, Any]], places: list[list[int]], lengths: list[int]) -> MergeBatch:
     return MergeBatch(
-        columns={name: np.array([row[index] for row in rows]) for index, name in enumerate(_Row._fields)},
-        position_counts=np.array([len(cells) for cells in places], dtype=np.int64),
-        positions=np.array([cell for cells in places for cell in cells], dtype=np.int32),
-        left_lengths=np.array(lengths, dtype=np.int64),
+        {name: np.array([row[name] for row in rows], dtype=dtype) for name, dtype in COLUMNS.items()},
+        HistoryPlaces(
+            position_counts=np.array([len(cells) for cells in places], dtype=np.int64),
+            left_lengths=np.array(lengths, dtype=np.int64),
+            positions=np.array([cell for cells in places for cell in cells], dtype=np.int32),
+        ),
     )

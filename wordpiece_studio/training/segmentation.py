@@ -408,6 +408,25 @@ GROWTH = 1.5
 """The factor by which the columns of a history grow when they are full."""
 
 
+class HistoryPlaces(NamedTuple):
+    """Where merges took place.
+
+    Attributes
+    ----------
+    position_counts
+        Integers, shape (n_merges,): the number of places that each merge changed.
+    left_lengths
+        Integers, shape (n_merges,): the number of cells in the left symbol of each merge.
+    positions
+        int32, any length: the places of all merges, merge after merge, each the first cell of a left symbol, ascending
+        per merge.
+    """
+
+    position_counts: NDArray[np.integer[Any]]
+    left_lengths: NDArray[np.integer[Any]]
+    positions: NDArray[np.int32]
+
+
 class MergePlaces:
     """The places that the merges changed, first merge to last, and so the segmentations of all words at all steps.
 
@@ -434,10 +453,9 @@ class MergePlaces:
         """About how much memory they take, with the words laid out and what is built to look them up."""
         return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.weights) + self._places.nbytes
 
-    def extend(
-        self, first: int, counts: NDArray[np.int64], left_lengths: NDArray[np.integer[Any]], places: NDArray[np.int32]
-    ) -> None:
-        """Append the places of the merges from `first` on; per merge, how many, and the cells of its left symbol."""
+    def extend(self, first: int, added: HistoryPlaces) -> None:
+        """Append the places of the merges from `first` on."""
+        counts, left_lengths, places = added
         end = first + len(counts)
         self._offsets = with_room(self._offsets, end + 1, GROWTH)
         self._offsets[first + 1 : end + 1] = self._offsets[first] + np.cumsum(counts)
@@ -457,17 +475,10 @@ class MergePlaces:
         """Return the first place of each of the first `count` merges, shape (count,)."""
         return self._places[self._offsets[:count]]
 
-    def counts(self, first: int, end: int) -> NDArray[np.int64]:
-        """Return the number of places of each of the merges `first` to `end` (exclusive), shape (end - first,)."""
-        return np.diff(self._offsets[first : end + 1])
-
-    def between(self, first: int, end: int) -> NDArray[np.int32]:
-        """Return the places of the merges `first` to `end` (exclusive), merge after merge."""
-        return self._places[self._offsets[first] : self._offsets[end]]
-
-    def left_lengths(self, count: int) -> NDArray[np.int32]:
-        """Return the number of cells in the left symbol of each of the first `count` merges, shape (count,)."""
-        return self._left_lengths[:count]
+    def until(self, end: int) -> HistoryPlaces:
+        """Return the places of the first `end` merges."""
+        offsets = self._offsets[: end + 1]
+        return HistoryPlaces(np.diff(offsets), self._left_lengths[:end], self._places[: offsets[-1]])
 
     def words_touched_counts(self, first: int, end: int, at_once: int) -> NDArray[np.int64]:
         """Return how many distinct words each of the merges `first` to `end` (exclusive) changed: int64, one per merge.
@@ -629,13 +640,8 @@ def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
     return boundaries
 
 
-def places_of_boundaries(
-    boundary_steps: NDArray[np.int32], merges: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+def places_of_boundaries(boundary_steps: NDArray[np.int32], merges: int) -> HistoryPlaces:
     """Return the places of the first merges, made from nothing but the step that removed each boundary.
-
-    For each merge, how many there are and the cells of its left symbol: int64, shape (merges,); the places of all:
-    int32, merge after merge, ascending per merge.
 
     When a boundary is removed, the left symbol reaches back to the nearest boundary that is removed later or never.
     """
@@ -650,4 +656,4 @@ def places_of_boundaries(
     counts = np.bincount(steps, minlength=merges + 1)[1:]
     places = back[in_order]
     firsts = np.cumsum(counts) - counts
-    return counts, in_order[firsts] - places[firsts], places
+    return HistoryPlaces(counts, in_order[firsts] - places[firsts], places)

@@ -9,7 +9,6 @@ when it continues), and whether a merge left out a place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,32 +25,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.segmentation import TrainingInput
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryPlaces:
-    """Where the merges took place, as in `MergeBatch`.
-
-    Attributes
-    ----------
-    position_counts
-        Integers, shape (n_merges,): the number of places that each merge changed.
-    left_lengths
-        Integers, shape (n_merges,): the number of cells in the left symbol of each merge.
-    positions
-        int32, any length: the places of all merges, merge after merge, ascending per merge.
-    """
-
-    position_counts: NDArray[np.integer[Any]]
-    left_lengths: NDArray[np.integer[Any]]
-    positions: NDArray[np.int32]
-
-
-def places_of(history: MergeHistory, end: int | None = None) -> HistoryPlaces:
-    """Return the places of the first `end` merges, or of all; the arrays are views into the history."""
-    end = len(history) if end is None else end
-    return HistoryPlaces(*history.place_columns(end))
+    from wordpiece_studio.training.segmentation import HistoryPlaces, TrainingInput
 
 
 def restored_history(
@@ -111,7 +85,7 @@ class StoredHistory(MergeHistory):
             raise StudioError("The merges were not learned from these words", _UNFIT)
         _check_places(input_, table, stored)
         places = MergePlaces(input_)
-        places.extend(0, stored.position_counts.astype(np.int64), stored.left_lengths, stored.positions)
+        places.extend(0, stored)
         return places
 
 

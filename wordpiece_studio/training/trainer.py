@@ -40,8 +40,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.training.engine import Engine, Merge, MergeBatch
+    from wordpiece_studio.training.engine import Merge, MergeBatch
+    from wordpiece_studio.training.numba_engine import CompiledEngine
     from wordpiece_studio.training.segmentation import TrainingInput
+
+    Engine = PlainEngine | CompiledEngine
 
 EngineName = Literal["auto", "plain", "compiled"]
 
@@ -314,7 +317,7 @@ class Trainer:
         limits = (None, None) if behind else (self.config.vocab_size, self.config.min_value)
         try:
             batch, reason = self._engine.advance(merges, *limits)
-            if not behind and len(batch.position_counts):
+            if not behind and len(batch):
                 self.history.extend(batch)
         except BaseException as error:  # Ctrl-C too: the engine must never be ahead of the history
             known = min(found, len(self.history)) if behind else len(self.history)
@@ -327,12 +330,12 @@ class Trainer:
         if not behind:
             self._seconds += time.monotonic() - started
             self.stop_reason = reason
-        elif len(batch.position_counts):
+        elif len(batch):
             self._check_found_again(batch, found)
 
     def _check_found_again(self, batch: MergeBatch, first: int) -> None:
         """Check that an engine that started later finds the merges of the history, which may come from a file."""
-        end = first + len(batch.position_counts)
+        end = first + len(batch)
         # Values follow from the counts, and older files hold those of another logarithm.
         found_again = {name: column for name, column in batch.columns.items() if name != "value"}
         if any((self.history.column(name)[first:end] != found).any() for name, found in found_again.items()):
@@ -541,7 +544,7 @@ def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] |
     initial, vocabulary = history.input, history.vocabulary(step)
     symbols, symbol_ids, made_by = _symbols_at(history, step)
     cells, numbers = initial.cells.copy(), initial.symbol_counts.copy()
-    for block in history.segmentations.blocks_at(step):
+    for block in history.places.blocks_at(step):
         stop_if_asked(should_stop)
         standing, merged = cells[block.begins], block.makers > 0
         standing[merged] = made_by[block.makers[merged] - 1]

@@ -97,7 +97,8 @@ def test_a_merge_of_other_tokens_than_stand_at_its_places(path: Path) -> None:
     save_project(path, project)
     assert project.run is not None
     places = project.run.history.places
-    counts, positions = places.counts(0, len(project.run.history)), places.between(0, len(project.run.history)).copy()
+    counts, _, positions = places.until(len(project.run.history))
+    positions = positions.copy()
     first, second = int(counts[0]), int(counts[1])
     positions[: first + second] = np.concatenate((positions[first : first + second], positions[:first]))
     counts = counts.copy()
@@ -121,7 +122,7 @@ def test_every_place_that_is_shifted_is_noticed_and_what_was_trained_is_not(
     check_project(path)
     whole = path.read_bytes()
     assert project.run is not None
-    positions = project.run.history.places.between(0, len(project.run.history))
+    positions = project.run.history.places.until(len(project.run.history)).positions
     for index in range(0, len(positions), every):
         for shift in (-1, 1):
             shifted = positions.copy()

@@ -38,7 +38,8 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
 from wordpiece_studio.training.history import COLUMNS, HistoryTable, table_of
-from wordpiece_studio.training.stored_history import HistoryPlaces, places_of, restored_history
+from wordpiece_studio.training.segmentation import HistoryPlaces
+from wordpiece_studio.training.stored_history import restored_history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -322,7 +323,7 @@ class WrittenRun:
 
     @cached_property
     def _places(self) -> HistoryPlaces:
-        return places_of(self.run.history, self.run.merges)
+        return self.run.history.places_until(self.run.merges)
 
     @property
     def work(self) -> int:

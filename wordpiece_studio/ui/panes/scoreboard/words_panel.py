@@ -102,14 +102,14 @@ def find_words(history: MergeHistory, step: int, selection: Selection, token: st
 def words_of_merge(history: MergeHistory, step: int) -> PairWords:
     """Return the words that the merge `step` (from 1) changed."""
     # By index, not by text: a table of a million words and their counts would block the window.
-    segmentations = history.segmentations
-    touched = segmentations.words_at(history.positions(step - 1))
+    places = history.places
+    touched = places.words_at(history.positions(step - 1))
     touched = touched[np.diff(touched, prepend=-1) > 0]
     weights = history.input.weights[touched]
     frequent = np.argsort(-weights, kind="stable")[:_SHOWN]
     words = []
     for index, weight in zip(touched[frequent].tolist(), weights[frequent].tolist(), strict=True):
-        before, after = (tuple(segmentations.tokens(index, merges)) for merges in (step - 1, step))
+        before, after = (tuple(places.tokens(index, merges)) for merges in (step - 1, step))
         words.append(PairWord(history.input.words[index], weight, before, after))
     return PairWords(tuple(words), len(touched))
 
@@ -138,7 +138,7 @@ def _words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
 def _the_word(history: MergeHistory, word: str, step: int) -> PairWords:
     """Return what the merge `step` did to a word; nothing if it is not in the training corpus."""
     try:
-        index = history.segmentations.index_of(word)
+        index = history.places.index_of(word)
     except StudioError:
         return NO_WORDS
     count = int(history.input.weights[index])

@@ -633,7 +633,7 @@ class TokenDetailsPane(Pane):
             return [FlowItem(subject.text, "word")]
         if growth.index is None:
             return list(map(chip, self._longest_match(subject.text)))
-        return list(map(chip, history.segmentations.tokens(growth.index, self._model.step)))
+        return list(map(chip, history.places.tokens(growth.index, self._model.step)))
 
     def _longest_match(self, word: str) -> list[str]:
         tokenizer = self._model.tokenizer_at(self._model.step)
@@ -648,7 +648,7 @@ class TokenDetailsPane(Pane):
         if growth is None or growth.index is None:
             return ""
         found = self._longest_match(subject.text)
-        if found == history.segmentations.tokens(growth.index, self._model.step):
+        if found == history.places.tokens(growth.index, self._model.step):
             return ""
         text = _tr("Longest match splits it differently: {tokens}")
         return text.format(tokens=" ".join(map(token_text, found)))
