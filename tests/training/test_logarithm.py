@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.training.kernels import best_pair, columns, pairs
+from wordpiece_studio.training.kernels import columns, pairs
 from wordpiece_studio.training.reference import likelihood, ln
 
 SHARED = Path(__file__).parents[3] / "shared" / "vectors" / "ln.json"
@@ -87,6 +87,6 @@ def test_the_compiled_likelihood_has_the_same_bits(n: int, left: int, right: int
 @given(counts, counts, counts, counts)
 def test_listed_values_are_as_near_as_the_kernels_page_says(n: int, left: int, right: int, more: int) -> None:
     left, right, total = n + left - 1, n + right - 1, left + right + 2 * n + more
-    listed = best_pair.listed_value(columns.LIKELIHOOD, n, left, right) + float(n) * ln(float(total))
+    listed = pairs.listed_value(columns.LIKELIHOOD, n, left, right) + float(n) * ln(float(total))
     assert abs(listed - likelihood(n, left, right, total)) <= 760 * UNIT * n
-    assert best_pair._ROUNDING > 2 * 760 * UNIT
+    assert pairs._ROUNDING > 2 * 760 * UNIT

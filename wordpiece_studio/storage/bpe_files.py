@@ -22,14 +22,13 @@ from wordpiece_studio.libraries.library_child import (
     merges_beside,
 )
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-from wordpiece_studio.storage.huggingface.reading import LARGEST_FILE_BYTES, read_json
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     TOKENIZER_FILE,
     tokenizer_json_bytes,
     why_not_expressible,
 )
 from wordpiece_studio.storage.manifest import with_manifest
-from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
+from wordpiece_studio.storage.small_files import LARGEST_FILE_BYTES, read_json, small_file_bytes, utf8_text
 from wordpiece_studio.storage.tokenizer_directory import configuration_files
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error

@@ -21,12 +21,13 @@ from wordpiece_studio.libraries.library_child import (
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.bpe_files import read_bpe_files
 from wordpiece_studio.storage.huggingface.configuration import read_configuration
-from wordpiece_studio.storage.huggingface.reading import read_tokenizer_json, stated_normalizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
     SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
+    read_tokenizer_json,
+    stated_normalizer,
 )
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,

@@ -18,7 +18,7 @@ from wordpiece_studio.training.reference import ln
 from wordpiece_studio.training.segmentation import GROWTH, HistoryPlaces, stop_if_asked
 
 load_kernels("training")  # from the user's cache; the import below then finds them
-from wordpiece_studio.training.kernels import best_pair, columns, merging, pairs  # noqa: E402
+from wordpiece_studio.training.kernels import columns, merging, pairs  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,7 +212,7 @@ class CompiledEngine:
         if capacity > len(self._state.shortlist):
             self._state = self._state._replace(**_shortlist_arrays(capacity))
         self._state.reals[columns.THRESHOLD] = threshold
-        best_pair.make_shortlist(self._state, rows)
+        pairs.make_shortlist(self._state, rows)
 
     def _name_merge(self) -> None:
         """Name the symbol and token that the merge just chosen makes; either may exist already."""
@@ -242,7 +242,7 @@ class CompiledEngine:
 
     def _values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         values = np.empty(len(rows), dtype=np.float64)
-        best_pair.values_of(self._state, rows, values)
+        pairs.values_of(self._state, rows, values)
         return values
 
     def _batch(self, first: int) -> MergeBatch:

@@ -1,7 +1,7 @@
 """The files beside a ``tokenizer.json`` or a ``vocab.txt`` that `transformers` reads, and what they change.
 
 Of ``tokenizer_config.json`` it is the parts that say how BERT's tokenizer reads text, and which added tokens and roles
-it has; of two older files, what completes it. Not here: the ``tokenizer.json`` itself (`reading`).
+it has; of two older files, what completes it. Not here: the ``tokenizer.json`` itself (`tokenizer_json`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.huggingface.reading import read_json
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -20,6 +19,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     kept_post_processor,
     post_processor,
 )
+from wordpiece_studio.storage.small_files import read_json
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS

@@ -1,7 +1,10 @@
-"""Writing ``tokenizer.json``, the file of Hugging Face's `tokenizers`, byte for byte as that library would save it.
+"""The file ``tokenizer.json`` of Hugging Face's `tokenizers`: written as that library would save it, and read strictly.
 
-What it cannot express exactly is refused, with the reason; how text becomes words is written by
-`text.huggingface_steps`.
+What the file cannot express exactly is refused, with the reason; how text becomes words is written and read by
+`text.huggingface_steps`. A file with a WordPiece model is read as a `Tokenizer`: every id, reference and number is
+checked. All other models, and WordPiece with features that the Studio lacks, are read and run by `tokenizers` itself
+(`libraries`), to compare with. Of truncation and padding only the sides apply, as in `transformers`; all of it is
+written again. Not here: the files beside it (`configuration`).
 """
 
 from __future__ import annotations
@@ -13,18 +16,29 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, can_be_found, reading_of
+from wordpiece_studio.storage.small_files import read_json
+from wordpiece_studio.system.printable import decodable
 from wordpiece_studio.text.huggingface_steps import (
     VOCABULARY_ALONE_ADVICE,
     byte_level_decoder,
     normalizer_value,
     pre_tokenizer_value,
+    read_normalizer,
+    read_pre_tokenizer,
+    steps_of,
 )
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.encoding import Template
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import os
+    from collections.abc import Mapping, Sequence
 
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.storage.small_files import JsonPart
+    from wordpiece_studio.text.pipeline import Normalizer
 
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "tokenizer_config.json"
@@ -61,7 +75,7 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": _added_tokens(vocabulary),
+        "added_tokens": _added_token_values(vocabulary),
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": post_processor(vocabulary),
@@ -131,7 +145,7 @@ def _check_vocabulary(vocabulary: Vocabulary, *, is_bpe: bool) -> None:
             )
 
 
-def _added_tokens(vocabulary: Vocabulary) -> list[dict[str, Any]]:
+def _added_token_values(vocabulary: Vocabulary) -> list[dict[str, Any]]:
     """Return the special tokens and user tokens in order of id."""
     described = [{"id": vocabulary.id_of(token.content), **asdict(token)} for token in vocabulary.added_tokens]
     return sorted(described, key=itemgetter("id"))
@@ -173,3 +187,243 @@ def post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
             token: {"id": token, "ids": [vocabulary.id_of(token)], "tokens": [token]} for token in sorted({first, last})
         },
     }
+
+
+# Reading.
+
+_KEYS = {
+    *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
+    *("post_processor", "decoder", "model"),
+}
+_LONGEST_SEQUENCE = _LONGEST_WORD = 1 << 31
+_LONGEST_PREFIX = 100
+_LARGEST_NORMALIZER_BYTES = 4 << 20
+_MOST_ADDED = 100_000
+_PLAIN_PROCESSORS = (None, "BertProcessing", "TemplateProcessing")  # others move the offsets of tokens
+
+
+@decodable
+class _ModelFields(msgspec.Struct, forbid_unknown_fields=True):
+    unk_token: str
+    continuing_subword_prefix: str
+    max_input_chars_per_word: int
+    vocab: msgspec.Raw
+    type: str | None = None
+
+
+@decodable
+class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
+    id: int
+    content: str
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    normalized: bool
+    special: bool
+
+    def token(self) -> AddedToken:
+        """Return it without its id."""
+        return AddedToken(*msgspec.structs.astuple(self)[1:])
+
+
+def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | LibraryTokenizer:
+    """Return the tokenizer of a ``tokenizer.json``."""
+    file = read_json(path)
+    members = file.members()
+    _check_frame(file, members)
+    model = members["model"].members()
+    # Old files do not name the model type.
+    kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
+    tokenizer: Tokenizer | LibraryTokenizer | None = _own_tokenizer(members, model) if kind == "WordPiece" else None
+    if tokenizer is None:
+        tokenizer = LibraryTokenizer(path)
+        tokenizer.reading = reading_of(*_parts(members))
+    for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
+        if (_value(members.get(name)) or {}).get("direction") == "Left":
+            setattr(tokenizer, attribute, "left")
+    return tokenizer
+
+
+def _parts(members: Mapping[str, JsonPart]) -> tuple[Any, Any, list[AddedToken]]:
+    """Return the values that say how words are found, and the added tokens; None for what only the library can read."""
+    try:
+        listed = _listed_tokens(members.get("added_tokens"))
+        steps = [_value(members.get(name)) for name in ("normalizer", "pre_tokenizer")]
+    except StudioError:  # the library may well read it
+        return None, None, []
+    return steps[0], steps[1], [token.token() for token in listed if token.content]  # the library omits empty ones
+
+
+def _listed_tokens(part: JsonPart | None) -> list[_AddedToken]:
+    return [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
+
+
+def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
+    """Return the normalizer that a ``tokenizer.json`` specifies, if it is one of ours."""
+    return read_normalizer(_value(read_json(path).members().get("normalizer")))
+
+
+def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart]) -> Tokenizer | None:
+    """Return a WordPiece tokenizer as the Studio's own; None if the Studio has no equivalent."""
+    # Small parts are read first, so that refusals come quickly.
+    normalizer = read_normalizer(_value(members.get("normalizer")))
+    pre_tokenizer = read_pre_tokenizer(_value(members.get("pre_tokenizer")), normalizer) if normalizer else None
+    template = _template_in(members.get("post_processor"))
+    _check_component(members.get("decoder"))
+    fields = members["model"].typed(_ModelFields)
+    vocab = _checked_vocab(members["model"], fields, model["vocab"])
+    added = _added_tokens(members.get("added_tokens"), vocab)
+    ids = {**vocab, **{token.content: token.id for token in added}}
+    tokens = sorted(ids, key=ids.__getitem__)
+    has_holes = ids[tokens[-1]] != len(tokens) - 1 or max(vocab.values()) != len(vocab) - 1
+    if normalizer is None or pre_tokenizer is None or template is None or has_holes:
+        return None
+    if any(not 0 <= number < len(tokens) or tokens[number] != token for token, number in template.special_tokens):
+        return None
+    added_tokens = [token.token() for token in sorted(added, key=lambda token: token.id)]
+    if not can_be_found(added_tokens, Pipeline(normalizer, pre_tokenizer)):
+        return None
+    special = {token.content for token in added_tokens if token.special}
+    roles = _roles_in(members.get("post_processor"), special)
+    match _value(members.get("padding")):
+        case {"pad_token": str(token)} if token in special:
+            roles["pad_token"] = token
+    vocabulary = Vocabulary(
+        tokens,
+        (),
+        fields.continuing_subword_prefix,
+        unk_token=fields.unk_token,
+        added_tokens=added_tokens,
+        pieces=len(vocab) if len(tokens) > len(vocab) else None,
+        **roles,
+    )
+    kept = {name: value for name in ("truncation", "padding") if (value := _value(members.get(name))) is not None}
+    return Tokenizer(
+        vocabulary,
+        normalizer,
+        pre_tokenizer,
+        max_word_length=fields.max_input_chars_per_word,
+        kept_parts=kept | kept_post_processor(_value(members.get("post_processor")), vocabulary),
+    )
+
+
+def _template_in(part: JsonPart | None) -> Template | None:
+    """Return what a post-processor puts around texts; None if it does more, or something else."""
+    value = _check_component(part)
+    steps = [value] if value is None else steps_of(value, "processors")
+    if len(steps) != 1 or (steps[0] and steps[0].get("type")) not in _PLAIN_PROCESSORS:
+        return None
+    return Template.of(steps[0])
+
+
+def _roles_in(part: JsonPart | None, special: set[str]) -> dict[str, Any]:
+    """Return the class token and the separator of a template, if it has the form of BERT's and they are special."""
+    match _value(part):
+        case {
+            "type": "TemplateProcessing",
+            "single": [
+                {"SpecialToken": {"id": str(first)}},
+                {"Sequence": {"id": "A"}},
+                {"SpecialToken": {"id": str(last)}},
+            ],
+        }:
+            roles = {"cls_token": first, "sep_token": last}
+        case {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]}:
+            roles = {"cls_token": first, "sep_token": last}
+        case _:
+            return {}
+    return roles if special.issuperset(roles.values()) else {}
+
+
+def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:
+    """Return the ids of a model's tokens."""
+    vocab, prefix, longest = vocabulary.ids(), fields.continuing_subword_prefix, fields.max_input_chars_per_word
+    if fields.unk_token not in vocab:
+        raise part.refused(
+            "{token} is not in the vocabulary",
+            ".unk_token",
+            "Add it to the vocabulary, or name the token for unknown words.",
+            token=repr(fields.unk_token[:50]),
+        )
+    if len(prefix) > _LONGEST_PREFIX:
+        place = ".continuing_subword_prefix"
+        raise part.refused("{n:,} characters are far too many", place, n=len(prefix))
+    if not 0 <= longest <= _LONGEST_WORD:
+        raise part.refused("{n} characters", ".max_input_chars_per_word", n=str(longest)[:30])
+    return vocab
+
+
+def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_AddedToken]:
+    """Return the added tokens of a file; `part`: its ``added_tokens``, or None if it has none."""
+    found = _listed_tokens(part)
+    if part is None:
+        return []
+    if len(found) > _MOST_ADDED:
+        raise part.refused("{n:,} are too many", n=len(found))
+    tokens_by_id = {number: token for token, number in vocab.items()}
+    contents: set[str] = set()
+    next_id = len(vocab)
+    for number, token in enumerate(found):
+        place, shown = f"[{number}]", repr(token.content[:50])
+        if not token.content:
+            raise part.refused("an empty token", place)
+        if token.content in contents:
+            raise part.refused("{token} appears twice", place, token=shown)
+        contents.add(token.content)
+        if not 0 <= token.id < 1 << 32:
+            raise part.refused("{token} has the ID {id}", place, token=shown, id=str(token.id)[:30])
+        expected = vocab.get(token.content)
+        if expected is None:
+            expected, next_id = next_id, next_id + 1
+        if token.id != expected or tokens_by_id.setdefault(token.id, token.content) != token.content:
+            raise part.refused(
+                "{token} has the ID {id}, where the `tokenizers` library would silently assign {expected}",
+                place,
+                "Save the file again with the program that wrote it.",
+                token=shown,
+                id=token.id,
+                expected=expected,
+            )
+    return found
+
+
+def _value(part: JsonPart | None) -> Any:
+    return None if part is None else part.value(_LARGEST_NORMALIZER_BYTES)
+
+
+def _check_component(part: JsonPart | None) -> Any:
+    """Return the value of a part, which must be an object or null."""
+    value = _value(part)
+    if part is not None and value is not None and not isinstance(value, dict):
+        raise part.refused("this is not a component")
+    return value
+
+
+def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
+    unknown = members.keys() - _KEYS
+    if unknown:
+        raise file.refused("the key {key} is unknown", key=repr(min(unknown)[:50]))
+    if "model" not in members:
+        raise file.refused("it has no model", "", "Choose a tokenizer.json.")
+    version = members["version"].value() if "version" in members else None
+    if version != "1.0":
+        what, place = 'the version is {version}, not "1.0"', ".version"
+        if version is None:
+            what, place = 'there is no version, which should be "1.0"', ""
+        raise file.refused(what, place, "Save it with a current version.", version=repr(version)[:50])
+    for key in ("truncation", "padding"):
+        value = _check_component(members.get(key))
+        if value is not None:
+            _check_lengths(members[key], value)
+
+
+def _check_lengths(part: JsonPart, value: dict[str, Any]) -> None:
+    """Check the numbers of truncation and padding, neither of which is done here."""
+    strategy = value.get("strategy")
+    fixed = strategy.get("Fixed") if isinstance(strategy, dict) else None
+    numbers = {key: value.get(key) for key in ("max_length", "stride", "pad_to_multiple_of", "pad_id", "pad_type_id")}
+    for key, number in {**numbers, "strategy.Fixed": fixed}.items():
+        if number is None:
+            continue
+        if type(number) is not int or not 0 <= number <= _LONGEST_SEQUENCE:
+            raise part.refused("{n} is not a valid number", f".{key}", n=repr(number)[:50])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wordpiece_studio.training.kernels.best_pair import after_merge, choose
 from wordpiece_studio.training.kernels.columns import *
-from wordpiece_studio.training.kernels.pairs import add_row, find, push
+from wordpiece_studio.training.kernels.pairs import add_row, after_merge, choose, find, push
 from wordpiece_studio.training.segmentation import INSIDE
 
 

@@ -7,8 +7,12 @@ import pytest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-from wordpiece_studio.storage.huggingface.reading import JsonPart, read_tokenizer_json, stated_normalizer
-from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes
+from wordpiece_studio.storage.huggingface.tokenizer_json import (
+    read_tokenizer_json,
+    stated_normalizer,
+    tokenizer_json_bytes,
+)
+from wordpiece_studio.storage.small_files import JsonPart
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
