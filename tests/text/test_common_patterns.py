@@ -10,8 +10,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.text.common_patterns import PROPERTIES, common_pattern, literal_pattern, untranslatable_part
-from wordpiece_studio.text.patterns import Split
+from wordpiece_studio.text.patterns import PROPERTIES, Split, common_pattern, literal_pattern, untranslatable_part
 
 tokenizers = pytest.importorskip("tokenizers")
 from tokenizers import Regex, pre_tokenizers  # noqa: E402 (only if it is installed)

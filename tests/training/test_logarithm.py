@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.training.kernels import columns, pairs
 from wordpiece_studio.training.reference import likelihood, ln
+
+load_kernels("training")
 
 SHARED = Path(__file__).parents[3] / "shared" / "vectors" / "ln.json"
 CASES = [  # x and ln x; some of them differ from those of a usual mathematics library

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.common_patterns import literal_pattern, untranslatable_part
-from wordpiece_studio.text.patterns import Behavior, Split
+from wordpiece_studio.text.patterns import Behavior, Split, literal_pattern, untranslatable_part
 from wordpiece_studio.text.pipeline import CharacterPreTokenizer
 
 if TYPE_CHECKING:

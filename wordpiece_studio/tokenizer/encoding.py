@@ -405,8 +405,6 @@ class Encoder(ABC):
         """
         if pair is None and not options and self._template is None and isinstance(text, str):
             return self._encoding_of(text)
-        if options.get("max_length") is None and _needs_length(options):
-            options["max_length"] = self.model_max_length
         return _encoded(self, text, pair, **options)
 
     @abstractmethod
@@ -498,7 +496,9 @@ def _encoded(
     truncation = truncation or (truncation is None and most is not None and not padding)  # as in transformers
     truncates: Truncation = _choice("truncation", truncation, "longest_first", "do_not_truncate", get_args(Truncation))
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
-        raise StudioError("Truncation and padding to a length need max_length", "Set max_length.")
+        if encoder.model_max_length is None:
+            raise StudioError("Truncation and padding to a length need max_length", "Set max_length.")
+        most = whole_number("max_length", encoder.model_max_length, 1)
     shape = _Shape(
         encoder.template(checked_flag("add_special_tokens", add_special_tokens)),
         None if truncates == "do_not_truncate" else most,
@@ -527,10 +527,6 @@ def _encoded(
         length += -length % multiple
         encodings = [_padded(encoding, length, padding_token, side) for encoding in encodings]
     return encodings[0] if is_one else encodings
-
-
-def _needs_length(options: EncodingOptions) -> bool:
-    return options.get("padding") == "max_length" or options.get("truncation") not in (None, False, "do_not_truncate")
 
 
 def whole_number(name: str, value: object, least: int) -> int:
@@ -621,15 +617,20 @@ class _Shape:
             around = sum(len(part.special.tokens) for part in parts)
             lengths = self._lengths_left(self.most, around, *map(len, texts))
             windows = [self._windows(text, length) for text, length in zip(texts, lengths, strict=False)]
-        joined: list[tuple[tuple[Encoding, int], ...]] = [()]
+        joined: list[tuple[Encoding, ...]] = [()]
         for part in parts:
             if part.sequence is None:
-                found = [(_added(part.special), part.type_id)]
+                found = [_added(part.special, part.type_id)]
+            elif parts == (TemplatePart(0),):
+                found = windows[0]
             else:
-                found = [(window, part.overflowing_type_id) for window in windows[part.sequence]]
-                found[0] = (found[0][0], part.type_id)
+                types = chain([part.type_id], repeat(part.overflowing_type_id))
+                found = [
+                    replace(window, stretches=(Stretch(len(window), type_id, part.sequence),))
+                    for window, type_id in zip(windows[part.sequence], types, strict=False)
+                ]
             joined = _combined(joined, found)
-        whole, *overflowing = (_joined(parts, texts) for texts in joined)
+        whole, *overflowing = map(_joined, joined)
         return replace(whole, overflowing=tuple(overflowing)) if overflowing else whole
 
     def _lengths_left(self, most: int, around: int, first: int, second: int | None = None) -> tuple[int, int]:
@@ -677,19 +678,15 @@ class _Shape:
         return [_part(encoding, max(0, end - length), end) for end in ends]
 
 
-def _joined(parts: Sequence[TemplatePart], texts: Sequence[tuple[Encoding, int]]) -> Encoding:
-    if parts == (TemplatePart(0),) and texts[0][1] == 0:
-        return texts[0][0]
-    encodings = [encoding for encoding, _ in texts]
+def _joined(encodings: Sequence[Encoding]) -> Encoding:
+    if len(encodings) == 1:
+        return encodings[0]
     return Encoding(
         list(chain.from_iterable(encoding.tokens for encoding in encodings)),
         list(chain.from_iterable(encoding.ids for encoding in encodings)),
         list(chain.from_iterable(encoding.offsets for encoding in encodings)),
         list(chain.from_iterable(encoding.words for encoding in encodings)),
-        stretches=tuple(
-            Stretch(len(encoding), type_id, part.sequence)
-            for part, (encoding, type_id) in zip(parts, texts, strict=True)
-        ),
+        stretches=tuple(chain.from_iterable(encoding.stretches or (Stretch(len(encoding)),) for encoding in encodings)),
     )
 
 
@@ -720,21 +717,13 @@ def _part(encoding: Encoding, start: int, end: int) -> Encoding:
     return Encoding(encoding.tokens[part], encoding.ids[part], encoding.offsets[part], encoding.words[part])
 
 
-def _added(special: Special, times: int = 1) -> Encoding:
-    count = len(special.tokens) * times
-    return Encoding(list(special.tokens) * times, list(special.ids) * times, [(0, 0)] * count, [None] * count)
+def _added(special: Special, type_id: int = 0, times: int = 1, *, is_padding: bool = False) -> Encoding:
+    tokens, ids = [*special.tokens] * times, [*special.ids] * times
+    stretch = Stretch(len(ids), type_id, None, is_padding)
+    return Encoding(tokens, ids, [(0, 0)] * len(ids), [None] * len(ids), stretches=(stretch,))
 
 
 def _padded(encoding: Encoding, length: int, special: Special, side: Side) -> Encoding:
-    padding = _added(special, max(0, length - len(encoding)))
-    stretch = Stretch(len(padding), 0, None, is_padding=True)
-    stretches = encoding.stretches or (Stretch(len(encoding)),)
-    first, last = (padding, encoding) if side == "left" else (encoding, padding)
-    return Encoding(
-        first.tokens + last.tokens,
-        first.ids + last.ids,
-        first.offsets + last.offsets,
-        [*first.words, *last.words],
-        tuple(_padded(more, length, special, side) for more in encoding.overflowing),
-        (stretch, *stretches) if side == "left" else (*stretches, stretch),
-    )
+    padding = _added(special, times=max(0, length - len(encoding)), is_padding=True)
+    padded = _joined((padding, encoding) if side == "left" else (encoding, padding))
+    return replace(padded, overflowing=tuple(_padded(more, length, special, side) for more in encoding.overflowing))

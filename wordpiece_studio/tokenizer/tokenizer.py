@@ -346,7 +346,7 @@ class Tokenizer(Encoder):
         positions = []
         starts = [start for start, _ in match.spans]
         if match.unknown is not None:
-            starts = [] if match.unknown.kind == "too-long" else self._starts_until(units, match.unknown.position)
+            starts = [] if match.unknown.kind == "too-long" else self.vocabulary.longest_matches(word)[2]
         for start in starts:
             tried = []
             for end in range(len(units), start, -1):
@@ -579,15 +579,6 @@ class Tokenizer(Encoder):
     def _candidate(self, units: Sequence[str], start: int, end: int) -> str:
         prefix = self.vocabulary.continuing_subword_prefix if start else ""
         return prefix + "".join(units[start:end])
-
-    def _starts_until(self, units: Sequence[str], last: int) -> list[int]:
-        """Return where the matching tokens before `last` begin, and `last` itself."""
-        starts = [0]
-        while starts[-1] < last:
-            start = starts[-1]
-            candidates = ((end, self._candidate(units, start, end)) for end in range(last, start, -1))
-            starts.append(next(end for end, candidate in candidates if self.vocabulary.is_piece(candidate)))
-        return starts
 
     def _id(self, token: str) -> int:
         found = self.vocabulary.id_of(token)
