@@ -195,7 +195,6 @@ class Split(_Searching):
         return [text[start:end] for start, end in self._places(text)]
 
     def _places(self, text: str) -> list[tuple[int, int]]:
-        """Return where each word begins and ends."""
         stretches, end = [], 0
         for match in self._matches(_common_or_compiled(self.pattern), text):
             if match.start() > end:

@@ -322,7 +322,6 @@ class Encoder(ABC):
         return sorted(self._id_by_token, key=self._id_by_token.__getitem__)
 
     def __len__(self) -> int:
-        """Return how many tokens it has."""
         return len(self._id_by_token)
 
     def id_of(self, token: str) -> int | None:

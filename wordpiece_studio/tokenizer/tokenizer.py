@@ -284,7 +284,6 @@ class Tokenizer(Encoder):
         return [*itertools.chain.from_iterable([known(part) or self._ids_of(part) for part in parts])]
 
     def _ids_of(self, text: str) -> tuple[int, ...]:
-        """Return the ids of a stretch of a text, and keep them."""
         ids: list[int] = []
         for section, _, _, is_added in self._sections(text):
             if is_added:
@@ -549,7 +548,6 @@ class Tokenizer(Encoder):
         return self._tokenize(old.word, old.pieces[0].start - old.word.starts[0])
 
     def _match(self, word: str) -> WordMatch:
-        """Return the tokens of a word."""
         found = self._matches.get(word)
         if found is None and word.startswith(FOUND):
             token, _ = found_token(word)
@@ -557,7 +555,6 @@ class Tokenizer(Encoder):
         return self._matches.keep(word, self._cut(word)) if found is None else found
 
     def _cut(self, word: str) -> WordMatch:
-        """Return the tokens of a word by longest match."""
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
         tokens, ids, places = self.vocabulary.longest_matches(word)
@@ -572,7 +569,6 @@ class Tokenizer(Encoder):
         return WordMatch((token,), (self._id(token),), ((0, len(word)),), reason)
 
     def _units(self, word: str) -> list[str]:
-        """Return the characters of a word, and the end-of-word suffix if the vocabulary has one."""
         suffix = self.vocabulary.end_of_word_suffix
         return [*word, suffix] if suffix else list(word)
 

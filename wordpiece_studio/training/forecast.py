@@ -214,14 +214,35 @@ def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
     sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
     bodies = _ordinary_bodies(config)
     found = counts.indices_with(sought | set(bodies.values()) | ({prefix} - {""}))
-    return [
-        *_spelled_out(counts, config, found),
-        *_also_ordinary(counts, prefix, bodies, found),
-        *_not_taken_out(counts, config),
-        *_without_prefix(config),
-        *_prefixed(counts, prefix, found),
-        *_without_unknown(config),
-    ]
+    notices = [*_spelled_out(counts, config, found), *_also_ordinary(counts, prefix, bodies, found)]
+    not_taken_out = [token for token in config.user_tokens if token not in counts.statistics.user_tokens]
+    if not_taken_out:
+        words = (
+            "The words were counted without taking the user tokens out of the text: {tokens}. Where they are spelled "
+            "out, their letters are trained on as ordinary text."
+        )
+        more = ", …" if len(not_taken_out) > 5 else ""
+        notices.append(Notice(words, {"tokens": ", ".join(not_taken_out[:5]) + more}))
+    if not prefix and config.end_of_word_suffix is None and config.objective != "count":  # byte pair encoding has none
+        notices.append(
+            Notice(
+                "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word "
+                "and share their IDs, so decoding cannot tell where a word begins."
+            )
+        )
+    holding = (counts.words[index] for index in found.get(prefix, ()))
+    prefixed = [word for word in holding if word.startswith(prefix) and word != prefix]
+    if prefixed:
+        words = (
+            "Words of the corpus begin with the prefix {prefix}, such as {word} ({number:,} in all). Their tokens can "
+            "be written like tokens inside a word, and then share an ID with them."
+        )
+        notices.append(Notice(words, {"number": len(prefixed), "prefix": prefix, "word": prefixed[0]}))
+    unk_token = config.vocabulary(config.special_tokens).unk_token
+    if unk_token not in config.special_tokens:
+        words = "{token} is not among the special tokens: words that the vocabulary cannot spell will have no ID."
+        notices.append(Notice(words, {"token": unk_token}))
+    return notices
 
 
 def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, list[int]]) -> Iterator[Notice]:
@@ -269,42 +290,3 @@ def _also_ordinary(
                 "one ID, and a tokenizer takes it for the special token.",
                 {"token": token},
             )
-
-
-def _not_taken_out(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
-    tokens = [token for token in config.user_tokens if token not in counts.statistics.user_tokens]
-    if tokens:
-        yield Notice(
-            "The words were counted without taking the user tokens out of the text: {tokens}. Where they are spelled "
-            "out, their letters are trained on as ordinary text.",
-            {"tokens": ", ".join(tokens[:5]) + (", …" if len(tokens) > 5 else "")},
-        )
-
-
-def _without_prefix(config: TrainingConfig) -> Iterator[Notice]:
-    is_plain = not config.continuing_subword_prefix and config.end_of_word_suffix is None
-    if is_plain and config.objective != "count":  # byte pair encoding has none
-        yield Notice(
-            "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and "
-            "share their IDs, so decoding cannot tell where a word begins.",
-        )
-
-
-def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> Iterator[Notice]:
-    holding = (counts.words[index] for index in found.get(prefix, ()))
-    words = [word for word in holding if word.startswith(prefix) and word != prefix]
-    if words:
-        yield Notice(
-            "Words of the corpus begin with the prefix {prefix}, such as {word} ({number:,} in all). Their tokens can "
-            "be written like tokens inside a word, and then share an ID with them.",
-            {"number": len(words), "prefix": prefix, "word": words[0]},
-        )
-
-
-def _without_unknown(config: TrainingConfig) -> Iterator[Notice]:
-    token = config.vocabulary(config.special_tokens).unk_token
-    if token not in config.special_tokens:
-        yield Notice(
-            "{token} is not among the special tokens: words that the vocabulary cannot spell will have no ID.",
-            {"token": token},
-        )

@@ -282,7 +282,6 @@ class Trainer:
 
     @property
     def _begin(self) -> int:
-        """The step that the engine started at."""
         return self._place[0]
 
     @property

@@ -229,7 +229,6 @@ class Configuration:
 
 
 def _special(token: _Token) -> AddedToken:
-    """Return a token that a file names for a role, or among the other special tokens."""
     return AddedToken(token, special=True) if isinstance(token, str) else token.token(is_special=True)
 
 

@@ -146,7 +146,6 @@ def _check_vocabulary(vocabulary: Vocabulary, *, is_bpe: bool) -> None:
 
 
 def _added_token_values(vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """Return the special tokens and user tokens in order of id."""
     described = [{"id": vocabulary.id_of(token.content), **asdict(token)} for token in vocabulary.added_tokens]
     return sorted(described, key=itemgetter("id"))
 
@@ -336,7 +335,6 @@ def _roles_in(part: JsonPart | None, special: set[str]) -> dict[str, Any]:
 
 
 def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:
-    """Return the ids of a model's tokens."""
     vocab, prefix, longest = vocabulary.ids(), fields.continuing_subword_prefix, fields.max_input_chars_per_word
     if fields.unk_token not in vocab:
         raise part.refused(

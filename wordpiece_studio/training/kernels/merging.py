@@ -207,7 +207,6 @@ def _write_occurrences(s: State, new: int, between_row: int, places_before: int,
 
 @kernel(NONE(STATE))
 def _merge(s: State) -> None:
-    """Carry out the merge that `merges` names for this step."""
     step, merges, scalars = s.scalars[STEP], s.merges, s.scalars
     row, new = merges[step, MERGE_ROW], merges[step, MERGE_NEW]
     left, right = s.pairs[row, LEFT], s.pairs[row, RIGHT]
