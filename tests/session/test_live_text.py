@@ -1,20 +1,46 @@
-"""The live text, with lines created on demand, against the tokenizer itself."""
+"""The live text against the tokenizer itself; the steps that change it, and how they grow with text and run."""
 
 from __future__ import annotations
 
+import random
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.live_text import LiveText, cut_lines, segment_pattern
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session.live_text import (
+    ChangesFinder,
+    LiveChanges,
+    LiveText,
+    TextChanges,
+    TextSummary,
+    TextTimeline,
+    cut_lines,
+    segment_pattern,
+    word_timeline,
+)
+from wordpiece_studio.session.run import Run, TrainerState
+from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.view_text import TEXT_UNITS, TextUnit, length_in
 from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged, UnicodeForm
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.trainer import TrainingRun, train
+from wordpiece_studio.training.trainer import bpe_tokenizer, train
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.training.config import EndOfWord
 
 COURSE = (
     "This is the Hugging Face Course.",
@@ -24,9 +50,16 @@ COURSE = (
 )
 
 
+MANY_WORDS = " ".join("".join(random.Random(number).choices("abcdefgh", k=7)) for number in range(3000))
+
+
+def trained(counts: WordCounts, config: TrainingConfig) -> Run:
+    return Run(counts, config, train(counts, config, engine="plain").history)
+
+
 @pytest.fixture(scope="module")
-def run() -> TrainingRun:
-    return train(count_texts(COURSE), TrainingConfig(vocab_size=70), engine="plain")
+def run() -> Run:
+    return trained(count_texts(COURSE), TrainingConfig(objective="score", vocab_size=70))
 
 
 BERT = Pipeline(BertNormalizer(), BertPreTokenizer())
@@ -37,14 +70,14 @@ def split_lines(text: str, pipeline: Pipeline = AT_BLANKS) -> list[str]:
     return cut_lines(text, segment_pattern(pipeline))
 
 
-def tokenizer_at(run: TrainingRun, step: int) -> Tokenizer:
+def tokenizer_at(run: Run, step: int) -> Tokenizer:
     return Tokenizer(run.history.vocabulary(step))
 
 
 def offsets_of(watched: LiveText, unit: TextUnit = "characters") -> list[tuple[int, int]]:
     return [
         watched.offsets_in(unit, line, piece.start, piece.end)
-        for line in watched.lines
+        for line in watched
         for word in line.words
         for piece in word.pieces
     ]
@@ -90,28 +123,25 @@ def test_a_long_line_in_stretches_has_the_words_of_the_whole(parts: list[str]) -
         assert [word for line in lines for word in pipeline.words(line)] == pipeline.words(text)
 
 
-def test_a_special_token_is_not_cut(run: TrainingRun) -> None:
-    watched = LiveText("," * 999 + "[MASK]" * 300)
-    watched.set_tokenizer(tokenizer_at(run, 12))
+def test_a_special_token_is_not_cut(run: Run) -> None:
+    watched = LiveText("," * 999 + "[MASK]" * 300, tokenizer_at(run, 12))
     assert watched.tokens() == tokenizer_at(run, 12).encode(watched.text).tokens
 
 
 @pytest.mark.parametrize("text", ["", "This is the\nHugging Face!\n\n🤗 chapter", "the " * 700, "[CLS] This"])
-def test_it_says_what_the_tokenizer_says(run: TrainingRun, text: str) -> None:
+def test_it_says_what_the_tokenizer_says(run: Run, text: str) -> None:
     tokenizer = tokenizer_at(run, 12)
-    watched = LiveText(text)
-    watched.set_tokenizer(tokenizer)
+    watched = LiveText(text, tokenizer)
     encoding = tokenizer.encode(text)
     assert watched.tokens() == encoding.tokens
-    assert [piece.id for line in watched.lines for word in line.words for piece in word.pieces] == encoding.ids
+    assert [piece.id for line in watched for word in line.words for piece in word.pieces] == encoding.ids
     assert offsets_of(watched) == encoding.offsets
 
 
 @pytest.mark.parametrize("unit", TEXT_UNITS)
 @pytest.mark.parametrize("text", ["Thé 🤗\nFacé chapter🤗 the\n\nthis", "한국어 the"])
-def test_offsets_in_each_unit_cut_the_same_text(run: TrainingRun, text: str, unit: TextUnit) -> None:
-    watched = LiveText(text)
-    watched.set_tokenizer(tokenizer_at(run, 12))
+def test_offsets_in_each_unit_cut_the_same_text(run: Run, text: str, unit: TextUnit) -> None:
+    watched = LiveText(text, tokenizer_at(run, 12))
     whole = {"characters": list(text), "utf8": text.encode(), "utf16": text.encode("utf-16-le")}[unit]
     size = 2 if unit == "utf16" else 1
     for (start, end), (first, last) in zip(offsets_of(watched, unit), offsets_of(watched), strict=True):
@@ -124,40 +154,37 @@ def test_a_lone_surrogate_has_a_length() -> None:
     assert [length_in(unit, "a\ud800") for unit in TEXT_UNITS] == [2, 4, 2]
 
 
-def test_nothing_is_tokenized_that_is_not_asked_for(run: TrainingRun) -> None:
+def test_nothing_is_tokenized_that_is_not_asked_for(run: Run) -> None:
     tokenizer, asked = tokenizer_at(run, 12), []
     tokenize = tokenizer.tokenize_words
     tokenizer.tokenize_words = lambda line: asked.append(line) or tokenize(line)  # type: ignore[method-assign]
-    watched = LiveText("This is\nthe Course\n" * 500)
-    watched.set_tokenizer(tokenizer)
-    assert len(watched.lines) == 1000
-    assert watched.lines[700].words[0].word.text == "This"
+    watched = LiveText("This is\nthe Course\n" * 500, tokenizer)
+    assert len(watched) == 1000
+    assert watched[700].words[0].word.text == "This"
     assert asked == ["This is\n"]
 
 
-def test_typing_keeps_the_words_of_other_lines(run: TrainingRun) -> None:
-    watched = LiveText("This is\nthe Course")
-    watched.set_tokenizer(tokenizer_at(run, 12))
-    before = [line.words for line in watched.lines]
-    watched.set_text("That is\nthe Course")
-    assert watched.lines[1].words is before[1]
-    assert watched.lines[0].words is not before[0]
+def test_typing_keeps_the_words_of_other_lines(run: Run) -> None:
+    watched = LiveText("This is\nthe Course", tokenizer_at(run, 12))
+    before = [line.words for line in watched]
+    watched = watched.updated("That is\nthe Course", watched.tokenizer)
+    assert watched[1].words is before[1]
+    assert watched[0].words is not before[0]
 
 
-def test_another_tokenizer_makes_other_words(run: TrainingRun) -> None:
+def test_another_tokenizer_makes_other_words(run: Run) -> None:
     watched = LiveText("This chapter")
     for step in (0, 12, 25, 3):
-        watched.set_tokenizer(tokenizer_at(run, step))
+        watched = watched.updated(watched.text, tokenizer_at(run, step))
         assert watched.tokens() == tokenizer_at(run, step).encode("This chapter").tokens
 
 
-def test_a_place_is_in_its_line(run: TrainingRun) -> None:
-    watched = LiveText("ab\ncd\n")
-    watched.set_tokenizer(tokenizer_at(run, 0))
+def test_a_place_is_in_its_line(run: Run) -> None:
+    watched = LiveText("ab\ncd\n", tokenizer_at(run, 0))
     assert [watched.line_at(position) for position in range(7)] == [0, 0, 0, 1, 1, 1, 1]
 
 
-def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: TrainingRun) -> None:
+def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: Run) -> None:
     class Reversed(Unchanged):
         """Not local: the words of a line depend on all of it."""
 
@@ -170,34 +197,31 @@ def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: Training
 
     text = "ab cd " * 1000
     for normalizer, parts in ((Unchanged(), 6), (Reversed(), 1)):
-        watched = LiveText(text)
-        watched.set_tokenizer(Tokenizer(run.history.vocabulary(5), normalizer))
-        assert len(watched.lines) == parts
+        watched = LiveText(text, Tokenizer(run.history.vocabulary(5), normalizer))
+        assert len(watched) == parts
 
 
 @given(
     st.lists(st.integers(0, 25), min_size=2, max_size=6),
     st.lists(st.sampled_from(["This", "chapter", "[CLS]", "tokens", "🤗", "[UNK]ing", " ", "\n"]), max_size=12),
 )
-def test_at_every_step_the_words_are_those_of_its_tokenizer(
-    run: TrainingRun, steps: list[int], parts: list[str]
-) -> None:
+def test_at_every_step_the_words_are_those_of_its_tokenizer(run: Run, steps: list[int], parts: list[str]) -> None:
     live = LiveText("".join(parts))
     for step in steps:
         tokenizer = tokenizer_at(run, step)
-        live.set_tokenizer(tokenizer)
-        found = [line.words for line in live.lines]
-        assert found == [tuple(tokenizer.tokenize_words(text)) for text in live.line_texts]
+        live = live.updated(live.text, tokenizer)
+        found = [line.words for line in live]
+        assert found == [tuple(tokenizer.tokenize_words(text)) for text in live.texts]
 
 
-def test_a_line_that_a_step_does_not_change_stays_the_same_object(run: TrainingRun) -> None:
+def test_a_line_that_a_step_does_not_change_stays_the_same_object(run: Run) -> None:
     live = LiveText("This course\nchapter")
     changed = set()
     for step in range(1, 26):
-        live.set_tokenizer(tokenizer_at(run, step - 1))
-        before = [line.words for line in live.lines]
-        live.set_tokenizer(tokenizer_at(run, step))
-        now = [line.words for line in live.lines]
+        live = live.updated(live.text, tokenizer_at(run, step - 1))
+        before = [line.words for line in live]
+        live = live.updated(live.text, tokenizer_at(run, step))
+        now = [line.words for line in live]
         for old_line, new_line in zip(before, now, strict=True):
             is_same = old_line == new_line
             assert (new_line is old_line) == is_same
@@ -206,12 +230,227 @@ def test_a_line_that_a_step_does_not_change_stays_the_same_object(run: TrainingR
     assert changed == {True, False}
 
 
-def test_words_are_found_anew_for_another_pipeline_or_alphabet(run: TrainingRun) -> None:
+def test_words_are_found_anew_for_another_pipeline_or_alphabet(run: Run) -> None:
     other = train(count_texts(["tHis"], normalizer="lowercase"), TrainingConfig(), engine="plain").history
     live = LiveText("This is")
     for tokenizer in (
         tokenizer_at(run, 9), Tokenizer(other.vocabulary(0), "lowercase", "bert"), tokenizer_at(run, 9),
         Tokenizer(other.vocabulary(0)),
     ):  # fmt: skip
-        live.set_tokenizer(tokenizer)
-        assert [list(line.words) for line in live.lines] == [tokenizer.tokenize_words("This is")]
+        live = live.updated(live.text, tokenizer)
+        assert [list(line.words) for line in live] == [tokenizer.tokenize_words("This is")]
+
+
+# The steps that change it.
+
+
+def expected_rows(run: Run, text: str, merges: int | None = None) -> list[tuple[int, str, int, int]]:
+    """Tokenize at every step."""
+    tokens = [run.tokenizer_at(step).encode(text).tokens for step in range((merges or len(run.history)) + 1)]
+    return [
+        (step, run.history[step - 1].token, len(tokens[step]), len(tokens[step]) - len(tokens[step - 1]))
+        for step in range(1, len(tokens))
+        if tokens[step] != tokens[step - 1]
+    ]
+
+
+def found_rows(timeline: TextTimeline) -> list[tuple[int, str, int, int]]:
+    assert timeline.advance(10)
+    return [(row.step, row.token, row.tokens, row.change) for row in timeline.rows]
+
+
+def timeline_of(run: Run, text: str, merges: int | None = None) -> TextTimeline:
+    timeline = TextTimeline(run, len(run.history) if merges is None else merges)
+    timeline.set_lines(text.splitlines(keepends=True))
+    return timeline
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This is the Hugging Face course!", "Hopefully tokenization tokenization", "x", "", "[CLS] This\nThis [SEP]",
+        "a" * 101,
+    ],
+)  # fmt: skip
+def test_the_steps_are_what_tokenizing_at_every_step_finds(run: Run, text: str) -> None:
+    timeline = timeline_of(run, text)
+    assert found_rows(timeline) == expected_rows(run, text)
+    words = tokenizer_at(run, 0).tokenize_words(text)
+    tokens = sum(len(word.pieces) for word in words)
+    assert timeline.rows.start == TextSummary(len(words), tokens, sum(word.unknown is not None for word in words))
+
+
+@pytest.mark.parametrize("settings", [{"end_of_word_suffix": "</w>"}, {"continuing_subword_prefix": ""}])
+def test_other_marks_at_the_ends_of_words(settings: dict[str, str]) -> None:
+    run = trained(count_texts(COURSE), TrainingConfig(vocab_size=80, **settings))
+    text = "This chapter shows tokens"
+    assert found_rows(timeline_of(run, text)) == expected_rows(run, text)
+    grown = timeline_of(run, text, merges=0)
+    assert found_rows(grown) == []
+    grown.grow(len(run.history))
+    assert found_rows(grown) == expected_rows(run, text)
+
+
+words = st.text("abc", min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("end_of_word", ["symbol", "attached"])
+@given(
+    counts=st.dictionaries(words, st.integers(1, 4), min_size=1, max_size=6),
+    texts=st.lists(words | st.just("dab")),
+    special_tokens=st.sampled_from([(), ("[UNK]",)]),
+)
+@example(counts={"bb": 1}, texts=["bab"], special_tokens=())  # the letters of a new token are not side by side
+def test_byte_pair_encoding_is_followed_by_its_merges(
+    end_of_word: EndOfWord, counts: dict[str, int], texts: list[str], special_tokens: tuple[str, ...]
+) -> None:
+    config = TrainingConfig(
+        objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", end_of_word=end_of_word,
+        special_tokens=special_tokens,
+    )  # fmt: skip
+    counted = WordCounts.from_pairs(counts, "none", "whitespace-split")
+    run = trained(counted, config)
+    history = run.history
+    text, steps = " ".join([*texts, *counts]), range(len(history) + 1)
+    tokenizers = [run.tokenizer_at(step) for step in steps]
+    found = [tokenizer.encode(text) for tokenizer in tokenizers]
+    for step, encoding in enumerate(found):
+        expected = bpe_tokenizer(history, counted, step).encode(text)
+        if special_tokens:
+            assert encoding == expected
+        else:  # what is not known is left out, except for the window if nothing of a word is known
+            assert [number for number in encoding.ids if number != NO_ID] == expected.ids
+    text_words = tuple(tokenizers[0].tokenize_words(text))
+    for earlier, tokenizer in pairwise(tokenizers):
+        text_words = tokenizer.retokenized(text_words, earlier)
+        assert list(text_words) == tokenizer.tokenize_words(text)
+    timeline = TextTimeline(run, 0)
+    timeline.set_lines([text])
+    for merges in (len(history) // 2, len(history)):
+        timeline.grow(merges)
+        lengths = [len(encoding) for encoding in found[: merges + 1]]
+        changes = [(step, lengths[step], lengths[step] - lengths[step - 1]) for step in steps[1 : merges + 1]]
+        rows = [(step, tokens, change) for step, _, tokens, change in found_rows(timeline)]
+        assert rows == [change for change in changes if change[2]]
+        assert timeline.rows.start.tokens == lengths[0]
+
+
+@pytest.mark.parametrize("words", ["##a ##a ##b", "# ## ### ####", "##", "a## ##a# ###a", "#a#a ##a#"])
+def test_words_that_hold_the_prefix_itself(words: str) -> None:
+    run = trained(count_texts([words], pre_tokenizer="whitespace-split"), TrainingConfig(vocab_size=60))
+    text = "##a # ## ### ##a# a## b##"
+    grown = timeline_of(run, text, merges=0)
+    assert grown.advance(10)
+    for merges in range(1, len(run.history) + 1):  # one token at a time, with the words known already
+        grown.grow(merges)
+        assert found_rows(grown) == expected_rows(run, text, merges)
+
+
+def test_growing_and_typing_in_any_order_end_the_same(run: Run) -> None:
+    chance = random.Random(5)
+    timeline = timeline_of(run, "", merges=0)
+    words = " ".join(COURSE).split()
+    for merges in range(0, len(run.history) + 1, 3):
+        text = "\n".join(chance.choices(words, k=12))
+        if merges:
+            timeline.grow(merges)
+        timeline.set_lines(text.splitlines(keepends=True))
+        if chance.random() < 0.5:
+            timeline.advance(0)  # a part of it only
+        else:
+            assert found_rows(timeline) == expected_rows(run, text, merges or 0) if merges else True
+    timeline.grow(len(run.history))
+    assert found_rows(timeline) == expected_rows(run, text)
+
+
+def test_only_the_words_that_spell_a_new_token_are_looked_at_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    timeline = timeline_of(run, "chapter shows the Face", merges=12)
+    timeline.advance(10)
+    looked: list[str] = []
+
+    def noting(word: str, *rest: object) -> object:
+        looked.append(word)
+        return word_timeline(word, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("wordpiece_studio.session.live_text.word_timeline", noting)
+    assert run.history[12].token == "chap"
+    timeline.grow(13)
+    timeline.advance(10)
+    assert looked == ["chapter"]
+
+
+def test_a_slice_takes_about_the_time_it_is_given(run: Run) -> None:
+    timeline = timeline_of(run, MANY_WORDS)
+    slices = []
+    is_done = False
+    while not is_done:
+        start = time.thread_time()
+        is_done = timeline.advance(0.002)
+        slices.append(time.thread_time() - start)
+    assert len(slices) > 5
+    assert sorted(slices)[len(slices) // 2] < 0.008
+
+
+def test_the_nearest_steps_and_the_text_at_a_step() -> None:
+    changes = LiveChanges()
+    changes.set_rows(TextChanges((), np.array([3, 9]), np.array([-1, -2]), TextSummary(7, 27, 1)))
+    assert [changes.next_after(step) for step in (0, 3, 9)] == [3, 9, None]
+    assert [changes.previous_before(step) for step in (3, 9, 20)] == [None, 3, 9]
+    assert [changes.summary_at(step).tokens for step in (0, 2, 3, 8, 9, 30)] == [27, 27, 26, 26, 24, 24]
+    assert changes.steps.dtype == np.int64
+
+
+@pytest.fixture
+def model(qtbot: QtBot) -> Iterator[TrainerModel]:
+    model = TrainerModel()
+    yield model
+    model.close()
+
+
+def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel, run: Run) -> None:
+    changes = LiveChanges()
+    finder = ChangesFinder(model, changes)
+    finder.set_lines(["This is the Hugging Face Course."], {})
+    assert not changes.is_known
+    expected = [row[0] for row in expected_rows(run, "This is the Hugging Face Course.")]
+    model.start(count_texts(COURSE), run.config)
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.steps.tolist() == expected)
+    assert changes.is_known
+    finder.set_lines(["chapter"], {})  # short: known at once
+    assert [row.token for row in changes.rows] == [row[1] for row in expected_rows(run, "chapter")]
+    assert changes.is_known
+    model.forget()
+    assert not changes.is_known
+    assert not changes.rows
+
+
+def test_what_is_found_again_to_be_so_is_known_again(
+    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = LiveChanges()
+    finder = ChangesFinder(model, changes)
+    model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.is_known)
+    monkeypatch.setattr("wordpiece_studio.session.live_text._FIRST_SLICE", 0.0)
+    finder.set_lines([" \n"] * 40, {})
+    finder.set_lines([" "], {})
+    qtbot.waitUntil(lambda: changes.is_known)
+    finder.set_lines([" \n" * number for number in range(2, 40)], {})  # takes a moment, and has no words either
+    assert not changes.is_known
+    qtbot.waitUntil(lambda: changes.is_known, timeout=1000)
+
+
+def test_the_finder_takes_a_long_text_in_turns(qtbot: QtBot, model: TrainerModel) -> None:
+    changes = LiveChanges()
+    finder = ChangesFinder(model, changes)
+    model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
+    finder.set_lines([MANY_WORDS], {})
+    assert not changes.is_known
+    qtbot.waitUntil(lambda: changes.is_known)
+    assert changes.summary_at(0).words == 3000
+    assert changes.summary_at(0).unknown > 3
+    assert changes.rows.unknown_word in MANY_WORDS.split()
+    tokenizer = model.tokenizer_at(0)
+    assert isinstance(tokenizer, Tokenizer)
+    assert changes.summary_at(0).tokens == len(tokenizer.encode(MANY_WORDS))

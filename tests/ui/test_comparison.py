@@ -11,7 +11,6 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from tests.ui.test_run_strip import train
-from wordpiece_studio.session.live_changes import ChangesOfRuns
 from wordpiece_studio.session.runs import ComparedStep, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
 from wordpiece_studio.storage.view import Selection
@@ -225,7 +224,7 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
     score, likelihood = compared(two)
     pane.set_text("This chapter shows the tokenization of a course")
     view = pane.changes_view
-    two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
+    two.wait(lambda: not pane.is_stale and len(view.rows.runs) == 2 and pane._changes.is_known)
     expected = []
     for run in (score, likelihood):
         counts = [
@@ -245,7 +244,7 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
     assert rows.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole).startswith(f"Run {letters[0]}, step ")
     qtmodeltester.check(rows)
     window.session.runs.set_compared(likelihood, False)
-    two.wait(lambda: not isinstance(view.rows, ChangesOfRuns))
+    two.wait(lambda: len(view.rows.runs) == 1)
     assert view._table.isColumnHidden(RUN)
 
 
@@ -259,7 +258,7 @@ def test_the_window_rests_while_runs_are_compared(two: Studio, size: tuple[int, 
 
 def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Studio) -> None:
     window, view = two.window, two.window.tokenization_pane.changes_view
-    two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
+    two.wait(lambda: len(view.rows.runs) == 2)
     rows, table = view.model, view._table
     here = [row for row in range(rows.rowCount()) if rows.records.run_of(row).letter == "B"][1]
     two.qtbot.mouseClick(table.viewport(), _LEFT, pos=center_of(table, here))
@@ -281,10 +280,10 @@ def center_of(table: object, row: int) -> QPoint:
 def test_rows_of_the_run_shown_before_are_not_taken_for_those_of_this_one(two: Studio) -> None:
     """They stay until the others are found; a shorter run does not have their steps."""
     window, view = two.window, two.window.tokenization_pane.changes_view
-    two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
+    two.wait(lambda: len(view.rows.runs) == 2)
     rows = window.session.changes.rows
     window.session.runs.show(compared(two)[1])
-    window.session.changes.set_rows(rows, is_known=False, steps=rows.steps)
+    window.session.changes.set_rows(rows, is_known=False)
     assert view.rows is rows
 
 
@@ -309,7 +308,7 @@ def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
     score, _ = compared(two)
     pane.set_text("This chapter shows the tokenization of a course")
     view = pane.changes_view
-    two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
+    two.wait(lambda: not pane.is_stale and len(view.rows.runs) == 2 and pane._changes.is_known)
     known = score.history.vocabulary(25)
     row = next(row for row, each in enumerate(view.rows) if each.token not in known)
     window.model.set_selection(Selection("word", text="course"))
@@ -349,8 +348,8 @@ def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> 
             rate = f"{len(words)} tokens · ({len(words) / 8:.2f}) per word · {words.count('[UNK]')} unknown"
             expected.append(f"{name} · at step {at} · {rate}")
         assert lines.texts[1:] == expected
-        cuts = [[[p.token for p in word.pieces] for word in each.live.lines[0].words] for each in lines._lines]
-        cuts.append([[p.token for p in word.pieces] for word in pane.live.lines[0].words])
+        cuts = [[[p.token for p in word.pieces] for word in each.live[0].words] for each in lines._lines]
+        cuts.append([[p.token for p in word.pieces] for word in pane.live[0].words])
         different = {
             (0, place) for place, words in enumerate(zip(*cuts, strict=True)) if len(set(map(tuple, words))) > 1
         }
@@ -386,7 +385,7 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
 def test_the_changes_of_the_text_are_those_of_the_run_shown_only(fixed: Studio) -> None:
     window, view = fixed.window, fixed.window.tokenization_pane.changes_view
     fixed.wait(lambda: window.session.changes.is_known and len(view.rows) > 0)
-    assert not isinstance(view.rows, ChangesOfRuns)
+    assert len(view.rows.runs) == 1
 
 
 def test_tokens_say_whether_a_bookmarked_step_has_them(fixed: Studio) -> None:

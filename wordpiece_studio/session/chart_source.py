@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.session.live_text import TextChanges
 from wordpiece_studio.session.step_marks import text_of_token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
-    from wordpiece_studio.session.live_changes import LiveChanges
-    from wordpiece_studio.session.live_text import TextSummary
+    from wordpiece_studio.session.live_text import LiveChanges, TextSummary
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
@@ -126,13 +124,6 @@ class ChartSource:
         text = selection.text if selection.kind == "word" else text_of_token(selection, vocabulary)
         token_id = vocabulary.id_of(text)
         return None if token_id is None else SelectedToken(text, token_id, history.birth_step(token_id))
-
-    def live_tokens(self) -> NDArray[np.int64]:
-        """Return the number of tokens of the live text after each step that changed it."""
-        rows = self.changes.rows
-        if isinstance(rows, TextChanges):
-            return rows.tokens
-        return np.array([row.tokens for row in rows], dtype=np.int64)
 
 
 class Curve(NamedTuple):

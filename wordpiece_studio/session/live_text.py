@@ -1,8 +1,8 @@
-"""The live text as lines, each tokenized when first requested, so that only visible lines cost anything.
+"""The live text, whose lines are tokenized when first requested, and the steps that change how it is tokenized.
 
 Long lines are cut into segments that may be tokenized separately: only where no word and no special token spans the
 cut, and where the cut changes nothing beside it: after a space, or, for a pipeline that works character by character,
-after a character that is a word by itself, as ideographs are for BERT. Plain Python: no Qt and no widgets.
+after a character that is a word by itself, as ideographs are for BERT.
 
 The tokens at all steps, and the steps that change them, are found without tokenizing at every step. A step can change a
 word only if it makes a token that occurs inside the word. So the birth steps of all tokens inside a word are looked up,
@@ -10,9 +10,8 @@ and longest match works on these numbers alone: at step k it may use tokens born
 ``##is`` at step 12, "This" can change at the steps 9 and 12 only. Byte pair encoding merges the pairs of a word in the
 order of their steps.
 
-The words of the text are kept, not their positions, in time slices as text and history grow: each word is processed
-once, a new merge affects only the words that contain its token, and what an edit removes or adds is subtracted or
-added.
+Each word is processed once, in time slices, while training runs too; a new merge affects only the words that contain
+its token. There are no widgets here.
 """
 
 from __future__ import annotations
@@ -21,27 +20,29 @@ import re
 import string
 import time
 from bisect import bisect_right
-from collections import Counter, deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, overload
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
+from PySide6.QtCore import QObject, Qt, Signal
 
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.view_text import TextUnit, length_in
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
 
 if TYPE_CHECKING:
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord, Tokenizer
-
-    _Steps = tuple[Normalizer, PreTokenizer, frozenset[str]]
     from numpy.typing import NDArray
 
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord, Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.training.history import MergeHistory
 
 _LONG_LINE = 1000
 _LINE = re.compile(r"[^\n]*\n?")
@@ -61,6 +62,7 @@ def cut_lines(text: str, segment: re.Pattern[str] | None) -> list[str]:
     return [each for line in lines for each in (segment.findall(line) if len(line) > _LONG_LINE else [line])]
 
 
+@lru_cache(maxsize=8)
 def segment_pattern(pipeline: Pipeline, special_tokens: frozenset[str] = frozenset()) -> re.Pattern[str] | None:
     r"""Return a pattern of the segments of a line, about 1,000 characters each; None if lines must stay whole.
 
@@ -95,364 +97,112 @@ def _is_a_word(character: str, pipeline: Pipeline) -> bool:
 
 _MOST_KEPT = 5000
 """How many lines beyond those of the text stay cached: what was undone or deleted may come back."""
-
 _EARLIER = 2
 """Tokenizers whose words stay cached, beside the one used: that of another step, and of a run shown in turn."""
 
 _Words = tuple["TokenizedWord", ...]
-_Known = dict[str, _Words]
-"""Words by the text of their line."""
 
 
-class LiveLine:
-    """A line of the text, or a segment of about a thousand characters of a longer line where the words allow it.
+class LiveLine(NamedTuple):
+    """A line of the text with its line end, or a segment of a longer line.
 
-    Attributes
-    ----------
-    text
-        The line with its line end.
-    start
-        Code points before it.
+    `start`: code points before it, from where offsets of pieces count. `words`: the same object while they are equal.
     """
 
-    __slots__ = ("_lines", "start", "text")
-
-    def __init__(self, text: str, start: int, lines: LiveLines) -> None:
-        self.text = text
-        self.start = start
-        self._lines = lines
-
-    @property
-    def words(self) -> _Words:
-        """Its words, tokenized on first access; the offsets of their pieces count from `start`.
-
-        Unchanged lines keep the very same tuple.
-        """
-        return self._lines.words_of(self.text)
+    text: str
+    start: int
+    words: _Words
 
 
-class LiveLines(Sequence[LiveLine]):
-    """The lines of a text under one tokenizer, each created on demand. Immutable.
+class LiveText:
+    """The lines of a text under one tokenizer, each tokenized when first requested; without one there are no lines.
 
-    Parameters
-    ----------
-    texts, starts
-        The text of each line, and the number of code points before it.
-    known
-        The words of lines; those of further lines are added.
-    earlier
-        Other tokenizers that find the same words, which need not be found again, with what is known of them.
+    Immutable. `before`: an earlier text, or another tokenizer; what is known of it is not found again.
     """
 
-    def __init__(
-        self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: _Known,
-        earlier: Sequence[tuple[Tokenizer, _Known]] = (),
-    ) -> None:  # fmt: skip
-        self.texts = texts
-        self._starts = starts
-        self._tokenizer = tokenizer
-        self._known = known
-        self._earlier = earlier
+    def __init__(self, text: str = "", tokenizer: Tokenizer | None = None, before: LiveText | None = None) -> None:
+        self.text, self.tokenizer = text, tokenizer
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        self.known: dict[Tokenizer, dict[str, _Words]] = {}  # words by their line; the latest tokenizer first
+        self.pipeline: tuple[Normalizer, PreTokenizer, frozenset[str]] | None = None
+        self._unit_starts: tuple[TextUnit, list[int]] | None = None
+        if tokenizer is None:
+            return
+        special_tokens = frozenset(token.content for token in tokenizer.vocabulary.added_tokens)
+        self.pipeline = tokenizer.normalizer, tokenizer.pre_tokenizer, special_tokens
+        if before is None or before.pipeline != self.pipeline:
+            before = LiveText()  # other tokenizers found other words
+        if before.texts and before.text == text:
+            self.texts, self.starts = before.texts, before.starts
+        else:
+            self.texts = cut_lines(text, segment_pattern(Pipeline(*self.pipeline[:2]), special_tokens))
+            self.starts = list(accumulate(map(len, self.texts), initial=0))[:-1]
+        earlier = [(other, words) for other, words in before.known.items() if other is not tokenizer]
+        self.known = {tokenizer: before.known.get(tokenizer, {}), **dict(earlier[:_EARLIER])}
+
+    def updated(self, text: str, tokenizer: Tokenizer | None) -> LiveText:
+        """Return another text or other tokens; the same object if they are not."""
+        return self if text == self.text and tokenizer is self.tokenizer else LiveText(text, tokenizer, self)
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    @overload
-    def __getitem__(self, index: int) -> LiveLine: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[LiveLine]: ...
-    def __getitem__(self, index: int | slice) -> LiveLine | list[LiveLine]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        return LiveLine(self.texts[index], self._starts[index], self)
+    def __getitem__(self, index: int) -> LiveLine:
+        return LiveLine(self.texts[index], self.starts[index], self._words_of(self.texts[index]))
+
+    def __iter__(self) -> Iterator[LiveLine]:
+        return map(self.__getitem__, range(len(self)))
 
     def word_at(self, line: int, word: int) -> TokenizedWord | None:
         words = self[line].words if line < len(self) else ()
         return words[word] if word < len(words) else None
 
-    def words_of(self, line: str) -> _Words:
-        words = self._known.get(line)
-        if words is None:
-            words = self._words_of(line, self._tokenizer) if self._tokenizer is not None else ()
-            if len(self._known) > _MOST_KEPT + len(self.texts):
-                self._known.clear()
-            self._known[line] = words
-        return words
-
-    def _words_of(self, line: str, tokenizer: Tokenizer) -> _Words:
-        for earlier, known in self._earlier:
-            if (words := known.get(line)) is not None:
-                return tokenizer.retokenized(words, earlier)
-        return tuple(tokenizer.tokenize_words(line))
-
-
-class LiveText:
-    """A text and its tokens under one tokenizer at a time; without one (None), there are no lines."""
-
-    def __init__(self, text: str = "") -> None:
-        self.text = text
-        self.tokenizer: Tokenizer | None = None
-        self._known: dict[Tokenizer, _Known] = {}  # the latest tokenizer last
-        self._lines: LiveLines | None = None
-        self._texts: list[str] = []
-        self._starts: list[int] = []
-        self._cut_text: str | None = None
-        self._steps: _Steps | None = None  # for which it was cut
-        self._segment: re.Pattern[str] | None = None
-        self._unit_starts: tuple[TextUnit, list[int]] | None = None
-
-    def set_text(self, text: str) -> None:
-        if text != self.text:
-            self.text = text
-            self._lines = None
-
-    def set_tokenizer(self, tokenizer: Tokenizer | None) -> None:
-        if tokenizer is not self.tokenizer:
-            self.tokenizer, self._lines = tokenizer, None
-
-    @property
-    def lines(self) -> LiveLines:
-        """The lines; the same object until the text or the tokenizer changes."""
-        if self._lines is None:
-            self._lines = self._cut_for(self.tokenizer)
-        return self._lines
-
-    @property
-    def line_texts(self) -> list[str]:
-        return self._texts if self.lines else []
-
     def line_at(self, position: int) -> int:
         """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
-        return max(min(bisect_right(self._starts, position) - 1, len(self.lines) - 1), 0)
+        return max(min(bisect_right(self.starts, position) - 1, len(self) - 1), 0)
 
     def offsets_in(self, unit: TextUnit, line: LiveLine, start: int, end: int) -> tuple[int, int]:
         """Return the offsets in the text, in `unit`, of a range in a line given in code points from its start."""
         if unit == "characters":
             return line.start + start, line.start + end
         if self._unit_starts is None or self._unit_starts[0] != unit:
-            lengths = (length_in(unit, text) for text in self.line_texts)
+            lengths = (length_in(unit, text) for text in self.texts)
             self._unit_starts = (unit, list(accumulate(lengths, initial=0)))
         before = self._unit_starts[1][self.line_at(line.start)] + length_in(unit, line.text[:start])
         return before, before + length_in(unit, line.text[start:end])
 
     def tokens(self) -> list[str]:
         """Return all tokens in text order; slow for a long text."""
-        return [piece.token for line in self.lines for word in line.words for piece in word.pieces]
+        return [piece.token for line in self for word in line.words for piece in word.pieces]
 
-    def _cut_for(self, tokenizer: Tokenizer | None) -> LiveLines:
-        if tokenizer is None:
-            self._texts, self._starts, self._cut_text = [], [], None
-            return LiveLines((), (), None, {})
-        special_tokens = frozenset(token.content for token in tokenizer.vocabulary.added_tokens)
-        steps = tokenizer.normalizer, tokenizer.pre_tokenizer, special_tokens
-        if steps != self._steps:
-            self._steps, self._segment = steps, segment_pattern(Pipeline(*steps[:2]), special_tokens)
-            self._known, self._cut_text = {}, None  # earlier tokenizers found other words
-        if self.text != self._cut_text:
-            self._texts = cut_lines(self.text, self._segment)
-            self._starts = list(accumulate(map(len, self._texts), initial=0))[:-1]
-            self._cut_text, self._unit_starts = self.text, None
-        known = self._known.pop(tokenizer, {})
-        earlier = list(self._known.items())[-_EARLIER:]
-        self._known = {**dict(earlier), tokenizer: known}
-        return LiveLines(self._texts, self._starts, tokenizer, known, earlier[::-1])
+    def _words_of(self, line: str) -> _Words:
+        (tokenizer, known), *earlier = self.known.items()
+        if line not in known:
+            found = next(((words[line], other) for other, words in earlier if line in words), None)
+            if len(known) > _MOST_KEPT + len(self.texts):
+                known.clear()
+            known[line] = tokenizer.retokenized(*found) if found else tuple(tokenizer.tokenize_words(line))
+        return known[line]
 
 
-_AT_ONCE = 16
-"""How many small tasks are done between two checks of the clock."""
 _BREAK = "\n"
+_ADDED = ""
+"""In place of the word of an added token."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextSummary:
     """Number of words, of tokens, and of unknown words."""
 
-    words: int
-    tokens: int
-    unknown: int
+    words: int = 0
+    tokens: int = 0
+    unknown: int = 0
 
     @property
     def fertility(self) -> float:
         """Tokens per word; 0 for a text without words."""
         return self.tokens / self.words if self.words else 0.0
-
-
-class TextTimeline:
-    """The words of a text and the steps that change them.
-
-    Parameters
-    ----------
-    history, merges
-        The history, of which the first `merges` merges are used.
-    tokenizer
-        Any tokenizer of that history; it determines how a text is split into words.
-    """
-
-    def __init__(self, history: MergeHistory, merges: int, tokenizer: Tokenizer) -> None:
-        self._history = history
-        self._tokenizer = tokenizer
-        self._births = [0] * history.vocabulary_size(0)
-        self.merges = 0  # how many are taken into account
-        self._searched = 0  # tokens, by id, that were searched for in the words
-        self._lines: Counter[str] = Counter()
-        self._new_lines: deque[tuple[str, int]] = deque()  # each with the change of its count
-        self._counts: Counter[str] = Counter()
-        self._special = 0
-        self._known: dict[str, WordTimeline] = {}
-        self._waiting: dict[str, None] = {}  # words to process, in order
-        self._at: dict[int, list[int]] = {}  # step: how many words it changes, and by how many tokens in all
-        self._words = self._tokens_at_start = 0
-        self._unknown: Counter[str] = Counter()
-        self._spelled: tuple[str, list[int], list[str]] | None = None
-        self.grow(merges)
-        self._searched = len(self._births)  # there are no words yet that they could affect
-
-    def set_lines(self, lines: Sequence[str]) -> None:
-        """Set the text, given as lines or segments of lines that may be tokenized separately."""
-        lines_now = Counter(lines)
-        changed = [(line, count - self._lines[line]) for line, count in lines_now.items() if count != self._lines[line]]
-        changed += [(line, -count) for line, count in self._lines.items() if line not in lines_now]
-        self._lines = lines_now
-        self._new_lines += changed
-
-    def grow(self, merges: int) -> None:
-        """Take the first `merges` merges of the history into account."""
-        is_new = self._history.column("is_new")[self.merges : merges]
-        if isinstance(self._tokenizer, TokenizerByMerges):
-            self._history.pair_steps()
-            has_unknown = self._tokenizer.unk_token in self._tokenizer.vocabulary  # else symbols are left out of words
-            if not (has_unknown and is_new.all()):  # then no new token tells which words change
-                self._waiting.update(dict.fromkeys(self._known))
-        self._births += (np.flatnonzero(is_new) + self.merges + 1).tolist()
-        self.merges = merges
-
-    @property
-    def is_done(self) -> bool:
-        return not self._new_lines and not self._waiting and self._searched == len(self._births)
-
-    def advance(self, seconds: float) -> bool:
-        """Work for about that long; return whether all work is done."""
-        end = time.perf_counter() + seconds
-        while not self.is_done:
-            if self._new_lines:
-                self._take_line(*self._new_lines.popleft())
-            elif self._searched < len(self._births):
-                self._search_tokens()
-            else:
-                self._process_words()
-            if time.perf_counter() > end:
-                break
-        return self.is_done
-
-    # Results.
-
-    def rows(self) -> TextChanges:
-        """Return the steps that change the text, as far as they are known."""
-        steps = np.fromiter(self._at, dtype=np.int64, count=len(self._at))
-        changes = np.fromiter((change for _, change in self._at.values()), dtype=np.int64, count=len(self._at))
-        order = np.argsort(steps)
-        return TextChanges(self._history, steps[order], changes[order], self.start.tokens)
-
-    @property
-    def start(self) -> TextSummary:
-        """The text at step 0; the numbers of words and unknown words are the same at every step."""
-        words = self._words + self._special
-        return TextSummary(words, self._tokens_at_start + self._special, self._unknown.total())
-
-    def unknown_words(self, limit: int) -> list[str]:
-        """Return some of the distinct unknown words, at most `limit`."""
-        return [word for word, _ in zip(self._unknown, range(limit), strict=False)]
-
-    # The work.
-
-    def _take_line(self, line: str, times: int) -> None:
-        for word, is_special in self._tokenizer.split(line):
-            if is_special:
-                self._special += times
-            else:
-                self._count(word, times)
-
-    def _count(self, word: str, times: int) -> None:
-        count = self._counts[word] = self._counts[word] + times
-        if word in self._known:
-            self._add(word, times)
-        if count:
-            if word not in self._known:
-                self._waiting[word] = None
-            return
-        del self._counts[word]
-        self._known.pop(word, None)
-        self._waiting.pop(word, None)
-        self._spelled = None
-
-    def _add(self, word: str, times: int) -> None:
-        """Count `times` more (or fewer) of a known word."""
-        timeline = self._known[word]
-        self._words += times
-        self._tokens_at_start += timeline.tokens_at_start * times
-        if timeline.is_unknown:
-            self._unknown[word] += times
-            if not self._unknown[word]:
-                del self._unknown[word]
-        for step, change in zip(timeline.steps, timeline.changes, strict=True):
-            entry = self._at.setdefault(step, [0, 0])
-            entry[0] += times
-            entry[1] += change * times
-            if not entry[0]:
-                del self._at[step]
-
-    def _process_words(self) -> None:
-        vocabulary = self._history.vocabulary(self.merges)
-        for word in [word for word, _ in zip(self._waiting, range(_AT_ONCE), strict=False)]:
-            del self._waiting[word]
-            timeline = self._timeline_of(word, vocabulary)
-            if word not in self._known:
-                self._spelled = None
-            elif timeline == self._known[word]:
-                continue
-            else:
-                self._add(word, -self._counts[word])
-            self._known[word] = timeline
-            self._add(word, self._counts[word])
-
-    def _timeline_of(self, word: str, vocabulary: Vocabulary) -> WordTimeline:
-        if not self._tokenizer.can_explain:
-            tokens = [token for token, _, _ in self._tokenizer.spans(word) or ()]
-            return WordTimeline(max(len(tokens), 1), (), (), is_unknown=vocabulary.unk_token in tokens or not tokens)
-        if not isinstance(self._tokenizer, TokenizerByMerges):
-            return word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
-        symbols, merged = self._tokenizer.changing_steps(word, self.merges)
-        times = Counter(merged)
-        return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown=not symbols)
-
-    def _search_tokens(self) -> None:
-        """Find the words that contain one of the next new tokens, and queue them for processing."""
-        joined, starts, words = self._joined()
-        prefix = self._tokenizer.vocabulary.continuing_subword_prefix
-        suffix = self._tokenizer.vocabulary.end_of_word_suffix or ""
-        for token_id in range(self._searched, min(self._searched + _AT_ONCE, len(self._births))):
-            token = self._history.token(token_id).removesuffix(suffix)
-            # A token that is just the prefix occurs only where a word begins with these very characters.
-            letters = token.removeprefix(prefix) if token.startswith(prefix) else ""
-            letters = letters or _BREAK + token
-            place = joined.find(letters)
-            while place >= 0:
-                index = bisect_right(starts, place) - 1
-                self._waiting[words[index]] = None
-                place = joined.find(letters, starts[index + 1])
-            self._searched = token_id + 1
-
-    def _joined(self) -> tuple[str, list[int], list[str]]:
-        """Return the known words joined, each after a break; the start of each; and the words."""
-        if self._spelled is None:
-            words = list(self._known)
-            starts = list(accumulate((len(word) + 1 for word in words), initial=0))
-            self._spelled = ("".join(_BREAK + word for word in words), starts, words)
-        return self._spelled
-
-
-_Fits = list[list[tuple[int, int]]]
-"""For each position in a word, the (end, birth step) of the tokens that fit there, longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,32 +217,63 @@ class TextChange:
     right: str = ""
 
 
-class TextChanges(Sequence[TextChange]):
-    """Rows over two columns, each created on demand.
+_NO_STEPS = np.empty(0, dtype=np.int64)
 
-    Parameters
-    ----------
-    history
-        The merges that they come from.
-    steps, changes
-        int64, shape (n,): the steps, ascending, and by how many tokens each changes the text.
-    before
-        The number of tokens before the first step.
+
+class TextChanges(Sequence[TextChange]):
+    """The steps that change a text, in one run or in several; each row is created on demand.
 
     Attributes
     ----------
-    tokens
-        int64, shape (n,): the number of tokens after each step.
+    runs
+        The runs.
+    steps, changes, tokens
+        The step of each row, of its run; by how many tokens it changes the text, and how many there are then: int64,
+        shape (n_rows,).
+    places
+        To which of the runs each row belongs: int64, shape (n_rows,).
+    start
+        The text at step 0; the numbers of words and unknown words are the same at every step.
+    unknown_word
+        One of the unknown words, if there are any.
     """
 
     def __init__(
-        self, history: MergeHistory, steps: NDArray[np.int64], changes: NDArray[np.int64], before: int
+        self,
+        runs: tuple[Run, ...] = (),
+        steps: NDArray[np.int64] = _NO_STEPS,
+        changes: NDArray[np.int64] = _NO_STEPS,
+        start: TextSummary = TextSummary(),
+        unknown_word: str = "",
     ) -> None:
-        self.history = history
-        self.steps = steps
-        self.changes = changes
-        self.tokens = np.cumsum(changes) + before
+        self.runs, self.steps, self.changes, self.start, self.unknown_word = runs, steps, changes, start, unknown_word
+        self.tokens = np.cumsum(changes) + start.tokens
+        self.places = np.zeros(len(steps), dtype=np.int64)
         self._made: dict[int, TextChange] = {}  # those of the rows in view are asked for again and again
+
+    @classmethod
+    def of_runs(cls, found: Mapping[Run, TextChanges]) -> TextChanges:
+        """Return the rows of several runs in the order of their vocabulary sizes."""
+        places = np.repeat(np.arange(len(found)), [len(rows) for rows in found.values()])
+        sizes = [run.history.vocabulary_sizes()[rows.steps - 1] for run, rows in found.items()]
+        order = np.lexsort((places, np.concatenate(sizes)))
+        whole = cls(tuple(found))
+        whole.places = places[order]
+        whole.steps, whole.changes, whole.tokens = (
+            np.concatenate(parts)[order]
+            for parts in zip(*((rows.steps, rows.changes, rows.tokens) for rows in found.values()), strict=True)
+        )
+        return whole
+
+    def run_of(self, row: int) -> Run:
+        return self.runs[int(self.places[row])]
+
+    def says_same(self, other: TextChanges) -> bool:
+        return (
+            (self.runs, self.start, self.unknown_word) == (other.runs, other.start, other.unknown_word)
+            and np.array_equal(self.steps, other.steps)
+            and np.array_equal(self.changes, other.changes)
+        )
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -507,10 +288,137 @@ class TextChanges(Sequence[TextChange]):
         made = self._made.get(index)
         if made is None:
             step = int(self.steps[index])
-            merge = self.history[step - 1]
+            merge = self.run_of(index).history[step - 1]
             tokens, change = int(self.tokens[index]), int(self.changes[index])
             made = self._made[index] = TextChange(step, merge.token, tokens, change, merge.left, merge.right)
         return made
+
+
+class TextTimeline:
+    """Finds the steps of a run that change a text, of which the first `merges` are used, in slices of time."""
+
+    def __init__(self, run: Run, merges: int) -> None:
+        self._run = run
+        self.library = run.library  # which may run the tokenizer
+        self._tokenizer = run.tokenizer_at(0)  # any would do: they split a text into the same words
+        self._births = [0] * run.history.vocabulary_size(0)
+        self._lines: Sequence[str] = ()
+        self._splits: dict[str, list[str]] = {}  # the words of lines
+        self._are_counted = False
+        self._counts: Counter[str] = Counter()
+        self._known: dict[str, WordTimeline] = {}
+        self._changed: set[str] = set()  # words to look at again
+        self.merges = 0
+        self.grow(merges)
+        self._searched = len(self._births)  # tokens, by id; there are no words yet that they could be in
+        self._begin()
+
+    def set_lines(self, lines: Sequence[str]) -> None:
+        """Set the text, given as lines or segments of lines that may be tokenized separately."""
+        if lines != self._lines:
+            self._lines, self._are_counted = lines, False
+            self._begin()
+
+    def grow(self, merges: int) -> None:
+        """Take the first `merges` merges of the history into account."""
+        if merges <= self.merges:
+            return
+        history = self._run.history
+        is_new = history.column("is_new")[self.merges : merges]
+        if isinstance(self._tokenizer, TokenizerByMerges):
+            history.pair_steps()
+            has_unknown = self._tokenizer.unk_token in self._tokenizer.vocabulary  # else symbols are left out of words
+            if not (has_unknown and is_new.all()):  # then no new token tells which words change
+                self._changed.update(self._known)
+        self._births += (np.flatnonzero(is_new) + self.merges + 1).tolist()
+        self.merges = merges
+        self._begin()
+
+    def advance(self, seconds: float) -> bool:
+        """Work for about that long; return whether all work is done."""
+        end = time.perf_counter() + seconds
+        for _ in self._work:
+            if time.perf_counter() > end:
+                return False
+        self.is_done = True
+        return True
+
+    @property
+    def rows(self) -> TextChanges:
+        """The steps that change the text, as far as they are known."""
+        found = [(word, self._known[word], count) for word, count in self._counts.items() if word in self._known]
+        counts = np.array([count for _, _, count in found], dtype=np.int64)
+        steps = np.fromiter(chain.from_iterable(timeline.steps for _, timeline, _ in found), dtype=np.int64)
+        changes = np.fromiter(chain.from_iterable(timeline.changes for _, timeline, _ in found), dtype=np.int64)
+        lengths = np.array([len(timeline.steps) for _, timeline, _ in found], dtype=np.int64)
+        changes *= np.repeat(counts, lengths)
+        steps, places = np.unique(steps, return_inverse=True)
+        unknown = {word: count for word, timeline, count in found if timeline.is_unknown}
+        tokens = sum(timeline.tokens_at_start * count for _, timeline, count in found)
+        start = TextSummary(int(counts.sum()), tokens, sum(unknown.values()))
+        changes = np.bincount(places, changes, len(steps)).astype(np.int64)
+        return TextChanges((self._run,), steps, changes, start, next(iter(unknown), ""))
+
+    def _begin(self) -> None:
+        """Begin the work anew; what has been found is not found again."""
+        self._work, self.is_done = self._find(), False
+
+    def _find(self) -> Iterator[None]:
+        """Do the work in small pieces."""
+        yield from self._search_new_tokens()
+        if not self._are_counted:
+            for line in self._lines:
+                if line not in self._splits:
+                    split = self._tokenizer.split(line)
+                    self._splits[line] = [_ADDED if is_added else word for word, is_added in split]
+                    yield
+            self._counts = Counter(chain.from_iterable(self._splits[line] for line in self._lines))
+            self._are_counted = True
+        vocabulary = self._run.history.vocabulary(self.merges)
+        for word in self._counts:
+            if word not in self._known or word in self._changed:
+                self._known[word] = self._timeline_of(word, vocabulary)
+                self._changed.discard(word)
+                yield
+        self._splits = {line: self._splits[line] for line in self._lines}
+        self._known = {word: self._known[word] for word in self._counts}
+        self._changed.clear()
+
+    def _search_new_tokens(self) -> Iterator[None]:
+        """Note the words that contain one."""
+        words = list(self._known)
+        starts = list(accumulate((len(word) + 1 for word in words), initial=0))
+        joined = "".join(_BREAK + word for word in words)
+        prefix = self._tokenizer.vocabulary.continuing_subword_prefix
+        suffix = self._tokenizer.vocabulary.end_of_word_suffix or ""
+        while self._searched < len(self._births):
+            token = self._run.history.token(self._searched).removesuffix(suffix)
+            # A token that is just the prefix occurs only where a word begins with these very characters.
+            letters = token.removeprefix(prefix) if token.startswith(prefix) else ""
+            letters = letters or _BREAK + token
+            place = joined.find(letters)
+            while place >= 0:
+                index = bisect_right(starts, place) - 1
+                self._changed.add(words[index])
+                place = joined.find(letters, starts[index + 1])
+            self._searched += 1
+            yield
+
+    def _timeline_of(self, word: str, vocabulary: Vocabulary) -> WordTimeline:
+        if word == _ADDED:
+            return WordTimeline(1, (), ())
+        if not self._tokenizer.can_explain:
+            tokens = [token for token, _, _ in self._tokenizer.spans(word) or ()]
+            return WordTimeline(max(len(tokens), 1), (), (), is_unknown=vocabulary.unk_token in tokens or not tokens)
+        if not isinstance(self._tokenizer, TokenizerByMerges):
+            return word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
+        symbols, merged = self._tokenizer.changing_steps(word, self.merges)
+        times = Counter(merged)
+        return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown=not symbols)
+
+
+_Fits = list[list[tuple[int, int]]]
+"""For each position in a word, the (end, birth step) of the tokens that fit there, longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -580,3 +488,147 @@ def _ends(fits: _Fits, step: int) -> list[int] | None:
         else:
             return None
     return ends
+
+
+class LiveChanges(QObject):
+    """The steps that change the live text, for all panes; `ChangesFinder` finds them.
+
+    Attributes
+    ----------
+    rows
+        The steps that change the text in the run that is shown, and the numbers of its words and tokens.
+    others
+        The same for the runs compared with it, once all of them are known.
+    is_known
+        Whether `rows` are complete; False during the search.
+    is_late
+        Whether the search takes long, so that `rows` are shown although there are more.
+
+    Signals
+    -------
+    changed()
+        Any of them has changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows = TextChanges()
+        self.others: dict[Run, TextChanges] = {}
+        self.is_known = self.is_late = False
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        return self.rows.steps
+
+    def set_rows(self, rows: TextChanges, *, is_known: bool = True, is_late: bool = False) -> None:
+        is_same = (is_known, is_late) == (self.is_known, self.is_late) and rows.says_same(self.rows)
+        if not is_same:
+            self.rows, self.is_known, self.is_late = rows, is_known, is_late
+            self.changed.emit()
+
+    def set_others(self, others: dict[Run, TextChanges]) -> None:
+        self.others = others
+        self.changed.emit()
+
+    def summary_at(self, step: int) -> TextSummary:
+        """Return how many words, tokens and unknown words the text has at a step; reliable if `is_known`."""
+        past = int(np.searchsorted(self.steps, step, side="right"))
+        start = self.rows.start
+        return replace(start, tokens=int(self.rows.tokens[past - 1])) if past else start
+
+    def next_after(self, step: int) -> int | None:
+        index = int(np.searchsorted(self.steps, step, side="right"))
+        return int(self.steps[index]) if index < len(self.steps) else None
+
+    def previous_before(self, step: int) -> int | None:
+        index = int(np.searchsorted(self.steps, step, side="left")) - 1
+        return int(self.steps[index]) if index >= 0 else None
+
+
+_FIRST_SLICE, _SLICE = 0.008, 0.004
+"""Seconds of work done at once, so that a short text never waits, and in each slice afterwards."""
+_PAUSE_MS = 4
+_GROWTH_MS = 50
+_LONGEST_WAIT = 0.25
+"""Seconds after which an incomplete result is published."""
+
+
+class ChangesFinder(QObject):
+    """Finds the changes for a text and the run of `model`, and for compared runs, and puts them in `changes`."""
+
+    def __init__(self, model: TrainerModel, changes: LiveChanges, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._changes = changes
+        self._lines: Sequence[str] = ()
+        self._timelines: dict[Run, TextTimeline] = {}
+        self._due = 0.0  # when what is found is published even if there is more
+        self._timer = single_shot(self, self._work)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        model.run_reset.connect(self._begin)
+        model.merges_appended.connect(self._work_later)
+        self._begin()
+
+    def set_lines(self, lines: Sequence[str], compared: Mapping[Run, Sequence[str]]) -> None:
+        """Set the text, as lines or segments that the run shown, and each compared one, may tokenize separately."""
+        self._lines = lines
+        wanted = dict(compared) if self._model.run is None else {**compared, self._model.run: lines}
+        self._timelines = {run: self._timeline_of(run, text) for run, text in wanted.items()}
+        self._work(_FIRST_SLICE)
+
+    def _begin(self) -> None:
+        run = self._model.run
+        self._due = time.monotonic() + _LONGEST_WAIT
+        self._timelines = {each: timeline for each, timeline in self._timelines.items() if each.is_compared}
+        if run is not None:
+            self._changes.others.pop(run, None)
+            self._timelines[run] = self._timeline_of(run, self._lines)
+        self._changes.set_rows(TextChanges(), is_known=False)
+        self._work_later()  # when the merges of the run are announced
+
+    def _timeline_of(self, run: Run, lines: Sequence[str]) -> TextTimeline:
+        timeline = self._timelines.get(run)
+        if timeline is None or timeline.library is not run.library:  # it has been loaded meanwhile
+            timeline = TextTimeline(run, self._merges_of(run))
+        timeline.set_lines(lines)
+        return timeline
+
+    def _merges_of(self, run: Run) -> int:
+        return self._model.merge_count if run is self._model.run else len(run.history)
+
+    def _work_later(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start(_GROWTH_MS)
+
+    def _work(self, seconds: float = _SLICE) -> None:
+        """Work for about that long, publish what is found, and go on later if there is more."""
+        for run, timeline in self._timelines.items():
+            if timeline.is_done:
+                timeline.grow(self._merges_of(run))
+        waiting = [timeline for timeline in self._timelines.values() if not timeline.is_done]
+        for timeline in waiting:
+            timeline.advance(seconds / len(waiting))
+        shown = self._model.run
+        self._publish(None if shown is None else self._timelines.get(shown), waiting)
+        others = {run: timeline for run, timeline in self._timelines.items() if run is not shown}
+        if others.keys() != self._changes.others.keys() or any(each in waiting for each in others.values()):
+            if all(timeline.is_done for timeline in others.values()):
+                self._changes.set_others({run: timeline.rows for run, timeline in others.items()})
+        if not all(timeline.is_done for timeline in waiting):
+            self._timer.start(_PAUSE_MS)
+        elif any(timeline.merges < self._merges_of(run) for run, timeline in self._timelines.items()):
+            self._work_later()
+
+    def _publish(self, shown: TextTimeline | None, waiting: Sequence[TextTimeline]) -> None:
+        changes, now = self._changes, time.monotonic()
+        if shown is None or (changes.is_known and shown not in waiting):
+            return
+        if changes.is_known:
+            self._due = now + _LONGEST_WAIT
+        if shown.is_done or now > self._due:
+            changes.set_rows(shown.rows, is_known=shown.is_done, is_late=not shown.is_done)
+            self._due = now + _LONGEST_WAIT
+        elif changes.is_known:  # the old result stays until there is a better one
+            changes.set_rows(changes.rows, is_known=False)

@@ -24,7 +24,7 @@ from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
 from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.library_job import trained_by_library
-from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs, overlaps
 from wordpiece_studio.session.step_marks import Player, StepMarks

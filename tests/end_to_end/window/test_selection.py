@@ -64,7 +64,7 @@ def test_from_a_chip(everywhere: Driver) -> None:
     if not everywhere.window.tokenization_pane.isVisible():
         pytest.skip("this layout shows no chips")
     everywhere.click_chip(ChipPlace(0, 4, 0))
-    token = everywhere.window.tokenization_pane.live.lines[0].words[4].pieces[0].token
+    token = everywhere.window.tokenization_pane.live[0].words[4].pieces[0].token
     assert_all_panes_look_at(everywhere, Selection("token", text=token))
 
 

@@ -29,7 +29,7 @@ def test_why_here_on_a_boundary_shows_the_ladder(driver: Driver) -> None:
 def test_why_here_on_a_chip_says_when_its_token_was_born(driver: Driver) -> None:
     driver.press("Alt+End")
     pane = driver.window.tokenization_pane
-    born = pane.live.lines[0].words[_HUGGING].pieces[0].token
+    born = pane.live[0].words[_HUGGING].pieces[0].token
     driver.click_chip(ChipPlace(0, _HUGGING, 0))
     step = [merge.token for merge in driver.model.history].index(born) + 1
     assert pane.why.rows[-1][0] == born

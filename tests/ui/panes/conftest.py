@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_text import LiveChanges, TextChanges, TextSummary
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
@@ -97,6 +98,12 @@ class Bench:
             part.close()
             part.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def changes_at(*changes: tuple[int, int], start: TextSummary | None = None) -> TextChanges:
+    """Return changes of a text, each given by its step and by how many tokens there are more."""
+    steps, by = np.array(changes, dtype=np.int64).reshape(-1, 2).T
+    return TextChanges((), steps, by, start or TextSummary())
 
 
 def has_more_to_do(part: QWidget) -> bool:

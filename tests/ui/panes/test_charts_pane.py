@@ -17,13 +17,13 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 
 from tests.sampling import some_pairs
 from tests.ui.color_vision import contrast
+from tests.ui.panes.conftest import changes_at
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.metrics import symbols_at
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.held_out_judging import HeldOutFigure
-from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.live_text import TextChange, TextSummary
+from wordpiece_studio.session.live_text import LiveChanges, TextSummary
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -177,8 +177,7 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     chart = charts.choose(FERTILITY)
     assert chart.readout == "After merge 12: 4.333 tokens per word in the corpus"  # 156 symbols, 36 words
     assert charts.model.history.input.weights.sum() == 36
-    rows = [TextChange(3, "x", 24), TextChange(14, "y", 20)]
-    charts.changes.set_rows(rows, start=TextSummary(words=8, tokens=26, unknown=0))
+    charts.changes.set_rows(changes_at((3, -2), (14, -4), start=TextSummary(words=8, tokens=26)))
     charts.bench.wait(lambda: chart.readout.endswith(", 3 in the live text"))
     x, y, _ = curves(chart)[1]
     assert (x[0], y[0], x[-1], y[-1]) == (0, 26 / 8, 25, 20 / 8)
@@ -189,7 +188,7 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     assert chart.drawing.y.range[1] > 5.25
     charts.bench.seek(25)
     assert chart.readout.endswith(", 2.500 in the live text, 5.250 in held-out text")
-    charts.changes.set_rows([], start=TextSummary(words=0, tokens=0, unknown=0))
+    charts.changes.set_rows(changes_at())
     charts.bench.wait(lambda: chart.readout.endswith(" tokens per word in the corpus, 5.250 in held-out text"))
     charts.judging.tell({"score": HeldOutFigure(5.25, 0.5)})
     charts.bench.wait(lambda: chart.readout.endswith(", 5.250 (50.0% unknown) in held-out text"))
@@ -441,7 +440,7 @@ def cut_labels(chart: ChartView) -> list[str]:
 def test_no_label_is_cut_off_at_any_size(bench: Bench, size: tuple[int, int], points: int) -> None:
     bench.train(vocab_size=150)
     charts = Charts(bench, *size)
-    charts.changes.set_rows([TextChange(3, "x", 9)], start=TextSummary(words=2, tokens=10, unknown=0))
+    charts.changes.set_rows(changes_at((3, -1), start=TextSummary(words=2, tokens=10)))
     charts.pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
     charts.usage.tell(len(bench.model.history), list(range(100, 0, -1)))
     cut = {}
@@ -538,7 +537,7 @@ import sys
 from PySide6.QtWidgets import QApplication
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.widgets.theme import Theme
 application = QApplication([])

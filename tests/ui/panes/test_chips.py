@@ -10,10 +10,11 @@ import pytest
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from wordpiece_studio.session.live_text import LiveLines
+from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.text.pipeline import Word
 from wordpiece_studio.tokenizer.encoding import UnknownReason
-from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
+from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 from wordpiece_studio.ui.panes.tokenization import live_chips
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, Inserted, LiveChips, kept_place
 from wordpiece_studio.ui.widgets.chip_area import FlowSpacing, lay_out
@@ -37,11 +38,18 @@ def line(*words: str) -> Words:
     return tuple(TokenizedWord(None, each, None) for each in pieces)
 
 
-def text(*lines: Words, repeated: int = 1) -> LiveLines:
+def text(*lines: Words, repeated: int = 1) -> LiveText:
     """Return a text of these lines, each starting where its index says."""
     known = {" ".join("".join(piece.token for piece in word.pieces) for word in words): words for words in lines}
-    texts = list(known) * repeated
-    return LiveLines(texts, range(len(texts)), None, known)
+    return of_known(known, list(known) * repeated)
+
+
+def of_known(known: dict[str, Words], texts: list[str] | None = None) -> LiveText:
+    """Return a text of these lines, whose words are known."""
+    live = LiveText()
+    live.texts = list(known) if texts is None else texts
+    live.starts, live.known = list(range(len(live.texts))), {Tokenizer(Vocabulary(["a"])): known}
+    return live
 
 
 def ten_pixels_a_chip(of: LiveLine) -> list[list[float]]:
@@ -127,11 +135,11 @@ def test_the_very_same_words_are_not_laid_out_again(
     flow.set_lines(lines)
     lay_out_from = flow._lay_out_from
     monkeypatch.setattr(flow, "_lay_out_from", lambda known: (laid_out.append(known), lay_out_from(known)))
-    same = LiveLines(lines.texts, (0, 2), None, {"ab": first, "c": second})
+    same = of_known({"ab": first, "c": second}, lines.texts)
     flow.set_lines(same)
     assert flow.lines is same
     assert not laid_out
-    flow.set_lines(LiveLines(lines.texts, (0, 2), None, {"ab": line("ab"), "c": second}))
+    flow.set_lines(of_known({"ab": line("ab"), "c": second}, lines.texts))
     assert len(laid_out) == 1
     flow.set_lines(text(first, second))  # which may be another text
     assert len(laid_out) == 2
@@ -146,7 +154,7 @@ def test_a_new_token_is_found_among_the_chips() -> None:
 
 def test_moving_forward_and_back_visits_every_chip_once() -> None:
     known = {"ab c": line("a b", "c"), "": line(), "def": line("d e f")}
-    lines = LiveLines(["ab c", "", "def", ""], range(4), None, known)
+    lines = of_known(known, ["ab c", "", "def", ""])
     blocks = ChipBlocks(lines, 30, SPACING, ten_pixels_a_chip)
     places = [blocks.next_to(None, 1)]
     while (place := blocks.next_to(places[-1], 1)) is not None:
@@ -189,7 +197,7 @@ def test_a_chip_that_is_not_part_of_the_text_counts_as_none(
 def test_only_rows_with_an_unknown_word_are_higher() -> None:
     unknown = TokenizedWord(Word("x", (4,), (5,)), (Piece("[UNK]", 0, 0, 1),), UnknownReason("symbol", 0, "x"))
     known = {"abcx": (*line("a b", "c"), unknown, *line("d")), "e": line("e")}
-    lines = LiveLines(list(known), range(2), None, known)
+    lines = of_known(known)
     spacing = dataclasses.replace(SPACING, unknown_height=7)
     blocks = ChipBlocks(lines, 28, spacing, ten_pixels_a_chip)
     assert [chip.y for chip in blocks.block(0).chips] == [0, 0, 20, 20, 47]

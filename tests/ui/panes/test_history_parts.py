@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
+from tests.ui.panes.conftest import changes_at
 from tests.ui.panes.test_history_pane import click_row
 from wordpiece_studio.session.history_table import HistoryColumn
-from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 from wordpiece_studio.ui.widgets.table import Measure
@@ -108,7 +108,7 @@ def test_only_the_changes_of_the_live_text(bench: Bench) -> None:
     pane.filter_row.only_live.setChecked(True)
     bench.settle()
     assert "Still finding" in pane.empty.text
-    changes.set_rows((), is_known=True, steps=np.array([4, 9]))
+    changes.set_rows(changes_at((4, -1), (9, -1)))
     assert (pane.rows.shown_items() + 1).tolist() == [4, 9]
 
 

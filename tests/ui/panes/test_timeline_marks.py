@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 
 import wordpiece_studio as wps
+from tests.ui.panes.conftest import changes_at
 from tests.ui.panes.timeline_bench import Timeline, click
-from wordpiece_studio.session.live_text import TextChange
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting
 from wordpiece_studio.session.step_marks import COMPARE
@@ -35,7 +35,7 @@ def timeline(bench: Bench) -> Timeline:
 
 def test_from_change_to_change(bench: Bench, timeline: Timeline) -> None:
     bench.seek(5)
-    timeline.changes.set_rows([TextChange(step, "x", 9) for step in (3, 9, 14)])
+    timeline.changes.set_rows(changes_at((3, -1), (9, -1), (14, -1)))
     bench.settle()
     assert timeline.pane.plot.marks.changes.tolist() == [3, 9, 14]
     for name, wanted in (("next", 9), ("next", 14), ("previous", 9), ("previous", 3)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
@@ -120,7 +122,7 @@ def test_what_an_input_method_composes_is_not_text_yet(bench: Bench, pane: Token
     assert pane.text == "the "
     assert pane.chips._composed == "안녀"
     pale = pane.chips.composed_rect()
-    last = pane.chips.rect_of(ChipPlace(0, 0, len(pane.live.lines[0].words[0].pieces) - 1))
+    last = pane.chips.rect_of(ChipPlace(0, 0, len(pane.live[0].words[0].pieces) - 1))
     assert pale.left() > last.right() - 4
     event = QInputMethodEvent()
     event.setCommitString("안녕")
@@ -135,7 +137,7 @@ def test_no_break_spaces_and_emoji_are_unchanged(bench: Bench, pane: Tokenizatio
     pane.set_text(text)
     bench.settle()
     assert pane.text == text
-    pieces = [piece for line in pane.live.lines for word in line.words for piece in word.pieces]
+    pieces = [piece for line in pane.live for word in line.words for piece in word.pieces]
     assert (pieces[-1].start, pieces[-1].end) == (9, 10)
 
 
@@ -279,7 +281,7 @@ def test_every_control_has_a_name(pane: TokenizationPane) -> None:
 def test_100_kilobytes_stay_usable(bench: Bench, pane: TokenizationPane) -> None:
     text = "This chapter is about tokenization and how tokenizers are trained.\n" * 1400
     pane.set_text(text)
-    bench.wait(lambda: len(pane.live.lines) == 1400)
+    bench.wait(lambda: len(pane.live) == 1400)
     bench.wait(lambda: pane._changes.is_known)
     assert pane._changes.summary_at(25).words == 1400 * 11
     bench.qtbot.keyClick(pane.chips, Qt.Key.Key_End)
@@ -434,7 +436,7 @@ def painted(pane: TokenizationPane, place: ChipPlace) -> QImage:
 def test_the_chips_in_the_selection_are_ringed(
     bench: Bench, pane: TokenizationPane, selection: Selection, ringed: set[tuple[int, int]]
 ) -> None:
-    words = pane.live.lines[0].words
+    words = pane.live[0].words
     places = [ChipPlace(0, word, chip) for word in range(len(words)) for chip in range(len(words[word].pieces))]
     before = {place: painted(pane, place) for place in places}
     bench.model.set_selection(selection)
@@ -475,7 +477,7 @@ def test_composed_text_stands_at_the_caret(
     QApplication.sendEvent(pane.edit, QInputMethodEvent("안녀", []))
     bench.settle()
     pale = pane.chips.composed_rect()
-    words = pane.live.lines[0].words
+    words = pane.live[0].words
     if before is not None:
         last = pane.chips.rect_of(ChipPlace(0, before, len(words[before].pieces) - 1))
         assert (last.top(), last.right()) < (pale.top() + 3, pale.left() + 3)
@@ -491,7 +493,7 @@ def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationP
     chips = pane.chips
 
     def captions() -> list[tuple[str, ...]]:
-        words = [(line, word) for line in pane.live.lines for word in line.words]
+        words = [(line, word) for line in pane.live for word in line.words]
         return [chips._captions_of(line, word, word.pieces[0]) for line, word in words]
 
     this, own, spelled, long = captions()
@@ -522,7 +524,7 @@ def test_offsets_are_in_the_chosen_unit(
     bench.qtbot.mouseClick(options._offsets, Qt.MouseButton.LeftButton)
     next(action for action in options._units.actions() if action.data() == unit).trigger()
     bench.settle()
-    line = pane.live.lines[0]
+    line = pane.live[0]
     assert pane._texts.captions(line, line.words[-1].pieces[-1])[-1] == offsets
     assert pane._summary.text().endswith(f" · offsets in {name}, from 0")
     assert f" · {name} {offsets} · " in pane._texts.spoken(line, line.words[-1], -1)
@@ -580,10 +582,10 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     for _ in range(25):
         bench.model.next_merge()
         bench.wait(lambda: not bench.model.is_busy)
-    bench.wait(lambda: pane._finder.timeline.merges == 25 and pane._changes.is_known)
+    counts = [len(bench.model.tokenizer_at(step).encode(pane.text)) for step in range(26)]
+    bench.wait(lambda: len(pane.changes_view.rows) == sum(one != other for one, other in pairwise(counts)))
     assert len(inserted) > 1
     assert not resets
-    counts = [len(bench.model.tokenizer_at(step).encode(pane.text)) for step in range(26)]
     assert [row.tokens for row in pane.changes_view.rows] == [counts[row.step] for row in pane.changes_view.rows]
     assert [row.change for row in pane.changes_view.rows] == [
         counts[r.step] - counts[r.step - 1] for r in pane.changes_view.rows
@@ -599,14 +601,14 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
 def test_typing_in_a_long_text_tokenizes_what_is_visible(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("This chapter is about tokenization and how tokenizers are trained.\n" * 1400)
     bench.wait(lambda: pane._changes.is_known)
-    pane.live._known.clear()
-    pane.live._lines = None
+    pane.live = LiveText()
     cursor = pane.edit.textCursor()
     cursor.setPosition(70)
     pane.edit.setTextCursor(cursor)
     bench.qtbot.keyClick(pane.edit, "x")
     bench.wait(lambda: "x" in pane.live.text)
-    assert sum(map(len, pane.live._known.values())) < 5
+    assert sum(map(len, pane.live.known.values())) < 5
+    bench.wait(lambda: pane._changes.is_known)
     assert pane._changes.summary_at(25).words == 1400 * 11
 
 
@@ -624,7 +626,7 @@ def test_the_field_grows_to_four_lines_without_a_horizontal_bar(bench: Bench, pa
 def test_what_is_beyond_the_limit_is_reported(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("a\n" * 2_000_000)
     assert len(pane.text) == 100_000
-    bench.wait(lambda: len("".join(pane.live.line_texts)) == 100_000)
+    bench.wait(lambda: len("".join(pane.live.texts)) == 100_000)
     assert pane._field.limit.text() == "Live tokenization takes up to 100,000 characters; 3,900,000 left out."
     assert pane._field.limit.isVisible()
     pane.set_text("a")

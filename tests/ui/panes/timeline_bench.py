@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.ui.actions import Actions

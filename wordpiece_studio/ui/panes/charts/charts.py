@@ -159,7 +159,7 @@ def _live_curve(source: ChartSource, columns: int) -> Curve:
     if not _live_words(source):
         return Curve(np.empty(0), np.empty(0))
     changes = source.changes
-    return held_curve(changes.steps, source.live_tokens(), changes.summary_at(0), source.count, columns)
+    return held_curve(changes.steps, changes.rows.tokens, changes.summary_at(0), source.count, columns)
 
 
 def _live_fertility(source: ChartSource, step: int) -> float | None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.held_out_judging import HeldOutJudging
-    from wordpiece_studio.session.live_changes import LiveChanges
+    from wordpiece_studio.session.live_text import LiveChanges
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
     from wordpiece_studio.session.trainer_model import TrainerModel

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
-from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import SelectionStep

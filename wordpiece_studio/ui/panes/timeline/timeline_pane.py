@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QHideEvent
 
     from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
-    from wordpiece_studio.session.live_changes import LiveChanges
+    from wordpiece_studio.session.live_text import LiveChanges
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
     from wordpiece_studio.session.step_marks import Hit, Player, StepMarks

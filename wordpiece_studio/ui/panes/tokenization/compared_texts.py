@@ -10,7 +10,6 @@ from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
-from wordpiece_studio.session.live_changes import ComparedChanges
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import MOST_SHOWN
@@ -115,6 +114,11 @@ class _Line(QWidget):
     def chips_height(self, rows: int) -> int:
         return min(self._content_height, self.chips.height_of_rows(rows)) + 2 * self.chips.frameWidth()
 
+    def show_text(self, live: LiveText) -> None:
+        if live is not self.live:
+            self.live = live
+            self.chips.set_lines(live)
+
     def set_rows(self, rows: int) -> None:
         self._rows = rows
         self.chips.setFixedHeight(self.chips_height(rows))
@@ -124,7 +128,7 @@ class _Line(QWidget):
         self.set_rows(self._rows)
 
     def _describe(self, place: ChipPlace) -> str:
-        word = self.live.lines.word_at(*place[:2])
+        word = self.live.word_at(*place[:2])
         return word.pieces[place.chip].token if word is not None and place.chip < len(word.pieces) else ""
 
 
@@ -140,8 +144,8 @@ class ComparedTexts(QWidget):
     ----------
     differing
         The words that the runs cut differently, each by its line and its place there.
-    changes
-        The steps at which the other runs change the text.
+    read
+        The text as the other runs read it: in lines or segments that may be tokenized separately.
     """
 
     def __init__(self, comparison: Comparison, theme: Theme, ask: Ask, parent: QWidget) -> None:
@@ -156,7 +160,7 @@ class ComparedTexts(QWidget):
         self.legend = plain_label(self.tr("Framed words are split differently."), self, role="hint")
         self.legend.hide()
         self.differing: frozenset[tuple[int, int]] = frozenset()
-        self.changes = ComparedChanges(self)
+        self.read: dict[Run, list[str]] = {}
         self._layout = fill(QVBoxLayout(self), self.rest, self.legend, spacing=4)
         self.heading.hide()
         self.hide()
@@ -182,8 +186,9 @@ class ComparedTexts(QWidget):
             set_plain_text(self.rest, self.tr("Also compared: {runs}").format(runs=", ".join(rest)))
         self._show_differing(live if others else None)
         lines = zip(others, self._lines, strict=False)
-        aligned = {each.run: line.live for each, line in lines if each.bookmark is None and not each.is_longest_first}
-        self.changes.set_texts(aligned)
+        self.read = {
+            each.run: line.live.texts for each, line in lines if each.bookmark is None and not each.is_longest_first
+        }
 
     def line(self, key: LineKey) -> LiveText | None:
         return next((line.live for line in self._lines if line.key == key and not self.isHidden()), None)
@@ -223,10 +228,7 @@ class ComparedTexts(QWidget):
             line.show()
         for line, each in zip(self._lines, others, strict=True):
             line.step = each
-            line.live.set_text(text)
-            line.live.set_tokenizer(each.tokenizer)
-            if line.chips.lines is not line.live.lines:
-                line.chips.set_lines(line.live.lines)
+            line.show_text(line.live.updated(text, each.tokenizer))
             where = self.tr("final") if each.is_at_end else self._step_text(each.run, each.step)
             line.heading.show_run(each.run, step_name(each, names), where, figures_text(line.live))
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.label))
@@ -239,7 +241,7 @@ def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
     """
     if len(texts[0].text) > _MOST_COUNTED:
         return frozenset()
-    cuts = [[[_cut(word, each) for word in line.words] for line in each.lines] for each in texts]
+    cuts = [[[_cut(word, each) for word in line.words] for line in each] for each in texts]
     if any([len(line) for line in each] != [len(line) for line in cuts[0]] for each in cuts):
         return frozenset()
     return frozenset(
@@ -261,7 +263,7 @@ def figures_text(live: LiveText) -> str:
     """Return how many tokens a text has, and how many a word; empty for a long text."""
     if len(live.text) > _MOST_COUNTED:
         return ""
-    words = [word for line in live.lines for word in line.words]
+    words = [word for line in live for word in line.words]
     tokens = sum(len(word.pieces) for word in words)
     number = sum(word.word is not None for word in words)
     said = [plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens))]

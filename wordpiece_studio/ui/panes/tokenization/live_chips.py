@@ -20,7 +20,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
-from wordpiece_studio.session.live_text import LiveLines
+from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
@@ -104,7 +104,7 @@ class ChipBlocks:
 
     def __init__(
         self,
-        lines: LiveLines,
+        lines: LiveText,
         width: float,
         spacing: FlowSpacing,
         chip_widths: ChipWidths,
@@ -149,7 +149,7 @@ class ChipBlocks:
         skipped = self._inserted.place.line if self._inserted is not None else -1
         return {texts[at]: (self._words[at], block) for at, block in self._blocks.items() if at != skipped}
 
-    def take_same(self, lines: LiveLines) -> bool:
+    def take_same(self, lines: LiveText) -> bool:
         """Take lines of the same text if all words laid out so far are the very same; return whether they are.
 
         If many are laid out, looking at them all would take longer than laying out those in view.
@@ -332,7 +332,7 @@ Captions = Callable[["LiveLine", Piece], tuple[str, ...]]
 """Returns the lines of text under the chip of a piece in a line."""
 
 
-def kept_place(lines: LiveLines, place: ChipPlace | None) -> ChipPlace | None:
+def kept_place(lines: LiveText, place: ChipPlace | None) -> ChipPlace | None:
     """Return the chip now at the cursor's place, or the last chip of that word, or None if the word is gone."""
     word = lines.word_at(*place[:2]) if place is not None else None
     if place is None or word is None or not word.pieces:
@@ -370,7 +370,7 @@ class LiveChips(ChipArea[ChipPlace]):
         self._caption_lines = 0
         self._captions_hold_places = False
         self._widths: dict[tuple[str, tuple[str, ...]], float] = {}
-        self.lines = LiveLines((), (), None, {})
+        self.lines = LiveText()
         self._blocks = ChipBlocks(self.lines, 1, self._spacing, self._chip_widths)
         self._composed, self._composed_at = "", (0, 0)
         self.rings: Rings | None = None
@@ -384,7 +384,7 @@ class LiveChips(ChipArea[ChipPlace]):
 
     # -- contents
 
-    def set_lines(self, lines: LiveLines) -> None:
+    def set_lines(self, lines: LiveText) -> None:
         """Show these lines; unchanged ones keep their layout, and the cursor stays in its word."""
         self.lines = lines
         if self._composed or not self._blocks.take_same(lines):

@@ -18,8 +18,7 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, QObject
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
-from wordpiece_studio.session.live_changes import ChangesOfRuns
-from wordpiece_studio.session.live_text import TextChanges
+from wordpiece_studio.session.live_text import LiveText, TextChanges
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtGui import QColor
 
-    from wordpiece_studio.session.live_changes import ComparedChanges, LiveChanges
-    from wordpiece_studio.session.live_text import LiveLine, LiveText, TextChange, TextSummary
+    from wordpiece_studio.session.live_text import LiveChanges, LiveLine, TextChange, TextSummary
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.table_model import Index
@@ -62,19 +60,19 @@ _AT_ONCE = 200
 class PieceTexts(QObject):
     """Formats ids, offsets and birth steps; birth steps come from the run that made the tokens."""
 
-    def __init__(self, live: LiveText, options: TokenOptions, parent: QObject | None = None) -> None:
+    def __init__(self, options: TokenOptions, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.history: MergeHistory | None = None
         self.merges = 0
-        self.live = live
+        self.live = LiveText()
         self.options = options
         self._captions: dict[int, tuple[str, ...]] = {}  # by id, unless they depend on the place
         options.changed.connect(self._captions.clear)
 
-    def show_run(self, history: MergeHistory | None, merges: int) -> None:
+    def show(self, live: LiveText, history: MergeHistory | None, merges: int) -> None:
         if history is not self.history:
             self._captions.clear()
-        self.history, self.merges = history, merges
+        self.live, self.history, self.merges = live, history, merges
 
     def summary(self, found: TextSummary) -> str:
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
@@ -159,7 +157,7 @@ class TokenCopy(QObject):
         self._gathered: list[str] = []
         self._timer = single_shot(self, self._gather, _PAUSE_MS)
 
-    def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
+    def start(self, lines: LiveText, what: Literal["tokens", "ids"]) -> None:
         pieces = (piece for line in lines for word in line.words for piece in word.pieces)
         self._waiting = (piece.token if what == "tokens" else str(piece.id) for piece in pieces)
         self._gathered = []
@@ -179,7 +177,7 @@ class TokenCopy(QObject):
 class TokenRows(Sequence["Token"]):
     """The tokens of lines of text, of which the first have been read."""
 
-    def __init__(self, lines: Sequence[LiveLine] = (), ends: tuple[int, ...] = ()) -> None:
+    def __init__(self, lines: LiveText, ends: tuple[int, ...] = ()) -> None:
         self._lines = lines
         self._ends = ends  # the number of tokens up to the end of each line read so far
 
@@ -239,10 +237,10 @@ class TokenModel(RecordTableModel["Token"]):
             column(3, self.tr("Created"), entry="step", width=_letters(7)),
             column(4, self.tr("Word"), align=LEFT, entry="word", stretch=1),
         )
-        self._tokens = TokenRows()
+        self._tokens = TokenRows(LiveText())
         self._is_growing = False
 
-    def set_lines(self, lines: Sequence[LiveLine]) -> None:
+    def set_lines(self, lines: LiveText) -> None:
         """Show the tokens of these lines, with offsets in the unit chosen."""
         self._tokens = TokenRows(lines).with_more()
         self.set_records(self._tokens)
@@ -275,13 +273,16 @@ class ShownChanges(Sequence["TextChange"]):
 
     Attributes
     ----------
-    steps, now
-        The step of each row, and that of its run: int64, shape (n_rows,).
+    now
+        The step of the run of each row: int64, shape (n_rows,).
     """
 
-    rows: Sequence[TextChange]
-    steps: NDArray[np.int64]
+    rows: TextChanges
     now: NDArray[np.int64]
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        return self.rows.steps
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -302,10 +303,10 @@ class ShownChanges(Sequence["TextChange"]):
     @property
     def is_merged(self) -> bool:
         """Whether they are of several runs."""
-        return isinstance(self.rows, ChangesOfRuns)
+        return len(self.rows.runs) > 1
 
     def run_of(self, row: int) -> Run | None:
-        return self.rows.run_of(row) if isinstance(self.rows, ChangesOfRuns) else None
+        return self.rows.run_of(row) if self.is_merged else None
 
     def letter_of(self, row: int) -> str:
         run = self.run_of(row)
@@ -352,12 +353,6 @@ class ShownChanges(Sequence["TextChange"]):
         return " · ".join((said, by, tokens))
 
 
-def _shown(rows: Sequence[TextChange], steps: NDArray[np.int64], now: Sequence[int]) -> ShownChanges:
-    """Return rows with their steps; `now`: the step of each run."""
-    places = rows.places if isinstance(rows, ChangesOfRuns) else np.zeros(len(rows), dtype=np.int64)
-    return ShownChanges(rows, steps, np.array(now, dtype=np.int64)[places])
-
-
 def _count_text(change: TextChange) -> str:
     return plural(change.tokens, "1 token", "{count} tokens").format(count=number_text(change.tokens))
 
@@ -398,7 +393,6 @@ class ChangesView(QWidget):
         self,
         changes: LiveChanges,
         comparison: Comparison,
-        compared: ComparedChanges,
         theme: Theme,
         parent: QWidget,
         *,
@@ -407,14 +401,14 @@ class ChangesView(QWidget):
         super().__init__(parent)
         self._go = go
         self._changes = changes
-        self._comparison, self._compared = comparison, compared
+        self._comparison = comparison
         self._step = 0
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("changes", self)
         self.model: RecordTableModel[TextChange] = RecordTableModel(
             _changes_columns(theme), self, tip=lambda shown, row: tooltip_text(shown.spoken(row))
         )
-        self._shown = _shown((), changes.steps[:0], [0])
+        self._shown = ShownChanges(TextChanges(), np.empty(0, dtype=np.int64))
         self.model.set_records(self._shown)
         self._table = TableView(
             self.model, theme, self, name=self.tr("Steps that changed the text"), row_room=4, has_heading=False,
@@ -425,11 +419,10 @@ class ChangesView(QWidget):
         self._table.item_chosen.connect(self._on_table_item_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._show_rows)
-        compared.changed.connect(self._show_rows)
         self._show_rows()
 
     @property
-    def rows(self) -> Sequence[TextChange]:
+    def rows(self) -> TextChanges:
         return self._shown.rows
 
     def needed_height(self, most_rows: int | None = None) -> int:
@@ -439,22 +432,20 @@ class ChangesView(QWidget):
     def set_step(self, step: int) -> None:
         """Scroll to where this step lies among the rows; those after it are pale."""
         self._step = step
-        self._show(self.rows, self._shown.steps)
+        self._show(self.rows)
 
     def _show_rows(self) -> None:
         before = len(self.rows)
-        merged = self._merged()
-        if merged is None:
-            self._show(self._changes.rows, self._changes.steps)
-        else:
-            self._show(merged, merged.steps)
+        self._show(self._merged() or self._changes.rows)
         self._show_title()
         if len(self.rows) != before:
             self.updateGeometry()  # more rows need more height
 
-    def _show(self, rows: Sequence[TextChange], steps: NDArray[np.int64]) -> None:
+    def _show(self, rows: TextChanges) -> None:
         """Show these rows. Rows that are only appended move nothing."""
-        before, self._shown = self._shown, _shown(rows, steps, self._steps(rows))
+        others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
+        now = np.array([others.get(run, self._step) for run in rows.runs], dtype=np.int64)
+        before, self._shown = self._shown, ShownChanges(rows, now[rows.places])
         if before.goes_on_in(self._shown):
             self.model.extend_records(self._shown)
             self._table.viewport().update()
@@ -462,21 +453,13 @@ class ChangesView(QWidget):
             self.model.set_records(self._shown)
         self._mark_step()
 
-    def _merged(self) -> ChangesOfRuns | None:
+    def _merged(self) -> TextChanges | None:
         """Return the rows of all compared runs in the order of their tabs, if there are others."""
-        current, rows, others = self._comparison.runs.current, self._changes.rows, self._compared.rows
-        if current is None or not others or current in others:
-            return None
-        if not isinstance(rows, TextChanges) or rows.history is not current.history:
+        current, rows, others = self._comparison.runs.current, self._changes.rows, self._changes.others
+        if current is None or not others or current in others or rows.runs != (current,):
             return None  # those of another run stay until this one's are found
         found = {**others, current: rows}
-        return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
-
-    def _steps(self, rows: Sequence[TextChange]) -> list[int]:
-        if not isinstance(rows, ChangesOfRuns):
-            return [self._step]
-        others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
-        return [others.get(run, self._step) for run in rows.runs]
+        return TextChanges.of_runs({run: found[run] for run in self._comparison.runs.all if run in found})
 
     def _show_title(self) -> None:
         rows, is_known = len(self.rows), self._changes.is_known

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
-from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.session.live_text import ChangesFinder, LiveChanges, LiveText
 from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
@@ -142,7 +141,7 @@ class TokenizationPane(Pane):
         self._is_low = False
         self._field = LiveField(theme, self._decoded, self)
         self.edit, self.options = self._field.edit, self._field.options
-        self._texts = PieceTexts(self.live, self.options, self)
+        self._texts = PieceTexts(self.options, self)
         self.chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
         self.chips.setAccessibleName(self.tr("Tokens"))
         explain("token", self.chips)
@@ -160,9 +159,8 @@ class TokenizationPane(Pane):
         self.why = WhyHere(theme, self._select_token, self)
         self._comparison = comparison
         self._compared = ComparedTexts(comparison, theme, self._ask_about, self)
-        found = self._compared.changes
-        self.changes_view = ChangesView(changes, comparison, found, theme, self, go=self._go_to_change)
-        self._finder = ChangesFinder(model, changes, self._compared.changes, self)
+        self.changes_view = ChangesView(changes, comparison, theme, self, go=self._go_to_change)
+        self._finder = ChangesFinder(model, changes, self)
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self.chips)
         self._shown.addWidget(self._table)
@@ -238,13 +236,12 @@ class TokenizationPane(Pane):
 
     def refresh(self) -> None:
         model = self._model
-        self._texts.show_run(model.history, model.merge_count)
-        self.live.set_text(self.edit.text)
-        self.live.set_tokenizer(model.tokenizer_at(model.step))
-        self._finder.set_lines(self.live.line_texts)
+        self.live = self.live.updated(self.edit.text, model.tokenizer_at(model.step))
+        self._texts.show(self.live, model.history, model.merge_count)
         self._show_heading()
         self._show_tokens()
         self._compared.refresh(model.run, model.step, self.live)
+        self._finder.set_lines(self.live.texts, self._compared.read)
         self.chips.set_framed(self._compared.differing)
         self._field.make_small(self._is_low and self._is_comparing)
         self.options.offer_longest_first(
@@ -275,15 +272,15 @@ class TokenizationPane(Pane):
 
     def _show_tokens(self) -> None:
         self.chips.set_fresh(self._fresh_id())
-        self.chips.set_lines(self.live.lines)
+        self.chips.set_lines(self.live)
         if self.options.as_table:
-            self._rows.set_lines(self.live.lines)
+            self._rows.set_lines(self.live)
 
     def _show_summary(self) -> None:
         if self._model.history is None:
             set_plain_text(self._summary, self.tr("Train to see the text here as tokens."))
             return
-        if self._finder.is_late:
+        if self._changes.is_late:
             set_plain_text(self._summary, self.tr("Counting the words of the text…"))
         elif self._changes.is_known:
             set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.step)))
@@ -291,15 +288,15 @@ class TokenizationPane(Pane):
     def _show_unknown(self) -> None:
         tokenizer = self.live.tokenizer
         is_own = self._asked is not None and self._asked[2] is None
-        chosen = self.live.lines.word_at(*self._asked[0][:2]) if self._asked is not None and is_own else None
-        words = self._finder.unknown_words[:1]
+        chosen = self.live.word_at(*self._asked[0][:2]) if self._asked is not None and is_own else None
+        unknown = self._changes.rows.unknown_word
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
-            words = [chosen.word.text]
+            unknown = chosen.word.text
         text = ""
-        if words and tokenizer is not None and tokenizer.can_explain:
+        if unknown and tokenizer is not None and tokenizer.can_explain:
             total = self._changes.summary_at(self._model.step).unknown
             self._note = self._note or UnknownNote(self._model.counts, self._model.history)
-            text = self._note.text(tokenizer.explain(words[0]), tokenizer.vocabulary.unk_token, total)
+            text = self._note.text(tokenizer.explain(unknown), tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
 
     def fit(self) -> None:
@@ -384,7 +381,7 @@ class TokenizationPane(Pane):
         live, (place, is_boundary, key) = self.live, self._asked
         if key is not None:
             live = self._compared.line(key) or LiveText()
-        word, tokenizer = live.lines.word_at(*place[:2]), live.tokenizer
+        word, tokenizer = live.word_at(*place[:2]), live.tokenizer
         if word is None or tokenizer is None:
             self._show_question()
             return
@@ -417,8 +414,8 @@ class TokenizationPane(Pane):
         return int(history.column("new_id")[step - 1])
 
     def _describe_place(self, place: ChipPlace) -> str:
-        word = self.live.lines.word_at(*place[:2])
-        return self._texts.spoken(self.live.lines[place.line], word, place.chip) if word is not None else ""
+        word = self.live.word_at(*place[:2])
+        return self._texts.spoken(self.live[place.line], word, place.chip) if word is not None else ""
 
     def focus_text(self) -> None:
         self.edit.setFocus()
@@ -426,10 +423,10 @@ class TokenizationPane(Pane):
     # -- copying and decoding
 
     def copy_tokens(self) -> None:
-        self._copy.start(self.live.lines, "tokens")
+        self._copy.start(self.live, "tokens")
 
     def copy_ids(self) -> None:
-        self._copy.start(self.live.lines, "ids")
+        self._copy.start(self.live, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:
         tokenizer = self._model.tokenizer_at(self._model.step)
@@ -447,7 +444,7 @@ class TokenizationPane(Pane):
         options = self.options
         lines = options.ids + options.offsets + options.births
         if options.as_table:
-            self._rows.set_lines(self.live.lines)  # what it showed last may be out of date
+            self._rows.set_lines(self.live)  # what it showed last may be out of date
         self._shown.setCurrentWidget(self._table if options.as_table else self.chips)
         self.chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
@@ -460,12 +457,12 @@ class TokenizationPane(Pane):
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
         self._ask_about(None, chosen)
-        word = self.live.lines.word_at(*chosen[0][:2]) if chosen is not None else None
+        word = self.live.word_at(*chosen[0][:2]) if chosen is not None else None
         if chosen is not None and word is not None and word.unknown is None:
             self._select_token(word.pieces[chosen[0].chip].token)
 
     def _on_chips_word_chosen(self, place: ChipPlace) -> None:
-        word = self.live.lines.word_at(*place[:2])
+        word = self.live.word_at(*place[:2])
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
 
@@ -487,7 +484,7 @@ class TokenizationPane(Pane):
 
     def _on_edit_composed_changed(self, text: str, position: int) -> None:
         line = self.live.line_at(position)
-        start = self.live.lines[line].start if len(self.live.lines) else 0
+        start = self.live[line].start if len(self.live) else 0
         self.chips.set_composed(text, line, position - start)
 
     def _on_decode_toggled(self, is_wanted: bool) -> None:
