@@ -309,6 +309,7 @@ def test_escape_and_a_click_beside_the_chips_end_the_question(bench: Bench, pane
 def test_an_open_answer_follows_the_theme(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 0, 0))
     bench.settle()
+    bench.wait(lambda: pane.why.height() > 0)  # it is laid out
     light = pane.why.grab().toImage()
     bench.theme.set_choice("dark")
     dark = pane.why.grab().toImage()
