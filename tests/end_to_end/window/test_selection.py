@@ -14,7 +14,7 @@ from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.charts.plot import Plot
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
-from wordpiece_studio.ui.widgets.chip_area import ChipFlow
+from wordpiece_studio.ui.widgets.chips import ChipFlow
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

@@ -17,8 +17,7 @@ from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 from wordpiece_studio.ui.panes.tokenization import live_chips
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, Inserted, LiveChips, kept_place
-from wordpiece_studio.ui.widgets.chip_area import FlowSpacing, lay_out
-from wordpiece_studio.ui.widgets.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
+from wordpiece_studio.ui.widgets.chips import PLAIN_CHIP, ChipLook, ChipStyle, FlowSpacing, lay_out
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -17,7 +17,7 @@ from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, WordsPane
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
 from wordpiece_studio.ui.panes.tokenization.why_here import Rung, WhyHere
-from wordpiece_studio.ui.widgets.chip_style import ChipStyle, FlowItem
+from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.table import TableView
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.widgets.chip_area import ChipFlow
+    from wordpiece_studio.ui.widgets.chips import ChipFlow
 
 FULLY = Selection("token", text="##fully")
 

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.table_model import RIGHT, RecordTableModel, SortedTableModel
-from wordpiece_studio.ui.widgets.chip_style import ChipStyle, FlowItem
+from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.fields import is_alone, keep, limit
 from wordpiece_studio.ui.widgets.theme import bold, saved
 

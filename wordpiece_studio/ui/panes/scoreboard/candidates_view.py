@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEven
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.training.engine import RULES
-from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.plain import tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import Measure, TableView
 from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text

@@ -13,8 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPen, QResizeEvent
 
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.widgets.chip_area import ChipArea
-from wordpiece_studio.ui.widgets.chip_style import ChipLook
+from wordpiece_studio.ui.widgets.chips import ChipArea, ChipLook
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:

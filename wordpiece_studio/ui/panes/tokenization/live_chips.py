@@ -24,8 +24,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
-from wordpiece_studio.ui.widgets.chip_area import ChipArea, FlowSpacing, lay_out
-from wordpiece_studio.ui.widgets.chip_style import ChipLook
+from wordpiece_studio.ui.widgets.chips import ChipArea, ChipLook, FlowSpacing, lay_out
 from wordpiece_studio.ui.widgets.fields import is_alone
 from wordpiece_studio.ui.widgets.token_text import token_text
 

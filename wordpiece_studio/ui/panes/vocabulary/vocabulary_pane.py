@@ -31,7 +31,7 @@ from wordpiece_studio.session.vocabulary_table import (
     VocabularyTableModel,
 )
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill

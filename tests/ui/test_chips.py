@@ -14,15 +14,14 @@ from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
-from wordpiece_studio.ui.widgets.chip_area import ChipFlow
-from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.widgets.chip_area import ChipArea
+    from wordpiece_studio.ui.widgets.chips import ChipArea
     from wordpiece_studio.ui.widgets.theme import Theme
 
 ITEMS = [FlowItem("a", "chip", "A", "the a"), FlowItem("+"), FlowItem("##b", "chip", "B"), FlowItem("3", "link", 3)]
