@@ -16,11 +16,11 @@ from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
-from wordpiece_studio.session import held_out_judging
+from wordpiece_studio.session import tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging, judged
 from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Runs
+from wordpiece_studio.session.tokenizer_figures import HeldOutFigure, HeldOutJudging, judged
 from wordpiece_studio.storage.corpus_record import noted_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.training.config import TrainingConfig
@@ -73,7 +73,7 @@ class Judge:
         self.qtbot.waitUntil(condition, timeout=60_000)
 
     def close(self) -> None:
-        self.judging.close()
+        self.judging.task.close()
         self.counting.close()
         self.stack.clear()
 
@@ -109,8 +109,8 @@ class Fake:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake()
-    monkeypatch.setattr(held_out_judging, "judged", fake.judged)
-    monkeypatch.setattr(held_out_judging, "_REST_MS", 0)
+    monkeypatch.setattr(tokenizer_figures, "judged", fake.judged)
+    monkeypatch.setattr(tokenizer_figures, "_JUDGING_REST_MS", 0)
     return fake
 
 

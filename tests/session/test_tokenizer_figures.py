@@ -24,8 +24,6 @@ from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.libraries.library_training import train_library
 from wordpiece_studio.session import corpus_references, tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.held_out_judging import corpus_to_divide
-from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
@@ -35,8 +33,10 @@ from wordpiece_studio.session.tokenizer_figures import (
     FiguresRequest,
     FiguresText,
     Measured,
+    corpus_to_divide,
     measured,
 )
+from wordpiece_studio.session.training_job import trained_by_library
 from wordpiece_studio.storage.corpus_record import noted_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.training.config import TrainingConfig
@@ -136,9 +136,9 @@ def test_what_is_stopped_begins_again_on_another_text(desk: Desk, fake: Fake) ->
     desk.train("score")
     fake.may_end.clear()
     figures.set_wanted(True)
-    desk.qtbot.waitUntil(lambda: figures.progress == ("Reading", 1, 4))
+    desk.qtbot.waitUntil(lambda: figures.task.progress == ("Reading", 1, 4))
     figures.stop()
-    assert (figures.is_running, figures.was_stopped, figures.progress) == (False, True, None)
+    assert (figures.is_running, figures.was_stopped, figures.task.progress) == (False, True, None)
     fake.may_end.set()
     desk.runs.changed.emit()
     assert not figures.is_running
@@ -227,7 +227,7 @@ def test_figures_are_of_files_as_they_are(desk: Desk, tmp_path: Path, change: Ca
 
     def shown() -> tuple[int | None, str]:
         first, *others = figures.rows()
-        error = str(figures.error or others[0].error)
+        error = str(figures.task.error or others[0].error)
         return first.figures.words if first.figures is not None else None, error
 
     def wait_shown(words: int | None, error: str) -> None:

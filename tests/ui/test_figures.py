@@ -103,7 +103,7 @@ def test_the_table_is_what_library_and_command_line_find(
 
     def shown() -> list[TokenizerFigures | None]:
         studio.wait(lambda: face.lines and not measuring.is_running, 60_000)
-        return [line.row.figures for line in face.lines]
+        return [line.figures for line in face.lines]
 
     named = {run.letter: run.library or run.tokenizer_at(len(run.history)) for run in runs.all}
     assert [*named] == [*"ABCD"]  # the sample's, ours and two of libraries
@@ -161,7 +161,7 @@ def test_the_table_is_what_library_and_command_line_find(
     choose_text(face, "live")
     assert [each is None for each in shown()] == [False, False, True, False, False]
     assert "Unigram (SentencePiece)" in face.lines[2].name
-    assert "sentencepiece.model" in str(face.lines[2].row.error)
+    assert "sentencepiece.model" in str(face.lines[2].error)
     runs.all[2].library_run = sound
     window.session.set_live_text("hugs pun")
     assert face.stop.isVisible()

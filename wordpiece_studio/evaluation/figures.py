@@ -150,25 +150,39 @@ class TokenizerFigures:
     def to_dict(self) -> dict[str, Any]:
         """Return all figures, for JSON: what is not a number is None."""
         names = dict.fromkeys(field.name for field in dataclasses.fields(self))
-        names |= dict.fromkeys(name for name, _ in COLUMNS.values())  # the ratios among them are no fields
-        values = {name: getattr(self, name) for name in names}
-        return {name: None if value != value else value for name, value in values.items()}
+        names |= dict.fromkeys(_COLUMNS)  # the ratios among them are no fields
+        return {name: known(self, name) for name in names}
 
 
-COLUMNS = {
-    "tokenizer": ("name", "{}"),
-    "size": ("vocabulary_size", "{:,}"),
-    "tokens per word": ("tokens_per_word", "{:.3f}"),
-    "characters per token": ("characters_per_token", "{:.3f}"),
-    "bytes per token": ("bytes_per_token", "{:.3f}"),
-    "unknown": ("unknown_share", "{:.2%}"),
-    "whole words": ("whole_share", "{:.1%}"),
-    "tokens used": ("used_share", "{:.1%}"),
-    "Rényi": ("renyi_efficiency", "{:.4f}"),
-    "bits per character": ("bits_per_character", "{:.3f}"),
+_COLUMNS = {
+    "name": ("tokenizer", "{}"),
+    "vocabulary_size": ("size", "{:,}"),
+    "tokens_per_word": ("tokens per word", "{:.3f}"),
+    "characters_per_token": ("characters per token", "{:.3f}"),
+    "bytes_per_token": ("bytes per token", "{:.3f}"),
+    "unknown_share": ("unknown", "{:.2%}"),
+    "whole_share": ("whole words", "{:.1%}"),
+    "used_share": ("tokens used", "{:.1%}"),
+    "renyi_efficiency": ("Rényi", "{:.4f}"),
+    "bits_per_character": ("bits per character", "{:.3f}"),
     "parity": ("parity", "{:.3f}"),
 }
-"""Of a table: for each title the figure, and how it is written."""
+"""Of a table: for each figure the title, and how it is written."""
+
+
+def known(figures: TokenizerFigures | None, name: str) -> Any:
+    """Return a figure by name; None if it is not known, or not a number."""
+    value = getattr(figures, name, None)
+    return None if value != value else value
+
+
+def figure_text(figures: TokenizerFigures, name: str) -> str:
+    """Return a figure as it stands in a table: a dash for what is not a number, in brackets what looks too good."""
+    value = known(figures, name)
+    if value is None:
+        return "–"
+    written = _COLUMNS[name][1].format(value)
+    return f"({written})" if name == "tokens_per_word" and figures.loses_text else written
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +216,9 @@ class Evaluation:
     def tables(self) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield a table of all of the text, named ``""``, and one of each part: rows of cells, the first the titles."""
         for name, figures in (("", self.figures), *self.parts.items()):
-            columns = {
-                title: each for title, each in COLUMNS.items() if any(getattr(f, each[0]) is not None for f in figures)
-            }
-            rows = [[_cell(each, field, text) for field, text in columns.values()] for each in figures]
-            yield name, [[*columns], *rows]
+            columns = [column for column in _COLUMNS if any(getattr(each, column) is not None for each in figures)]
+            rows = [[figure_text(each, column) for column in columns] for each in figures]
+            yield name, [[_COLUMNS[column][0] for column in columns], *rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, for JSON."""
@@ -304,15 +316,6 @@ def evaluate(
     pipeline = next(iter(sources.values())).pipeline
     words_of = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     return Evaluation(total, {} if "" in parts else parts, words_of)
-
-
-def _cell(figures: TokenizerFigures, field: str, text: str) -> str:
-    """Return a figure as it stands in a table: a dash for what is not a number, in brackets what looks too good."""
-    value = getattr(figures, field)
-    if value is None or value != value:
-        return "–"
-    written = text.format(value)
-    return f"({written})" if field == "tokens_per_word" and figures.loses_text else written
 
 
 def _check_lines(lines: Mapping[str, int]) -> None:

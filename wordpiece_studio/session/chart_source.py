@@ -16,9 +16,9 @@ from wordpiece_studio.session.step_marks import text_of_token
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_text import LiveChanges, TextSummary
     from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.tokenizer_figures import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
@@ -85,6 +85,7 @@ class ChartSource:
         self.usage = usage
         self.changes = changes
         self.lengths = TokenLengths()
+        self.edition = 0  # becomes another one when figures change that are of the same merges
 
     @property
     def history(self) -> MergeHistory | None:

@@ -1,6 +1,6 @@
 """What children of the window measure: vocabularies by the objective on held-out text, and tokenizers on any text.
 
-The window's end is `held_out_judging` and `tokenizer_figures`. Children have no window: Qt must not be imported here.
+The window's end is `tokenizer_figures`. Children have no window: Qt must not be imported here.
 """
 
 from __future__ import annotations

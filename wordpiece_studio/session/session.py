@@ -21,17 +21,16 @@ from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
 from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
-from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
-from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs, overlaps
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import TokenUsage
-from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
+from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, HeldOutJudging
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import trained_by_library
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.view import View
 from wordpiece_studio.training.config import TrainingConfig
@@ -132,10 +131,10 @@ class Session(QObject):
 
     def close(self) -> None:
         self.player.stop()
-        for part in (self.warm_up, self.counting, self.usage, self.overlaps, self.library_job):
+        for part in (self.warm_up, self.counting, self.usage, self.overlaps, self.library_job, self.judging.task):
             part.close()
         end_libraries()
-        for owner in (self.judging, self.figures, self.opening, self.references, self.watch, self.document):
+        for owner in (self.figures, self.opening, self.references, self.watch, self.document):
             owner.close()
         self.runs.places.close()
         self.model.close()

@@ -199,10 +199,10 @@ class TokenUsage(QObject):
 
     def set_wanted(self, widget: QObject, is_wanted: bool) -> None:
         """Record whether `widget`, which shows the figures, is visible."""
-        if is_wanted:
+        if is_wanted and widget not in self._wanting:
             self._wanting.add(widget)
             self._find()
-        else:
+        elif not is_wanted:
             self._wanting.discard(widget)
             if not self._wanting:
                 self.task.stop()

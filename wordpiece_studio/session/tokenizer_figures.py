@@ -1,27 +1,34 @@
-"""What the runs and opened tokenizers make of a text: their figures, measured in a child process of low priority.
+"""What the runs and opened tokenizers make of a text, and the objectives of text that was held out.
 
-Ours are measured at their end, and at the steps that are compared; those of other libraries by these libraries. They
-are measured while someone looks, a moment after runs have come or gone, and anew on another text or when another
-program has changed, removed or brought back a file that was read for them.
+Both are measured in a child process of low priority. The figures of runs and tokenizers: ours at their end, and at the
+steps that are compared; those of other libraries by these libraries. They are measured while someone looks, a moment
+after runs have come or gone, and anew on another text or when another program has changed, removed or brought back a
+file that was read for them.
+
+The objectives are judged for the run that is shown, by three quick trainings with its settings on the larger part of
+its corpus: they begin a moment after a training has ended, and end when another run is shown or trained. Words with
+their counts, small texts, and a corpus that is not here any more have no such figures.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.corpus_references import FileWatch
-from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings_at
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
-from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, library_tokenizer, measure
+from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, judge, library_tokenizer, measure
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.session.training_job import corpus_with_lines
 from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
 from wordpiece_studio.storage.tokenizer_loading import files_read, load_tokenizer, manifest_of_tokenizer
 from wordpiece_studio.system.child import Child
@@ -35,19 +42,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusReference
     from wordpiece_studio.evaluation.figures import TokenizerFigures
     from wordpiece_studio.evaluation.measured_texts import Report
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.corpus_references import FileNews
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.runs import Comparison
+    from wordpiece_studio.session.runs import Comparison, Runs
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.project.contents import ProjectCorpus
+    from wordpiece_studio.training.config import TrainingConfig
 
     Place = Literal["training", "held-out", "live", "files"]
+    Judgement = dict[str, "HeldOutFigure"]
+    """What each objective makes of the text."""
+    JudgingRequest = tuple[WordCounts, TrainingConfig, str, tuple[CorpusReference, ...]]
+    """The words of a run, its settings, and the text or the files of its corpus."""
 
-_REST_MS = 300
+_log = logging.getLogger(__name__)
+
+LEAST_WORDS = 2000
+"""A tenth of a smaller corpus is too little text to judge by."""
+_REST_MS, _JUDGING_REST_MS = 300, 500
 _LOOK_MS = 100  # between two looks whether the files have been looked at
+_RULES = ("vocab_size", "no_pair", "min_frequency", "min_value", "max_merges")
+"""Reasons why a training ended that end a training on a part of the corpus in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +91,16 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class FiguresRow:
-    """What is known of a tokenizer: its figures, or why there are none, or neither yet."""
+    """What is known of a tokenizer: its figures, or why there are none, or neither yet.
+
+    Its name, and which figures are the best of all, are said where it is shown.
+    """
 
     measured: Measured
     figures: TokenizerFigures | None = None
     error: StudioError | None = None
+    name: str = ""
+    best: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +167,11 @@ class FiguresRequest:
         return corpus is not None and (corpus.text, corpus.files) == known
 
 
-Figures = dict[Measured, "TokenizerFigures"]
-
-
 @dataclass(frozen=True, slots=True)
 class FiguresFound:
     """What came of a request: the figures on all of the text, called ``""``, and on each part; why some have none."""
 
-    figures: dict[str, Figures] = field(default_factory=dict)
+    figures: dict[str, dict[Measured, TokenizerFigures]] = field(default_factory=dict)
     errors: dict[Measured, StudioError] = field(default_factory=dict)
     words_of: tuple[str, ...] = ()
 
@@ -222,20 +243,10 @@ class FiguresMeasuring(QObject):
         return self.task.is_running or self._timer.isActive()
 
     @property
-    def progress(self) -> tuple[str, int, int] | None:
-        """What is being done, how much of it is done, and how much there is."""
-        progress: tuple[str, int, int] | None = self.task.progress
-        return progress
-
-    @property
-    def error(self) -> StudioError | None:
-        return self.task.error
-
-    @property
     def _found(self) -> FiguresFound:
         """What is known on the present text, perhaps of other tokenizers too."""
         answered, request = self.task.answered, self._request
-        if answered is None or request is None or self.error is not None or not request.is_on_text_of(answered[0]):
+        if answered is None or request is None or self.task.error is not None or not request.is_on_text_of(answered[0]):
             return FiguresFound()
         found: FiguresFound = self.task.answer
         return found
@@ -291,6 +302,8 @@ class FiguresMeasuring(QObject):
 
     def refresh(self) -> None:
         """Measure in a moment if anything has changed and someone looks."""
+        if self._request is None and not self._is_wanted:
+            return  # no one has looked yet
         request = self._wanted_request()
         self._timer.stop()
         if request != self._request:
@@ -409,3 +422,122 @@ def _check_unseen(path: str, corpus: ProjectCorpus) -> None:
     if not is_divided_alike and {*digests} & {*trained_on} - {None}:
         what = "It was trained on this part too: its manifest names the corpus"
         raise StudioError(what, "Add what train --held-out-model writes, or measure on another text.")
+
+
+def corpus_to_divide(run: Run) -> ProjectCorpus | None:
+    """Return the corpus of a run, of which a part can be held out; None if it has no lines, few words, or is gone."""
+    return corpus_with_lines(run.origin.corpus, run.counts) if run.counts.total >= LEAST_WORDS else None
+
+
+def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
+    """Return settings for a part of the corpus, by which a training ends where that of the run was at a step."""
+    if step < len(run.history) or run.stop_reason not in (*_RULES, "peer"):
+        config = replace(config, vocab_size=run.history.vocabulary_size(step))
+    return replace(config, max_seconds=None)
+
+
+class HeldOutFigure(NamedTuple):
+    """Tokens a word, and the share of them that is unknown."""
+
+    rate: float
+    unknown: float = 0.0
+
+    @property
+    def loses_text(self) -> bool:
+        """Whether so much is unknown that the rate is better than it should be."""
+        return self.unknown > MUCH_UNKNOWN
+
+
+class HeldOutJudging(QObject):
+    """What the objectives make of text that was held out, for the run that is shown."""
+
+    changed = Signal()
+    """`figures` or `progress` has changed."""
+
+    def __init__(
+        self, model: TrainerModel, runs: Runs, counting: CorpusCounting, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._runs = runs
+        self._counting = counting
+        self._request: JudgingRequest | None = None
+        self._known: list[tuple[JudgingRequest, Judgement]] = []
+        self.task = Task(
+            judged, "Held-out text cannot be measured", self, debounce_ms=_JUDGING_REST_MS, on_answer=self._take,
+            on_error=partial(_log.info, "No metrics for held-out text: %s"),
+        )  # fmt: skip
+        self.task.changed.connect(self.changed)
+        for signal in (model.state_changed, model.run_reset, runs.changed):
+            signal.connect(self._judge)
+
+    @property
+    def figures(self) -> Judgement | None:
+        """The figures by objective for the run that is shown, its own first; None if there are none yet or at all."""
+        run, request = self._model.run, self._request
+        found = next((figures for known, figures in self._known if _are_alike(known, request)), None)
+        if run is None or found is None:
+            return None
+        own = run.config.objective
+        return {own: found[own]} | dict(sorted(found.items()))
+
+    @property
+    def progress(self) -> float | None:
+        """How much of the work is done, from 0 to 1; None while there is none."""
+        progress: float | None = self.task.progress
+        return progress
+
+    def _judge(self) -> None:
+        shown = {id(run.counts) for run in self._runs.all}
+        self._known = [each for each in self._known if id(each[0][0]) in shown]
+        request = self._request_for(self._model.run) if self._model.state is TrainerState.FINISHED else None
+        if request is self._request or _are_alike(request, self._request):
+            return
+        self._request = request
+        self.task.forget()  # the words of a run that is gone, too
+        if request is not None and self.figures is None:
+            self.task.ask(*request, self._counting.max_word_length)
+        self.changed.emit()
+
+    def _request_for(self, run: Run | None) -> JudgingRequest | None:
+        """Return what is to be judged; None if that makes no sense."""
+        if run is None or run.library_run is not None or not len(run.history):
+            return None
+        corpus = corpus_to_divide(run)
+        if corpus is None:
+            return None
+        config = settings_at(run, run.config, len(run.history))
+        if config.min_value is None:  # all objectives are trained: it does not matter which one the run has
+            config = replace(config, objective="likelihood")
+        return run.counts, config, corpus.text or "", corpus.files
+
+    def _take(self, figures: Judgement) -> None:
+        if self._request is not None:
+            self._known.append((self._request, figures))
+
+
+def _are_alike(one: JudgingRequest | None, other: JudgingRequest | None) -> bool:
+    return one is not None and other is not None and one[0] is other[0] and one[1:] == other[1:]
+
+
+def judged(
+    counts: WordCounts,
+    config: TrainingConfig,
+    text: str,
+    files: tuple[CorpusReference, ...],
+    max_word_length: int,
+    *,
+    progress: Callable[[float], None],
+    should_stop: Callable[[], bool],
+) -> Judgement:
+    """Return the figures by objective, see `judge`."""
+    progress(0.0)
+    if must_compile_first(counts, config):
+        compile_kernels(should_stop)
+    request: Any = [each.file for each in files], (counts.normalizer, counts.pre_tokenizer), config
+    fingerprint = Fingerprint.of(counts, files)
+    with Child("Held-out text cannot be measured", low_priority=True) as child:
+        found = child.call(
+            judge, text, *request, fingerprint, max_word_length, progress=progress, should_stop=should_stop
+        )
+    return {objective: HeldOutFigure(*figure) for objective, figure in found.items()}

@@ -10,23 +10,30 @@ import math
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.libraries.library_history import LibraryHistory
+from wordpiece_studio.libraries.library_training import LibraryTrainingStopped, is_replayable, reads_text, train_library
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import Candidates, Run
 from wordpiece_studio.system.arrays import lengths_of
 from wordpiece_studio.system.memory import available_memory
 from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.segmentation import PreparationStopped, stop_if_asked
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Generator, Iterator
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryTrainer
+    from wordpiece_studio.session.run import RunOrigin
+    from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.trainer import Trainer
@@ -290,3 +297,49 @@ def candidates_beside(history: MergeHistory, step: int, limit: int, *, should_st
     if free is not None and _MARGIN * candidates_memory(history) > free:
         return Candidates(step, (), available=False)
     return Candidates(step, tuple(candidates_at(history, step, limit, should_stop)), available=True)
+
+
+def corpus_with_lines(corpus: ProjectCorpus | None, counts: WordCounts) -> ProjectCorpus | None:
+    """Return a corpus that words were counted in; None if it has no lines, is gone, or only a part was counted.
+
+    Nor is one of files that the user has not agreed to reading, see `CorpusFile.unagreed`.
+    """
+    if corpus is None or counts.statistics.is_partial or any(each.file.unagreed for each in corpus.files):
+        return None
+    has_lines = all(each.file.kind != "word-counts" for each in corpus.files)
+    return corpus if has_lines and not is_typed_counts(corpus.text or "") else None
+
+
+def trained_by_library(
+    trainer: LibraryTrainer,
+    counts: WordCounts,
+    config: TrainingConfig,
+    origin: RunOrigin,
+    is_twice: bool,
+    progress: Callable[[LibraryProgress], None],
+    should_stop: Callable[[], bool],
+) -> Run:
+    """Return what another library learned as a run; `is_twice`: train once more, to see whether the result is the same.
+
+    What `tokenizers` merges is then trained by us in its order of ties: if that gives its vocabulary, the run has our
+    history. All other runs have none, see `LibraryHistory`.
+    """
+    corpus = corpus_with_lines(origin.corpus, counts) if reads_text(trainer) else None
+    given: Any = counts if corpus is None else [each.file for each in corpus.files] or [corpus.text or ""]
+    library_run = train_library(given, config, trainer, twice=is_twice, progress=progress, should_stop=should_stop)
+    library, run = library_run.tokenizer(), None
+    if is_replayable(trainer):
+        replayed = library_run.replay_config()
+        if must_compile_first(counts, replayed):
+            compile_kernels(should_stop)
+        ours = train(counts, replayed, should_stop=should_stop)
+        if ours.vocabulary.tokens == list(library_run.tokens):
+            reason = ours.stop_reason
+            run = Run(counts, replayed, ours.history, stop_reason=reason, library_run=library_run, library=library)
+    if should_stop():
+        raise LibraryTrainingStopped
+    if run is None:
+        history = LibraryHistory(library_run, counts, library)
+        run = Run(counts, library_run.config, history, library_run=library_run, library=library)
+    run.origin, run.stop_reason, run.step = origin, run.stop_reason or "peer", len(run.history)
+    return run

@@ -16,9 +16,9 @@ from tests.storage.project.making import COURSE, course_project, forged, run_of
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.session import recoverable_work
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.held_out_judging import LEAST_WORDS
 from wordpiece_studio.session.project_state import Loss, unsaved_work
 from wordpiece_studio.session.recovery_store import About, RecoveryStore
+from wordpiece_studio.session.tokenizer_figures import LEAST_WORDS
 from wordpiece_studio.storage.project import records
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.project_file import open_project, save_project

@@ -32,7 +32,6 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip, tool_button
-from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -40,10 +39,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from wordpiece_studio.session.held_out_judging import HeldOutJudging
     from wordpiece_studio.session.live_text import LiveChanges
     from wordpiece_studio.session.token_usage import TokenUsage
-    from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
+    from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, HeldOutJudging
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.panes.charts.plot import ChartView
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -160,8 +158,6 @@ class ChartsPane(Pane):
         self._theme = theme
         self._source = ChartSource(model, usage, changes, judging)
         self._views: list[ChartView] = []
-        self._wants_usage = False
-        self._is_dressed = False
         self._index: int | None = None  # None: whatever fits
         self._charts = all_charts()
         self._rows = math.ceil(len(self._charts) / _IN_ROW)
@@ -178,8 +174,9 @@ class ChartsPane(Pane):
         self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"))
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._save.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        theme.set_icon(self._save, "save", "text", "faint")
         self._waiting: list[ChartView] = []  # to be drawn in the next turns of the event loop
-        self._turn_timer = single_shot(self, self._on_turn_timer_timeout)
+        self._turn_timer = single_shot(self, self._draw_next)
         self._head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
         self._grid = QGridLayout()
         self._grid.setSpacing(6)
@@ -194,8 +191,7 @@ class ChartsPane(Pane):
         for source in (usage, changes, judging):
             if source is not None:
                 source.changed.connect(self._draw_anew)
-        theme.changed.connect(self._on_theme_changed)
-        self._restyle()
+        theme.changed.connect(self._restyle)
 
     # -- contents
 
@@ -228,22 +224,16 @@ class ChartsPane(Pane):
     def forget(self) -> None:
         for view in self._views:
             view.forget()
-            view.hovered = None
 
     def refresh(self) -> None:
         if self._shown_index() != self._metrics:
             self._make_views()
-        if not self._is_dressed:
-            self._restyle()
         self._arrange()
         history = self._source.history
         if history is not None and not self._source.lengths.catch_up(history, self._source.count):
             self.refresh_later(_FRAME_MS)
         self._waiting = list(self.charts)
-        if self._is_growing:
-            self._turn_timer.start()
-        else:
-            self._refresh_rest()
+        self._draw_next()
         self._save.setEnabled(any(view.drawing is not None for view in self.charts))
         hint = ""
         if self._shown_index() == self._metrics:
@@ -258,22 +248,21 @@ class ChartsPane(Pane):
     def _is_growing(self) -> bool:
         return self._model.state is TrainerState.TRAINING
 
-    def _refresh_rest(self) -> None:
+    def _draw_next(self) -> None:
+        """Draw a chart, then the others: in a training, after the window has handled other events."""
         while self._waiting:
             self._waiting.pop(0).refresh()
-
-    def _on_turn_timer_timeout(self) -> None:
-        """Draw one chart, then let the window handle other events before the next: training goes on meanwhile."""
-        if self._waiting and self.isVisible():
-            self._waiting.pop(0).refresh()
-            self._turn_timer.start()
+            if self._is_growing:
+                self._turn_timer.start()
+                return
 
     def picture(self, kind: str) -> bytes:
         """Return the charts shown as the content of a file, ``"png"`` or ``"svg"``."""
         from wordpiece_studio.ui.panes.charts.plot import chart_picture
 
         self.refresh_now()
-        self._refresh_rest()
+        for view in self._waiting:
+            view.refresh()
         if self._shown_index() == self._metrics:
             raise StudioError("Metrics are a table, not a chart", "Copy the table, or choose a chart.")
         drawn = [view for view in self.charts if view.drawing is not None]
@@ -316,7 +305,7 @@ class ChartsPane(Pane):
         for row in range(self._rows):
             self._grid.setRowStretch(row, 1 if is_all or row == 0 else 0)
         shown = self._charts if is_all else self._charts[index : index + 1]
-        self._want_usage(self.isVisible() and any(chart.needs_usage for chart in shown))
+        self._usage.set_wanted(self, self.isVisible() and any(chart.needs_usage for chart in shown))
         self._layout.activate()
 
     def _show_face(self, *, is_shown: bool) -> None:
@@ -331,16 +320,10 @@ class ChartsPane(Pane):
             self.face.controls.setVisible(is_shown)
         self._save.setVisible(not is_shown)
 
-    def _want_usage(self, wanted: bool) -> None:
-        if wanted is not self._wants_usage:
-            self._wants_usage = wanted
-            self._usage.set_wanted(self, wanted)
-
     def _restyle(self) -> None:
-        self._is_dressed = True
-        self._save.setIcon(icon("save", self._theme.text, self._theme.faint))
         for view in self._views:
             view.restyle(self._theme.colors)
+        self.refresh_later()
 
     # -- events
 
@@ -351,13 +334,8 @@ class ChartsPane(Pane):
                 view.mark()
         self.refresh_later(_FRAME_MS)
 
-    def _on_theme_changed(self) -> None:
-        self._is_dressed = False
-        self.refresh_later()
-
     def _draw_anew(self) -> None:
-        for view in self._views:
-            view.outdate()
+        self._source.edition += 1
         self.refresh_later(_FRAME_MS)
 
     # -- Qt
@@ -368,7 +346,8 @@ class ChartsPane(Pane):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._want_usage(False)
+        self._turn_timer.stop()
+        self._usage.set_wanted(self, False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from wordpiece_studio.evaluation.figures import COLUMNS
+from wordpiece_studio.evaluation.figures import figure_text, known
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresText
@@ -35,194 +35,37 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "figures_face")
 
-_FORMATS = dict(COLUMNS.values())
-_NAME, _STEP = range(2)
-_FIGURES = tuple(name for name in _FORMATS if name != "name")
-_PARITY = 2 + _FIGURES.index("parity")
+_NAME = 0
 _MUCH_UNKNOWN = 0.01
 """Of its tokens, more than the tokenizer with the fewest: it loses text, and its other figures say little."""
 _LONGEST_NAME = 24
 _ROOM = 6
 """Pixels between two columns, besides the padding of their cells."""
+_BEST: dict[str, Callable[[Sequence[float]], float]] = {
+    "tokens_per_word": min, "characters_per_token": max, "bytes_per_token": max, "unknown_share": min,
+    "whole_share": max, "used_share": max, "renyi_efficiency": max, "bits_per_character": min,
+}  # fmt: skip
+"""Which value of a figure is the best."""
 
 
-@dataclass(frozen=True, slots=True)
-class FiguresLine:
-    """A row as it is shown: with the name of the tokenizer, and the figures that are the best of their columns."""
+def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[FiguresRow]:
+    """Return the rows with the names of their tokenizers, and with the figures that are the best of their columns.
 
-    row: FiguresRow
-    name: str
-    best: frozenset[str] = frozenset()
-
-
-def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[FiguresLine]:
-    """Return the rows with the names of their tokenizers, and which figures are the best."""
+    None is the best of those that lose text, as that makes their figures look good.
+    """
     figures = [row.figures for row in rows if row.figures is not None]
-    best, lossy = _best(figures), losing(figures)
+    lossy = losing(figures)
+    best = {}
+    for name, choose in _BEST.items() if len(figures) > 1 else ():
+        values = [value for each in figures if each not in lossy and (value := known(each, name)) is not None]
+        if values:
+            best[name] = choose(values)
     lines = []
     for row, name in zip(rows, names, strict=True):
-        own = [each for each, value in best.items() if _of(row, each) == value and row.figures not in lossy]
-        lines.append(FiguresLine(row, name, frozenset(own)))
+        is_sound = row.figures is not None and row.figures not in lossy
+        own = [each for each, value in best.items() if is_sound and known(row.figures, each) == value]
+        lines.append(replace(row, name=name, best=frozenset(own)))
     return lines
-
-
-def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[TableColumn[Sequence[FiguresLine]], ...]:
-    """Return the columns; the last one is there only where there is parity."""
-    figures = _figures()
-    return (
-        TableColumn(
-            _tr("Tokenizer"), each_row(lambda line: line.name), align=LEFT, width=partial(_width, _NAME),
-            least=lambda measure, lines: min(_width(_NAME, measure, lines), measure.letter * _LONGEST_NAME),
-        ),
-        TableColumn(
-            _tr("Step"), _step, _step_text, entry="step", width=partial(_width, _STEP), importance=6,
-            elide=Qt.TextElideMode.ElideRight,
-            explanation=tooltip_text(_tr("The step at which the run is measured; to add a row for another step, "
-                                         "bookmark it and select “Compare”")),
-        ),
-        *(
-            TableColumn(
-                figure.title, partial(_value, name), partial(_text, name), explanation=tooltip_text(figure.tip),
-                spoken=partial(_spoken, name), spoken_title=figure.title.replace("\n", " "), entry=figure.entry,
-                bold=partial(_is_best, name), elide=Qt.TextElideMode.ElideRight, width=partial(_width, place),
-                importance=figure.importance,
-                is_there=(lambda _lines: has_parity()) if place == _PARITY else None,
-            )
-            for place, (name, figure) in enumerate(((name, figures[name]) for name in _FIGURES), start=2)
-        ),
-    )  # fmt: skip
-
-
-def _is_best(name: str, lines: Sequence[FiguresLine], row: int) -> bool:
-    return name in lines[row].best
-
-
-def _width(column: int, measure: Measure, lines: Sequence[FiguresLine]) -> int:
-    """Return the width of the title and the widest cell that is no error."""
-    described = measure.columns[column]
-    assert isinstance(described.title, str)
-    texts = described.title.split("\n")
-    for row, line in enumerate(lines):
-        if line.row.error is None or column == _NAME:
-            texts.append(measure.cell(row, column))
-    return measure.text(*texts, is_bold=True) + 2 * CELL_PADDING + _ROOM
-
-
-def figures_tsv(rows: RecordTableModel[FiguresLine], *, parity: bool) -> str:
-    """Return the table as text, with all digits, with the column of parity or without it."""
-    columns = range(rows.columnCount() if parity else _PARITY)
-    lines = [[rows.title(column).replace("\n", " ") for column in columns]]
-    for number in range(rows.rowCount()):
-        values = [rows.value(number, column) for column in columns]
-        lines.append(["" if value is None else " ".join(str(value).split()) for value in values])
-    return "".join("\t".join(line) + "\n" for line in lines)
-
-
-def figures_tip(line: FiguresLine) -> str:
-    """Return the name of the tokenizer, with its figures in whole numbers, or why there are none."""
-    figures = line.row.figures
-    if line.row.error is not None:
-        return tooltip_text(f"{line.name}\n{line.row.error}")
-    if figures is None:
-        return tooltip_text(line.name)
-    size = counted(figures.vocabulary_size, "1 token in the vocabulary", "{count} tokens in the vocabulary")
-    used = counted(figures.used, "1 of them used", "{count} of them used")
-    tokens = counted(figures.tokens, "1 token in the text", "{count} tokens in the text")
-    unknown = counted(figures.unknown, "1 of them unknown", "{count} of them unknown")
-    return tooltip_text(f"{line.name}\n{figures.kind} · {size} · {used}\n{tokens} · {unknown}")
-
-
-class _Figure(NamedTuple):
-    """How a figure is shown: its title, explanation and entry of the glossary, and which of its values is the best."""
-
-    title: str
-    tip: str
-    entry: str = ""
-    best: Callable[[Sequence[float]], float] | None = None
-    importance: int = 0  # of its column
-
-
-def _figures() -> dict[str, _Figure]:
-    return {
-        "vocabulary_size": _Figure(
-            _tr("Size"), _tr("How many tokens the vocabulary has"), "vocabulary", importance=5
-        ),
-        "tokens_per_word": _Figure(
-            _tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; lower is better if the share of unknown "
-            "tokens is the same. In brackets: more than 1% are unknown."), "fertility", min
-        ),
-        "characters_per_token": _Figure(
-            _tr("Characters\nper token"), _tr("Characters in the text, including whitespace, divided by tokens"),
-            best=max, importance=7,
-        ),
-        "bytes_per_token": _Figure(
-            _tr("Bytes\nper token"), _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens"),
-            best=max, importance=1,
-        ),
-        "unknown_share": _Figure(
-            _tr("Unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost"), "unknown-token",
-            min,
-        ),
-        "whole_share": _Figure(
-            _tr("Whole\nwords"), _tr("The share of words, as the tokenizer finds them, that are a single token"),
-            best=max, importance=8,
-        ),
-        "used_share": _Figure(
-            _tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses"), "unused-token", max, 3
-        ),
-        "renyi_efficiency": _Figure(
-            _tr("Rényi"), _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often"),
-            "renyi-efficiency", max, 4,
-        ),
-        "bits_per_character": _Figure(
-            _tr("Bits per\ncharacter"), _tr("Code length: the bits needed if each token has the optimal code for its "
-            "frequency"), "code-length", min, 2,
-        ),
-        "parity": _Figure(
-            _tr("Parity"), _tr("Tokens for each token of the first text, if the texts are translations of each other; "
-            "1 means equal treatment"), "parity",
-        ),
-    }  # fmt: skip
-
-
-def _of(row: FiguresRow, name: str) -> float | None:
-    value = None if row.figures is None else getattr(row.figures, name)
-    return None if value is None or value != value else value
-
-
-def _value(name: str, lines: Sequence[FiguresLine], row: int) -> float | None:
-    return _of(lines[row].row, name)
-
-
-def _text(name: str, lines: Sequence[FiguresLine], row: int) -> str:
-    line = lines[row].row
-    value = _of(line, name)
-    if line.error is not None:
-        return str(line.error)
-    if value is None:
-        return "–" if line.figures is not None else "…"
-    if isinstance(value, int):
-        return number_text(value)
-    written = _FORMATS[name].format(value)
-    is_too_good = name == "tokens_per_word" and line.figures is not None and line.figures.loses_text
-    return f"({written})" if is_too_good else written
-
-
-def _spoken(name: str, lines: Sequence[FiguresLine], row: int) -> str:
-    said = _text(name, lines, row)
-    return _tr("{figure}, the best").format(figure=said) if name in lines[row].best else said
-
-
-def _step(lines: Sequence[FiguresLine], row: int) -> int | None:
-    measured = lines[row].row.measured
-    return measured.step if measured.run is not None and measured.run.history.has_steps else None
-
-
-def _step_text(lines: Sequence[FiguresLine], row: int) -> str:
-    line, step = lines[row], _step(lines, row)
-    if line.row.error is not None:
-        return str(line.row.error)
-    return _tr("Final") if step is None else number_text(step)
 
 
 def losing(figures: Sequence[TokenizerFigures]) -> list[TokenizerFigures]:
@@ -231,15 +74,123 @@ def losing(figures: Sequence[TokenizerFigures]) -> list[TokenizerFigures]:
     return [each for each in figures if each.unknown_share > least + _MUCH_UNKNOWN]
 
 
-def _best(figures: Sequence[TokenizerFigures]) -> dict[str, float]:
-    """Return the best value of each column; of those that lose text none is, as it makes their figures look good."""
-    lossy = losing(figures)
-    sound, best = [each for each in figures if each not in lossy], {}
-    for name, figure in _figures().items():
-        values = [value for each in sound if (value := getattr(each, name)) is not None and value == value]
-        if figure.best is not None and len(figures) > 1 and values:
-            best[name] = figure.best(values)
-    return best
+def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[TableColumn[Sequence[FiguresRow]], ...]:
+    """Return the columns; the last one is there only where there is parity."""
+    columns = (
+        TableColumn(
+            _tr("Tokenizer"), each_row(lambda line: line.name), align=LEFT,
+            least=lambda measure, lines: min(_width(_NAME, measure, lines), measure.letter * _LONGEST_NAME),
+        ),
+        TableColumn(
+            _tr("Step"), each_row(_step), each_row(_step_text), entry="step", importance=6,
+            elide=Qt.TextElideMode.ElideRight,
+            explanation=tooltip_text(_tr("The step at which the run is measured; to add a row for another step, "
+                                         "bookmark it and select “Compare”")),
+        ),
+        _column("vocabulary_size", _tr("Size"), _tr("How many tokens the vocabulary has"), "vocabulary", importance=5),
+        _column(
+            "tokens_per_word", _tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; lower is better if "
+            "the share of unknown tokens is the same. In brackets: more than 1% are unknown."), "fertility",
+        ),
+        _column(
+            "characters_per_token", _tr("Characters\nper token"),
+            _tr("Characters in the text, including whitespace, divided by tokens"), importance=7,
+        ),
+        _column(
+            "bytes_per_token", _tr("Bytes\nper token"),
+            _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens"), importance=1,
+        ),
+        _column(
+            "unknown_share", _tr("Unknown"),
+            _tr("The share of tokens that are [UNK] or the like: text that is lost"), "unknown-token",
+        ),
+        _column(
+            "whole_share", _tr("Whole\nwords"),
+            _tr("The share of words, as the tokenizer finds them, that are a single token"), importance=8,
+        ),
+        _column(
+            "used_share", _tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses"), "unused-token",
+            importance=3,
+        ),
+        _column(
+            "renyi_efficiency", _tr("Rényi"),
+            _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often"), "renyi-efficiency",
+            importance=4,
+        ),
+        _column(
+            "bits_per_character", _tr("Bits per\ncharacter"), _tr("Code length: the bits needed if each token has the "
+            "optimal code for its frequency"), "code-length", importance=2,
+        ),
+        _column(
+            "parity", _tr("Parity"), _tr("Tokens for each token of the first text, if the texts are translations of "
+            "each other; 1 means equal treatment"), "parity", is_there=lambda _lines: has_parity(),
+        ),
+    )  # fmt: skip
+    return tuple(replace(column, width=partial(_width, place)) for place, column in enumerate(columns))
+
+
+def _column(name: str, title: str, tip: str, entry: str = "", **others: Any) -> TableColumn[Sequence[FiguresRow]]:
+    """Return the column of a figure."""
+
+    def spoken(line: FiguresRow) -> str:
+        said = _text(name, line)
+        return _tr("{figure}, the best").format(figure=said) if name in line.best else said
+
+    return TableColumn(
+        title, each_row(lambda line: known(line.figures, name)), each_row(partial(_text, name)),
+        explanation=tooltip_text(tip), spoken=each_row(spoken), spoken_title=title.replace("\n", " "), entry=entry,
+        bold=each_row(lambda line: name in line.best), elide=Qt.TextElideMode.ElideRight, **others,
+    )  # fmt: skip
+
+
+def _text(name: str, line: FiguresRow) -> str:
+    if line.error is not None:
+        return str(line.error)
+    return "…" if line.figures is None else figure_text(line.figures, name)
+
+
+def _step(line: FiguresRow) -> int | None:
+    measured = line.measured
+    return measured.step if measured.run is not None and measured.run.history.has_steps else None
+
+
+def _step_text(line: FiguresRow) -> str:
+    step = _step(line)
+    if line.error is not None:
+        return str(line.error)
+    return _tr("Final") if step is None else number_text(step)
+
+
+def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
+    """Return the width of the title and the widest cell that is no error."""
+    described = measure.columns[column]
+    assert isinstance(described.title, str)
+    cells = [measure.cell(row, column) for row, line in enumerate(lines) if line.error is None or column == _NAME]
+    return measure.text(*described.title.split("\n"), *cells, is_bold=True) + 2 * CELL_PADDING + _ROOM
+
+
+def figures_tsv(rows: RecordTableModel[FiguresRow], *, parity: bool) -> str:
+    """Return the table as text, with all digits, with the column of parity or without it."""
+    columns = range(rows.columnCount() - (not parity))
+    lines = [[rows.title(column).replace("\n", " ") for column in columns]]
+    for number in range(rows.rowCount()):
+        values = [rows.value(number, column) for column in columns]
+        lines.append(["" if value is None else " ".join(str(value).split()) for value in values])
+    return "".join("\t".join(line) + "\n" for line in lines)
+
+
+def figures_tip(line: FiguresRow) -> str:
+    """Return the name of the tokenizer, with its figures in whole numbers, or why there are none."""
+    figures = line.figures
+    if line.error is not None:
+        return tooltip_text(f"{line.name}\n{line.error}")
+    if figures is None:
+        return tooltip_text(line.name)
+    size = counted(figures.vocabulary_size, "1 token in the vocabulary", "{count} tokens in the vocabulary")
+    used = counted(figures.used, "1 of them used", "{count} of them used")
+    tokens = counted(figures.tokens, "1 token in the text", "{count} tokens in the text")
+    unknown = counted(figures.unknown, "1 of them unknown", "{count} of them unknown")
+    return tooltip_text(f"{line.name}\n{figures.kind} · {size} · {used}\n{tokens} · {unknown}")
 
 
 class FiguresFace(QWidget):
@@ -260,10 +211,8 @@ class FiguresFace(QWidget):
         self._figures = figures
         self.controls = QWidget(parent)  # what stands above the table; the parent places it
         self._offered: tuple[FiguresText, bool] | None = None  # what the combo box offers
-        self._rows: list[FiguresRow] = []
-        self._names: list[str] = []
-        self._left_out = 0
-        self._model: RecordTableModel[FiguresLine] = RecordTableModel(
+        self._unsorted: list[FiguresRow] = []
+        self._model: RecordTableModel[FiguresRow] = RecordTableModel(
             figures_columns(self._has_parity), self, tip=each_row(figures_tip)
         )
         self.table = TableView(
@@ -285,6 +234,7 @@ class FiguresFace(QWidget):
         self.heading = WholeLabel(self, role="hint")  # which words tokens are counted per
         self.note = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
+        self.empty.show_text(self.tr("Train a run or add a tokenizer to see its metrics."))
         self._lay_out()
         self._connect()
         self.refresh()
@@ -310,7 +260,7 @@ class FiguresFace(QWidget):
         self.table.selectionModel().selectionChanged.connect(self._enable)
 
     @property
-    def lines(self) -> Sequence[FiguresLine]:
+    def lines(self) -> Sequence[FiguresRow]:
         return self._model.records
 
     # -- contents
@@ -322,26 +272,27 @@ class FiguresFace(QWidget):
             self._offered = offered
             self._fill_texts()
             self._fill_parts()
-        part = self.parts.currentData() or ""
-        rows = figures.rows(part)
-        known = dict(zip(figures.runs, run_names(figures.runs), strict=True))
-        names = [_name(row, known) for row in rows]
-        if (rows, names) != (self._rows, self._names):
-            count, self._rows, self._names = len(self._rows), rows, names
+        rows = figures.rows(self.parts.currentData() or "")
+        names = dict(zip(figures.runs, run_names(figures.runs), strict=True))
+        lines = figures_lines(rows, [_name(row.measured, names) for row in rows])
+        if lines != self._unsorted:
+            count, self._unsorted = len(self._unsorted), lines
             selected = self._selected()
-            self._model.set_records(figures_lines(rows, names))
+            self._model.set_records(lines)
             self._select(selected)
-            if len(rows) > count and rows[-1].measured.path:
+            if len(lines) > count and lines[-1].measured.path:
                 self.table.scrollToBottom()
         self.table.spread()
         self.table.setVisible(bool(rows))
         self.empty.setVisible(not rows)
-        self.empty.show_text(self.tr("Train a run or add a tokenizer to see its metrics."))
         self._enable()
-        measured = [line.row.figures for line in self.lines if line.row.figures is not None]
-        self.heading.show_text(self._words_text(measured))
+        self.heading.show_text(self._words_text())
         self.heading.setVisible(bool(self.heading.text()))
         self.note.show_text(self._note())
+
+    @property
+    def _known(self) -> list[TokenizerFigures]:
+        return [line.figures for line in self.lines if line.figures is not None]
 
     def _has_parity(self) -> bool:
         return self._figures.where.is_parallel and bool(self.parts.currentData())
@@ -365,13 +316,10 @@ class FiguresFace(QWidget):
         shown, count = self.table.shown_columns(), self._model.columnCount()
         self.table.clearSpans()
         for row, line in enumerate(self.lines):
-            if line.row.error is not None:
+            if line.error is not None:
                 first = min(shown - {_NAME})
                 self.table.setSpan(row, first, 1, count - first)
-        left_out = count - len(shown) - (not self._has_parity())
-        if left_out != self._left_out:
-            self._left_out = left_out
-            self.note.show_text(self._note())
+        self.note.show_text(self._note())
 
     def _fill_parts(self) -> None:
         parts, chosen = self._figures.parts, self.parts.currentData()
@@ -384,33 +332,33 @@ class FiguresFace(QWidget):
 
     def _note(self) -> str:
         figures = self._figures
-        if figures.error is not None:
-            return str(figures.error)
+        if figures.task.error is not None:
+            return str(figures.task.error)
         if figures.is_running:
-            return _progress_text(figures.progress)
+            return _progress_text(figures.task.progress)
         if figures.where.place == "held-out" and not figures.can_hold_out:
             return self.tr("No text can be held out from this run’s corpus.")
         if figures.was_stopped:
             return self.tr("Stopped. Choose the text once more to begin again.")
-        known = [line.row.figures for line in self.lines if line.row.figures is not None]
-        return " ".join(filter(None, (self._losing_text(known), self._left_out_text())))
+        return " ".join(filter(None, (self._losing_text(), self._left_out_text())))
 
-    def _losing_text(self, known: Sequence[TokenizerFigures]) -> str:
-        names = [each.name for each in losing(known)]
-        if not names and any(each.loses_text for each in known):
+    def _losing_text(self) -> str:
+        names = [each.name for each in losing(self._known)]
+        if names:
+            said = self.tr("Text lost to unknown tokens: {names}. Do not compare their other metrics.")
+            return said.format(names=", ".join(names))
+        if any(each.loses_text for each in self._known):
             return self.tr("Tokens per word in brackets: an unknown word, however long, is one token.")
-        if not names:
-            return ""
-        said = self.tr("Text lost to unknown tokens: {names}. Do not compare their other metrics.")
-        return said.format(names=", ".join(names))
+        return ""
 
-    def _words_text(self, known: Sequence[TokenizerFigures]) -> str:
-        if not known or len(self._figures.words_of) < 2:
+    def _words_text(self) -> str:
+        figures = self._figures
+        if not self._known or not figures.words_of:
             return ""
-        normalizer, splitter = self._figures.words_of
-        words = known[0].words
+        normalizer, splitter = figures.words_of
+        words = self._known[0].words
         said = plural(words, "1 word ({normalizer}, {splitter}).", "{words} words ({normalizer}, {splitter}).")
-        if self._figures.where.place == "held-out":
+        if figures.where.place == "held-out":
             said = plural(
                 words,
                 "1 word held out ({normalizer}, {splitter}); runs were retrained without it.",
@@ -419,29 +367,29 @@ class FiguresFace(QWidget):
         return said.format(words=number_text(words), normalizer=normalizer, splitter=splitter)
 
     def _left_out_text(self) -> str:
-        if not self._left_out or not self.lines:
+        left_out = self._model.columnCount() - len(self.table.shown_columns()) - (not self._has_parity())
+        if not left_out or not self.lines:
             return ""
         return counted(
-            self._left_out,
+            left_out,
             "1 column is hidden; press F12 to show it.",
             "{count} columns are hidden; press F12 to show them.",
         )
 
     def _enable(self, *_values: object) -> None:
         self.stop.setVisible(self._figures.is_running)
-        is_opened = [bool(line.row.measured.path) for line in self.lines]
-        self.remove.setVisible(any(is_opened))
-        row = self.table.selected_row
-        self.remove.setEnabled(0 <= row < len(is_opened) and is_opened[row])
-        self.copy.setEnabled(any(line.row.figures is not None for line in self.lines))
+        selected = self._selected()
+        self.remove.setVisible(any(line.measured.path for line in self.lines))
+        self.remove.setEnabled(selected is not None and bool(selected.path))
+        self.copy.setEnabled(bool(self._known))
 
     def _selected(self) -> Measured | None:
         row = self.table.selected_row
-        return self.lines[row].row.measured if 0 <= row < len(self.lines) else None
+        return self.lines[row].measured if 0 <= row < len(self.lines) else None
 
     def _select(self, measured: Measured | None) -> None:
         for row, line in enumerate(self.lines):
-            if measured is not None and line.row.measured == measured:
+            if measured is not None and line.measured == measured:
                 self.table.selectRow(row)
 
     # -- events
@@ -461,11 +409,11 @@ class FiguresFace(QWidget):
 
     def _copy(self) -> None:
         if self.copy.isEnabled():
-            copy_text(figures_tsv(self._model, parity=not self.table.isColumnHidden(_PARITY)))
+            copy_text(figures_tsv(self._model, parity=self._has_parity()))
 
     def _remove(self) -> None:
         if self.remove.isEnabled():
-            self._figures.remove(self.lines[self.table.selected_row].row.measured.path)
+            self._figures.remove(self.lines[self.table.selected_row].measured.path)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -476,8 +424,7 @@ class FiguresFace(QWidget):
         self._figures.set_wanted(False)
 
 
-def _name(row: FiguresRow, names: Mapping[Run, str]) -> str:
-    measured = row.measured
+def _name(measured: Measured, names: Mapping[Run, str]) -> str:
     if measured.run is not None:
         return f"{measured.name}  {names[measured.run]}"
     path = Path(measured.path)

@@ -382,7 +382,7 @@ class ChartView(QWidget):
             self.setAccessibleDescription(missing)
             return
         self._layout.activate()
-        drawn = (state, self.plot.size())
+        drawn = state, self.source.edition, self.plot.size()
         if self.drawing is None or drawn != self._drawn:
             self._drawn = drawn
             self._draw()
@@ -398,22 +398,23 @@ class ChartView(QWidget):
 
     def forget(self) -> None:
         """Redraw everything the next time; nothing is drawn any more that could be pressed or pointed at."""
-        self.drawing = None
-
-    def outdate(self) -> None:
-        """Redraw everything the next time; until then, what is drawn can be used."""
-        self._drawn = None
+        self.drawing = self.hovered = None
 
     def mark(self) -> None:
         """Follow the step and the selection without redrawing the curves."""
-        if self.drawing is not None and self.chart.state(self.source) is not None:
-            self.plot.mark(self.chart.marks(self.source, self.drawing, self.hovered))
-            self.readout = self.chart.readout(self.source, self.drawing, self.hovered)
-            self.setAccessibleDescription(self.chart.summary(self.source, self.drawing))
+        if (drawing := self._usable) is not None:
+            self.plot.mark(self.chart.marks(self.source, drawing, self.hovered))
+            self.readout = self.chart.readout(self.source, drawing, self.hovered)
+            self.setAccessibleDescription(self.chart.summary(self.source, drawing))
             room = max(self.width() - 2 * _SIDE - 2, 0)
             cut = self._readout.fontMetrics().elidedText(self.readout, Qt.TextElideMode.ElideRight, room)
             set_plain_text(self._readout, cut)
             set_plain_tooltip(self._readout, self.readout if cut != self.readout else "")
+
+    @property
+    def _usable(self) -> Drawing | None:
+        """What is drawn, if it is of what is there now."""
+        return None if self.chart.state(self.source) is None else self.drawing
 
     def restyle(self, colors: Colors) -> None:
         """Apply new colors; the next refresh draws the curves."""
@@ -450,16 +451,15 @@ class ChartView(QWidget):
     def _press(self, place: float) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.hovered = None
-        if self.drawing is not None and self.chart.state(self.source) is not None:
-            self.chart.press(self.source, self.drawing, place)
+        if (drawing := self._usable) is not None:
+            self.chart.press(self.source, drawing, place)
 
     def event(self, event: QEvent) -> bool:
         return keep(event, self.chart.kept_keys) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.drawing is None or self.chart.state(self.source) is None or not is_alone(event):
-            event.ignore()
-        elif not self.chart.move(self.source, self.drawing, Qt.Key(event.key())):
+        drawing = self._usable if is_alone(event) else None
+        if drawing is None or not self.chart.move(self.source, drawing, Qt.Key(event.key())):
             event.ignore()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
