@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wordpiece_studio.ui.panes.charts.axes import linear_ticks, log_ticks, power_text, short_text
+from wordpiece_studio.ui.panes.charts.chart import linear_ticks, log_ticks, power_text, short_text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLocale, QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSpinBox, QLabel, QLineEdit
 
-from wordpiece_studio.ui.panes.charts.axes import short_text
+from wordpiece_studio.ui.panes.charts.chart import short_text
 from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 
 if TYPE_CHECKING:

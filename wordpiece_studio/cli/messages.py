@@ -266,7 +266,7 @@ def judged_words(tokens_per_word: float, unknown: float) -> str:
 
 
 def _unknown_words(share: float) -> str:
-    from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN  # with it comes NumPy
+    from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN  # with it comes NumPy
 
     return f" with {share:.1%} unknown" if share > MUCH_UNKNOWN else ""
 

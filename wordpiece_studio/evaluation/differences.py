@@ -13,7 +13,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
-from wordpiece_studio.evaluation.measured_texts import WORD_MARKS, Watch, as_texts, texts_by_name
+from wordpiece_studio.evaluation.held_out import WORD_MARKS, Watch, as_texts, texts_by_name
 from wordpiece_studio.text.pre_tokenizers import text_of_letters
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.history import MergeHistory
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from wordpiece_studio.evaluation.figures import Measurable
-    from wordpiece_studio.evaluation.measured_texts import Report, Text
+    from wordpiece_studio.evaluation.held_out import Report, Text
     from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
     Pair = tuple[str, str]

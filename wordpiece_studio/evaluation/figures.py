@@ -5,7 +5,7 @@ another library runs by that library. The text is not tokenized but counted, lin
 find words alike, and each distinct word is tokenized once. Only a tokenizer whose way to find words is unknown here
 reads the text itself.
 
-The definitions are those of `TokenizerFigures`. Not here: the texts (`measured_texts`), and counting tokens (`usage`).
+The definitions are those of `TokenizerFigures`. Not here: the texts (`held_out`), and counting tokens (`usage`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ import numpy as np
 
 from wordpiece_studio.corpus.counts import CountingStopped, is_mapping
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.measured_texts import Watch, texts_by_name
-from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
-from wordpiece_studio.evaluation.usage import Usage, UsageTally, count_usage, encoded_words
+from wordpiece_studio.evaluation.held_out import Watch, texts_by_name
+from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN, Usage, UsageTally, count_usage, encoded_words
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.evaluation.held_out import HeldOutText
-    from wordpiece_studio.evaluation.measured_texts import Report, Text, TextInFiles, TextInWords
+    from wordpiece_studio.evaluation.held_out import HeldOutText, Report, Text, TextInFiles, TextInWords
     from wordpiece_studio.tokenizer.encoding import LibraryEncoder
 
     class LibraryTraining(Protocol):

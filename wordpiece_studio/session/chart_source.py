@@ -77,9 +77,7 @@ class SelectedToken(NamedTuple):
 class ChartSource:
     """The figures of all charts, as far as the run has progressed."""
 
-    def __init__(
-        self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, judging: HeldOutJudging | None = None
-    ) -> None:
+    def __init__(self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, judging: HeldOutJudging) -> None:
         self.model = model
         self._judging = judging
         self.usage = usage
@@ -109,7 +107,7 @@ class ChartSource:
     @property
     def held_out(self) -> HeldOutFigure | None:
         """What a training on the rest makes of held-out text at the last step; None if not known."""
-        figures = None if self._judging is None else self._judging.figures
+        figures = self._judging.figures
         return None if figures is None else next(iter(figures.values()))
 
     @property

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
     from wordpiece_studio.evaluation.figures import Evaluation, Measurable
-    from wordpiece_studio.evaluation.held_out import DividedCorpus
-    from wordpiece_studio.evaluation.measured_texts import Report
+    from wordpiece_studio.evaluation.held_out import DividedCorpus, Report
     from wordpiece_studio.libraries.library_training import LibraryTrainer
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import TextReading

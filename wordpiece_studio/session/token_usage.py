@@ -14,8 +14,15 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.metrics import tokens_in_use_at
-from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage, usage_as_trained
+from wordpiece_studio.evaluation.usage import (
+    DeadReason,
+    DeadTokens,
+    Usage,
+    WordTexts,
+    count_usage,
+    tokens_in_use_at,
+    usage_as_trained,
+)
 from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.session.task import Task
 

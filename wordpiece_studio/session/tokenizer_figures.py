@@ -22,7 +22,7 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
+from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, judge, library_tokenizer, measure
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusReference
     from wordpiece_studio.evaluation.figures import TokenizerFigures
-    from wordpiece_studio.evaluation.measured_texts import Report
+    from wordpiece_studio.evaluation.held_out import Report
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.corpus_references import FileNews
     from wordpiece_studio.session.run import Run

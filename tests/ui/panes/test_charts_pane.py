@@ -20,7 +20,7 @@ from tests.ui.color_vision import contrast
 from tests.ui.panes.conftest import changes_at
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.metrics import symbols_at
+from wordpiece_studio.evaluation.usage import symbols_at
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.live_text import LiveChanges, TextSummary
 from wordpiece_studio.session.run import TrainerState
@@ -28,8 +28,7 @@ from wordpiece_studio.session.tokenizer_figures import HeldOutFigure
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.panes.charts.axes import Axis, Dots, Line, Rule
-from wordpiece_studio.ui.panes.charts.chart import StepChart, sampled
+from wordpiece_studio.ui.panes.charts.chart import Axis, Dots, Line, Rule, StepChart, sampled
 from wordpiece_studio.ui.panes.charts.charts import all_charts
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.charts.plot import ChartView, chart_picture
@@ -88,7 +87,7 @@ class Charts:
         self.pane = bench.show(self._made, width, height)
 
     def _made(self, model: TrainerModel, theme: Theme) -> ChartsPane:
-        return ChartsPane(model, self.usage, self.changes, theme, judging=self.judging)
+        return ChartsPane(model, self.usage, self.changes, theme, figures=None, judging=self.judging)
 
     def choose(self, index: int) -> ChartView:
         self.pane.choose(index)
@@ -139,14 +138,17 @@ def charts(bench: Bench) -> Charts:
 def test_nothing_is_trained_yet(empty_bench: Bench) -> None:
     charts = Charts(empty_bench)
     for index in (VALUE, LENGTHS, ZIPF):
-        assert charts.choose(index).sentence == "Nothing has been trained yet. Train to see the charts here."
+        assert charts.choose(index).sentence.text() == "Nothing has been trained yet. Train to see the charts here."
     with pytest.raises(StudioError, match="no chart to save"):
         charts.pane.picture("png")
 
 
 def test_a_run_without_a_merge_has_no_charts(empty_bench: Bench) -> None:
     empty_bench.train(vocab_size=45)
-    assert Charts(empty_bench).choose(VALUE).sentence == "No merges yet. The charts appear here after the first one."
+    assert (
+        Charts(empty_bench).choose(VALUE).sentence.text()
+        == "No merges yet. The charts appear here after the first one."
+    )
 
 
 def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
@@ -216,7 +218,7 @@ def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
 def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
     chart = charts.choose(ZIPF)
     assert charts.usage.wanted
-    assert chart.sentence == "Counting how often tokens are used…"
+    assert chart.sentence.text() == "Counting how often tokens are used…"
     frequencies = token_frequencies(charts)
     charts.usage.tell(12, frequencies)
     charts.bench.wait(lambda: chart.drawing is not None)
@@ -234,7 +236,7 @@ def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
 def test_tokens_in_use_as_far_as_they_are_counted(charts: Charts) -> None:
     chart = charts.choose(IN_USE)
     assert charts.usage.wanted
-    assert chart.sentence == "Counting how often tokens are used…"
+    assert chart.sentence.text() == "Counting how often tokens are used…"
     charts.usage.tell(12, [1], [*range(40, 53), 52, 51])
     charts.bench.wait(lambda: chart.readout == "After merge 12: 52 tokens in use (+1)")
     assert [values.tolist() for values in curves(chart)[0][:2]] == [list(range(15)), [*range(40, 53), 52, 51]]
@@ -267,7 +269,7 @@ def test_a_chart_more_is_one_description(charts: Charts) -> None:
         series=(sampled(lambda history, steps: history.symbols_after(0) - symbols_at(history, steps)),),
         figures=lambda source, step: f"{step} of {source.count}",
     )  # fmt: skip
-    source = ChartSource(charts.model, charts.usage, charts.changes)
+    source = ChartSource(charts.model, charts.usage, charts.changes, charts.judging)
     view = ChartView(chart, source, LOOKS["dark"], charts.pane)
     view.resize(400, 300)
     view.show()
@@ -384,7 +386,7 @@ def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench
 
 def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
     tabs = bench.show(lambda _model, _theme: QTabWidget())
-    pane = ChartsPane(bench.model, Usage(), LiveChanges(), bench.theme)
+    pane = ChartsPane(bench.model, Usage(), LiveChanges(), bench.theme, figures=None, judging=Judging())
     tabs.addTab(QLabel(), "another")
     tabs.addTab(pane, "charts")
     bench.seek(3)
@@ -534,8 +536,13 @@ def test_pyqtgraph_installs_no_hook(charts: Charts) -> None:
 
 _HIDDEN = """
 import sys
+from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
+from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.runs import Runs
 from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
@@ -543,7 +550,9 @@ from wordpiece_studio.ui.widgets.theme import Theme
 application = QApplication([])
 model = TrainerModel()
 usage = TokenUsage(model)
-pane = ChartsPane(model, usage, LiveChanges(), Theme("light"))
+counting = CorpusCounting(Document())
+judging = HeldOutJudging(model, Runs(model, QUndoStack()), counting)
+pane = ChartsPane(model, usage, LiveChanges(), Theme("light"), figures=None, judging=judging)
 application.processEvents()
 print("pyqtgraph" in sys.modules)
 hooks = sys.excepthook

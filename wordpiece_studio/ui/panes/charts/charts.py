@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 
-from wordpiece_studio.evaluation.metrics import (
+from wordpiece_studio.evaluation.usage import (
     fertility_at,
-    length_histogram,
     rank_frequency,
     symbols_at,
     vocabulary_sizes_at,
@@ -19,8 +18,21 @@ from wordpiece_studio.evaluation.metrics import (
 from wordpiece_studio.session.chart_source import Curve, held_curve, spread_ranks, tie_steps
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.panes.charts.axes import Axis, Bars, Dots, Drawing, Label, Line, Stroke
-from wordpiece_studio.ui.panes.charts.chart import Chart, Series, StepAxis, StepChart, each_step, sampled
+from wordpiece_studio.ui.panes.charts.chart import (
+    Axis,
+    Bars,
+    Chart,
+    Dots,
+    Drawing,
+    Label,
+    Line,
+    Series,
+    StepAxis,
+    StepChart,
+    Stroke,
+    each_step,
+    sampled,
+)
 from wordpiece_studio.ui.widgets.token_text import held_out_text, number_text, signed_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -30,7 +42,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.chart_source import ChartSource
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.panes.charts.axes import Room, Shape
+    from wordpiece_studio.ui.panes.charts.chart import Room, Shape
 
 _tr = partial(QCoreApplication.translate, "charts")
 _MOST_POINTS = 400
@@ -230,9 +242,8 @@ class LengthsChart(Chart):
         history = source.merges
         special, first = len(set(history.config.reserved_tokens)), history.vocabulary_size(0)
         lengths = source.lengths.first(history.vocabulary_size(source.step))
-        learned, alphabet = length_histogram(lengths[first:]), length_histogram(lengths[special:first])
-        width = max(len(learned), len(alphabet))
-        return _Lengths(*(np.pad(counts, (0, width - len(counts))) for counts in (learned, alphabet)))
+        width = int(lengths[special:].max(initial=-1)) + 1
+        return _Lengths(*(np.bincount(part, minlength=width) for part in (lengths[first:], lengths[special:first])))
 
     def draw(self, source: ChartSource, room: Room) -> Drawing:
         data = self._count(source)

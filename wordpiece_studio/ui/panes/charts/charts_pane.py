@@ -83,17 +83,12 @@ class ChartChoice(QWidget):
             row.addWidget(button)
         fill(QHBoxLayout(self), self._row, self._combo, 1, spacing=-1)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._group.idClicked.connect(self._choose)
-        self._combo.activated.connect(self._choose)
+        self._group.idClicked.connect(self.chosen.emit)
+        self._combo.activated.connect(self.chosen.emit)
         self.set_index(0)
         self._fit()
 
-    @property
-    def index(self) -> int:
-        return self._group.checkedId()
-
     def set_index(self, index: int) -> None:
-        """Choose without emitting a signal."""
         self._group.button(index).setChecked(True)
         self._combo.setCurrentIndex(index)
 
@@ -120,10 +115,6 @@ class ChartChoice(QWidget):
         self._row.setVisible(fits)
         self._combo.setVisible(not fits)
 
-    def _choose(self, index: int) -> None:
-        self.set_index(index)
-        self.chosen.emit(index)
-
 
 class ChartsPane(Pane):
     """The charts of the run, linked both ways to the step; and the figures of all runs.
@@ -148,8 +139,8 @@ class ChartsPane(Pane):
         theme: Theme,
         parent: QWidget | None = None,
         *,
-        figures: FiguresMeasuring | None = None,
-        judging: HeldOutJudging | None = None,
+        figures: FiguresMeasuring,
+        judging: HeldOutJudging,
     ) -> None:
         super().__init__(model, parent)
         self._figures = figures
@@ -169,7 +160,6 @@ class ChartsPane(Pane):
                    self.tr("A table that compares all runs, and tokenizers from files, on one text")),
         )  # fmt: skip
         self.choice = ChartChoice(self._choices, self)
-        self.choice.set_available(self._metrics, figures is not None)
         tip = self.tr("Save the current charts as an image (PNG or SVG)")
         self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"))
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -189,8 +179,7 @@ class ChartsPane(Pane):
         model.selection_changed.connect(self._mark)
         self.follow(model.merges_appended)
         for source in (usage, changes, judging):
-            if source is not None:
-                source.changed.connect(self._draw_anew)
+            source.changed.connect(self._draw_anew)
         theme.changed.connect(self._restyle)
 
     # -- contents
@@ -226,8 +215,11 @@ class ChartsPane(Pane):
             view.forget()
 
     def refresh(self) -> None:
-        if self._shown_index() != self._metrics:
-            self._make_views()
+        if self._shown_index() != self._metrics and not self._views:
+            # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
+            from wordpiece_studio.ui.panes.charts.plot import ChartView
+
+            self._views = [ChartView(chart, self._source, self._theme.colors, self) for chart in self._charts]
         self._arrange()
         history = self._source.history
         if history is not None and not self._source.lengths.catch_up(history, self._source.count):
@@ -281,38 +273,27 @@ class ChartsPane(Pane):
         needed = (_ROOM_FOR_ALL + QSize(0, _ROW_HEIGHT * self._rows)) * self.fontMetrics().height()
         return self.width() >= needed.width() and self.height() >= needed.height()
 
-    def _make_views(self) -> None:
-        if self._views:
-            return
-        # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
-        from wordpiece_studio.ui.panes.charts.plot import ChartView
-
-        self._views = [ChartView(chart, self._source, self._theme.colors, self) for chart in self._charts]
-
     def _arrange(self) -> None:
         self.choice.set_available(self._all, self._has_room_for_all)
         index = self._shown_index()
         is_all = index == self._all
         self.choice.set_index(index)
         for number, view in enumerate(self._views):
-            if is_all:
-                self._grid.addWidget(view, *divmod(number, _IN_ROW))
-            elif index == number:
-                self._grid.addWidget(view, 0, 0, 1, _IN_ROW)
+            is_shown = is_all or index == number
+            if is_shown:
+                self._grid.addWidget(view, *(divmod(number, _IN_ROW) if is_all else (0, 0, 1, _IN_ROW)))
             view.title.setVisible(is_all)
-            view.setVisible(is_all or index == number)
+            view.setVisible(is_shown)
         self._show_face(is_shown=index == self._metrics)
         for row in range(self._rows):
             self._grid.setRowStretch(row, 1 if is_all or row == 0 else 0)
-        shown = self._charts if is_all else self._charts[index : index + 1]
-        self._usage.set_wanted(self, self.isVisible() and any(chart.needs_usage for chart in shown))
+        self._usage.set_wanted(self, self.isVisible() and any(view.chart.needs_usage for view in self.charts))
         self._layout.activate()
 
     def _show_face(self, *, is_shown: bool) -> None:
-        if is_shown and self.face is None and self._figures is not None:
-            self.face = FiguresFace(self._figures, self._theme, self)
-            self.face.files_requested.connect(self.files_requested)
-            self.face.tokenizers_requested.connect(self.tokenizers_requested)
+        if is_shown and self.face is None:
+            requests = self.files_requested, self.tokenizers_requested
+            self.face = FiguresFace(self._figures, self._theme, *requests, self)
             self._grid.addWidget(self.face, 0, 0, 1, _IN_ROW)
             self._head.insertWidget(1, self.face.controls, 4)
         if self.face is not None:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -25,6 +25,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, run_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.evaluation.figures import TokenizerFigures
@@ -196,17 +197,19 @@ def figures_tip(line: FiguresRow) -> str:
 class FiguresFace(QWidget):
     """The table with what chooses the text, what opens tokenizers, and a line that says how far it is.
 
-    Signals
-    -------
-    files_requested(), tokenizers_requested()
-        The user wants to choose files to measure on, or tokenizers to measure.
+    It emits signals where the user wants to choose files to measure on, or tokenizers to measure.
     """
 
-    files_requested = Signal()
-    tokenizers_requested = Signal()
-
-    def __init__(self, figures: FiguresMeasuring, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        figures: FiguresMeasuring,
+        theme: Theme,
+        files_requested: SignalInstance,
+        tokenizers_requested: SignalInstance,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
+        self._files_requested = files_requested
         explain("metrics", self)
         self._figures = figures
         self.controls = QWidget(parent)  # what stands above the table; the parent places it
@@ -228,36 +231,29 @@ class FiguresFace(QWidget):
         self.parallel = QCheckBox(self.tr("Translations"), self.controls)
         set_plain_tooltip(self.parallel, self.tr("The files are translations of each other; show parity"))
         self.add = tool_button(self.tr("Add…"), self.tr("Add tokenizer files to the table"), self)
-        self.remove = tool_button(self.tr("Remove"), self.tr("Remove the selected tokenizer file from the table"), self)
-        self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table with full precision, for a spreadsheet"), self)
-        self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls)
+        tip = self.tr("Remove the selected tokenizer file from the table")
+        self.remove = tool_button(self.tr("Remove"), tip, self, self._remove)
+        tip = self.tr("Copy the table with full precision, for a spreadsheet")
+        self.copy = tool_button(self.tr("Copy"), tip, self, self._copy)
+        self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls, figures.stop)
         self.heading = WholeLabel(self, role="hint")  # which words tokens are counted per
         self.note = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self.empty.show_text(self.tr("Train a run or add a tokenizer to see its metrics."))
-        self._lay_out()
-        self._connect()
-        self.refresh()
-
-    def _lay_out(self) -> None:
         buttons = self.parallel, self.stop, self.add, self.remove, self.copy
         fill(QHBoxLayout(self.controls), (self.texts, 3), (self.parts, 2), *buttons, spacing=-1)
         for label in (self.heading, self.note):
             label.setContentsMargins(8, 0, 0, 0)
         fill(QVBoxLayout(self), self.heading, (self.table, 1), (self.empty, 1), self.note)
-
-    def _connect(self) -> None:
-        self._figures.changed.connect(self.refresh)
+        figures.changed.connect(self.refresh)
         self.texts.activated.connect(self._on_texts_activated)
         self.parts.activated.connect(self.refresh)
         self.parallel.clicked.connect(self._on_parallel_clicked)
-        self.add.clicked.connect(self.tokenizers_requested)
-        self.remove.clicked.connect(self._remove)
-        self.copy.clicked.connect(self._copy)
-        self.stop.clicked.connect(self._figures.stop)
+        self.add.clicked.connect(tokenizers_requested)
         for changed in (self._model.modelReset, self.table.columns_changed):
             changed.connect(self._fit_errors)
         self.table.selectionModel().selectionChanged.connect(self._enable)
+        self.refresh()
 
     @property
     def lines(self) -> Sequence[FiguresRow]:
@@ -265,7 +261,7 @@ class FiguresFace(QWidget):
 
     # -- contents
 
-    def refresh(self, _value: object = None) -> None:
+    def refresh(self, *_values: object) -> None:
         figures = self._figures
         offered = figures.where, figures.can_hold_out
         if offered != self._offered:
@@ -400,7 +396,7 @@ class FiguresFace(QWidget):
             self._figures.measure_on(where if place == where.place else FiguresText(place))
         else:
             self._fill_texts()  # until files are chosen
-            self.files_requested.emit()
+            self._files_requested.emit()
 
     def _on_parallel_clicked(self, is_checked: bool) -> None:
         if is_checked and not self.parts.currentData():

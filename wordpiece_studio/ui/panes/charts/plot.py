@@ -40,7 +40,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.panes.charts.axes import BAR_WIDTH, Axis, Bars, Dots, Drawing, Label, Line, Room, Rule, Stroke
+from wordpiece_studio.ui.panes.charts.chart import BAR_WIDTH, Axis, Bars, Dots, Drawing, Label, Line, Room, Rule, Stroke
 from wordpiece_studio.ui.widgets.fields import is_alone, keep
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
@@ -49,11 +49,10 @@ from wordpiece_studio.ui.widgets.theme import LIGHT, bold
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QKeyEvent, QPaintDevice
+    from PySide6.QtGui import QKeyEvent
 
     from wordpiece_studio.session.chart_source import ChartSource
-    from wordpiece_studio.ui.panes.charts.axes import Shape
-    from wordpiece_studio.ui.panes.charts.chart import Chart
+    from wordpiece_studio.ui.panes.charts.chart import Chart, Shape
     from wordpiece_studio.ui.widgets.theme import Colors
 
 graph: Any = pyqtgraph
@@ -229,8 +228,7 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
         self._arrange()
 
     def color(self, name: str) -> QColor:
-        color: QColor = getattr(self._colors, name)
-        return color
+        return QColor(getattr(self._colors, name))
 
     def pen(self, stroke: Stroke | None) -> Any:
         """Return a pen for a line on the axes, as wide whatever their range; for None one that draws nothing."""
@@ -242,13 +240,11 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
 
     def plot_rect(self) -> QRectF:
         """Return the plot area, in pixels from the upper left corner."""
-        rect: QRectF = self.box.geometry()
-        return rect
+        return QRectF(self.box.geometry())
 
     def place_of(self, x: float, y: float) -> QPointF:
         """Return a point of the axes in pixels from the upper left corner."""
-        place: QPointF = self.box.mapViewToScene(QPointF(x, y))
-        return place
+        return QPointF(self.box.mapViewToScene(QPointF(x, y)))
 
     @property
     def _line(self) -> float:
@@ -330,8 +326,7 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
         elif event.type() in (QEvent.Type.Wheel, QEvent.Type.ContextMenu):
             event.ignore()  # for the scroll area around the pane
             return True
-        is_handled: bool = super().viewportEvent(event)
-        return is_handled
+        return bool(super().viewportEvent(event))
 
 
 class ChartView(QWidget):
@@ -343,6 +338,8 @@ class ChartView(QWidget):
         What is drawn; None if there is nothing, or if it has to be drawn again.
     readout
         The full line of figures, which may be elided on screen.
+    sentence
+        What is shown where there is nothing to draw.
     """
 
     def __init__(self, chart: Chart, source: ChartSource, colors: Colors, parent: QWidget | None = None) -> None:
@@ -355,11 +352,11 @@ class ChartView(QWidget):
         self._colors = colors
         self.plot = Plot(colors, self)
         self.title = plain_label(chart.title, self, role="heading")
-        self._sentence = plain_label("", self, role="hint", wrap=True)
-        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.sentence = plain_label("", self, role="hint", wrap=True)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._readout = plain_label("", self, role="hint")
         self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        parts = self.title, (self.plot, 1), (self._sentence, 1), self._readout
+        parts = self.title, (self.plot, 1), (self.sentence, 1), self._readout
         self._layout = fill(QVBoxLayout(self), *parts, margins=(_SIDE, 4, _SIDE, 4), spacing=2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(chart.title)
@@ -374,11 +371,11 @@ class ChartView(QWidget):
         is_there = state is not None
         self.plot.setVisible(is_there)
         self._readout.setVisible(is_there and self.height() >= _READOUT_LINES * self.fontMetrics().height())
-        self._sentence.setVisible(not is_there)
+        self.sentence.setVisible(not is_there)
         if not is_there:
             self.forget()
             missing = self.chart.missing(self.source)
-            set_plain_text(self._sentence, missing)
+            set_plain_text(self.sentence, missing)
             self.setAccessibleDescription(missing)
             return
         self._layout.activate()
@@ -422,11 +419,6 @@ class ChartView(QWidget):
         self.plot.restyle(colors)
         self.forget()
         self.update()
-
-    @property
-    def sentence(self) -> str:
-        """The sentence shown where there is nothing to draw; empty otherwise."""
-        return "" if self._sentence.isHidden() else self._sentence.text()
 
     # -- events
 
@@ -480,33 +472,28 @@ def chart_picture(views: Sequence[ChartView], kind: str) -> bytes:
     """Return an image of one or more charts, two in a row, as the content of a file, ``"png"`` or ``"svg"``."""
     cell = _ONE if len(views) == 1 else _SEVERAL
     size = QSize(cell.width() * min(len(views), 2), cell.height() * ((len(views) + 1) // 2))
-    content = QByteArray()
-    buffer = QBuffer(content)
+    buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    device: QSvgGenerator | QImage
     if kind == "svg":
-        generator = QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        generator.setSize(size)
-        generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
-        generator.setResolution(views[0].logicalDpiX())
-        generator.setTitle(" · ".join(view.chart.title for view in views))
-        generator.setDescription("")
-        _paint_charts(views, generator, size, cell)
-        buffer.close()
+        device, line_scale = QSvgGenerator(), 1
+        device.setOutputDevice(buffer)
+        device.setSize(size)
+        device.setViewBox(QRectF(0, 0, size.width(), size.height()))
+        device.setResolution(views[0].logicalDpiX())
+        device.setTitle(" · ".join(view.chart.title for view in views))
+        device.setDescription("")
     else:
-        image = QImage(size * _PIXEL_RATIO, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(_PIXEL_RATIO)
-        _paint_charts(views, image, size, cell, _PIXEL_RATIO)
-        QImageWriter(buffer, QByteArray(b"png")).write(image)
-    return bytes(content.data())
-
-
-def _paint_charts(views: Sequence[ChartView], device: QPaintDevice, size: QSize, cell: QSize, scale: int = 1) -> None:
+        device, line_scale = QImage(size * _PIXEL_RATIO, QImage.Format.Format_RGB32), _PIXEL_RATIO
+        device.setDevicePixelRatio(_PIXEL_RATIO)
     with QPainter(device) as painter:
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), Qt.GlobalColor.white)
         for index, view in enumerate(views):
             corner = QPointF(index % 2 * cell.width() + _MARGIN, index // 2 * cell.height() + _MARGIN)
-            _paint_chart(painter, view, QRectF(corner, cell.shrunkBy(QMargins(*[_MARGIN] * 4))), scale)
+            _paint_chart(painter, view, QRectF(corner, cell.shrunkBy(QMargins(*[_MARGIN] * 4))), line_scale)
+    if isinstance(device, QImage):
+        QImageWriter(buffer, QByteArray(b"png")).write(device)
+    return bytes(buffer.data().data())
 
 
 def _paint_chart(painter: QPainter, view: ChartView, place: QRectF, line_scale: int) -> None:

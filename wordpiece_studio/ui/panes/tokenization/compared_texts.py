@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
+from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import MOST_SHOWN

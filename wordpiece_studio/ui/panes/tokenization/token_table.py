@@ -17,7 +17,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QModelIndex, QObject
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
+from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.live_text import LiveText, TextChanges
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
