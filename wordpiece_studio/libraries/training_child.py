@@ -232,8 +232,9 @@ def _by_tokenizers(kind: str, settings: Mapping[str, Any], counts: WordCounts) -
     ids = made.get_vocab()
     scores = [score for _, score in model["vocab"]] if kind == "Unigram" else None
     merges = [tuple(pair) for pair in model["merges"]] if kind == "BPE" else None
-    learned = (tokenizers.__version__, sorted(ids, key=ids.__getitem__), scores, merges, 0, False)
-    return made.to_str(pretty=True).encode(), _checked(learned)
+    tokens = sorted(ids, key=ids.__getitem__)
+    learned = _checked(version=tokenizers.__version__, tokens=tokens, scores=scores, merges=merges)
+    return made.to_str(pretty=True).encode(), learned
 
 
 def _without_repeated(pieces: list[list[Any]]) -> list[list[Any]]:
@@ -292,19 +293,17 @@ def _by_sentencepiece(
     SentencePieceTrainer.train(sentence_iterator=usable(), model_writer=written, model_type=kind, **settings)
     model = SentencePieceProcessor(model_proto=written.getvalue())
     numbers = range(len(model))
-    learned = (
-        sentencepiece.__version__,
-        [model.id_to_piece(number) for number in numbers],
-        [model.get_score(number) for number in numbers],
-        None,
-        left_out,
-        not isinstance(corpus, WordCounts),
+    tokens, scores = list(map(model.id_to_piece, numbers)), list(map(model.get_score, numbers))
+    is_of_lines = not isinstance(corpus, WordCounts)
+    learned = _checked(
+        version=sentencepiece.__version__, tokens=tokens, scores=scores, left_out=left_out, is_of_lines=is_of_lines
     )
-    return written.getvalue(), _checked(learned)
+    return written.getvalue(), learned
 
 
-def _checked(learned: tuple[object, ...]) -> Learned:
-    return msgspec.convert(dict(zip(Learned.__struct_fields__, learned, strict=True)), Learned)
+def _checked(**learned: Any) -> Learned:
+    """Return what a library has learned if it is of the right types."""
+    return msgspec.convert(learned, Learned)
 
 
 def _separator(words: list[str]) -> str:

@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.libraries.library_history import LibraryRunTokenizer
 from wordpiece_studio.storage.view import RunTab
+from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.training.trainer import bpe_tokenizer
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.storage.project.contents import ProjectCorpus
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.training.forecast import Notice
@@ -26,24 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """Who asked for a run, and which corpus it was trained on.
+    """Who asked for a run, and which corpus it was trained on."""
 
-    Attributes
-    ----------
-    is_wanted
-        Whether the user asked for it, or kept it; else the Studio began it by itself.
-    corpus_name
-        What the corpus was called.
-    text_serial
-        Which state of the corpus it was, see `CorpusCounting.text_serial`; -1 for none there is now.
-    corpus
-        The corpus itself, so that it can be brought back; None if it is not known any more.
-    """
-
-    is_wanted: bool = False
-    corpus_name: str = ""
-    text_serial: int = -1
-    corpus: ProjectCorpus | None = None
+    is_wanted: bool = False  # the user asked for it, or kept it; else the Studio began it by itself
+    corpus_name: str = ""  # what it was called
+    text_serial: int = -1  # which state of the corpus it was, see `CorpusCounting`; -1 for none there is now
+    corpus: ProjectCorpus | None = None  # so that it can be brought back; None if it is not known any more
 
 
 _TOKENIZERS_KEPT = 16
@@ -53,53 +44,26 @@ _QUICK_WORDS = 50_000
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """What was trained; `config` and `stop_reason` change when it is trained further.
+    """What was trained; `config`, with the limits that hold now, and `stop_reason` change when it is trained further.
 
-    Attributes
-    ----------
-    counts, config, history
-        The words, the settings with the limits that hold now, and the merges.
-    sure_size
-        The vocabulary size that it can reach for certain; None if it can reach any.
-    notices
-        What is unusual about the corpus.
-    stop_reason
-        Why the training ended: a stop rule's name, or "user"; None while it has not.
-    origin
-        Who asked for it, and where its words come from.
-    saved_merges
-        How many of its merges are in a file of the user's; -1 if it is in none.
-    name
-        What the user calls it; empty for what tells it from the others.
-    number
-        Its place among the letters, from 0; no two runs of a session have the same.
-    color
-        Its place among the colors, from 0.
-    is_kept
-        Whether it stays when another one is trained; False for a preview.
-    is_compared
-        Whether it is compared with others.
-    step
-        The step at which it was left.
-    library_run, library
-        What another library trained, and the tokenizer that it runs; None for our own trainings. An opened project
-        loads the tokenizer in the background.
+    What another library trained has a `library_run`, and the tokenizer that this library runs. An opened project loads
+    that in the background.
     """
 
     counts: WordCounts
     config: TrainingConfig
     history: MergeHistory
-    sure_size: int | None = None
-    notices: tuple[Notice, ...] = ()
-    stop_reason: str | None = None
+    sure_size: int | None = None  # the vocabulary size that it can reach for certain; None if it can reach any
+    notices: tuple[Notice, ...] = ()  # what is unusual about the corpus
+    stop_reason: str | None = None  # a stop rule's name, or "user"; None while the training has not ended
     origin: RunOrigin = RunOrigin()
-    saved_merges: int = -1
-    name: str = ""
-    number: int = 0
+    saved_merges: int = -1  # how many of its merges are in a file of the user's; -1 if it is in none
+    name: str = ""  # what the user calls it; empty for what tells it from the others
+    number: int = 0  # its place among the letters; no two runs of a session have the same
     color: int = 0
-    is_kept: bool = True
+    is_kept: bool = True  # it stays when another one is trained; False for a preview
     is_compared: bool = False
-    step: int = 0
+    step: int = 0  # at which it was left
     library_run: LibraryRun | None = None
     library: LibraryTokenizer | None = None
     _tokenizers: OrderedDict[tuple[int, bool], Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
@@ -149,8 +113,6 @@ class Run:
         found = self._tokenizers.pop((step, longest_first), None)
         if found is None:
             if longest_first:
-                from wordpiece_studio.training.trainer import bpe_tokenizer
-
                 encoder = bpe_tokenizer(self.history, self.counts, step, longest_first=True)
                 found = encoder.in_window(self.history.vocabulary(step))
             else:
@@ -166,8 +128,6 @@ class Run:
         What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
         """
         if self.is_run_by_library(step):
-            from wordpiece_studio.libraries.library_history import LibraryRunTokenizer
-
             return LibraryRunTokenizer(self.history, self.counts, self.library)
         return tokenizer_at(self.history, self.counts, step)
 
@@ -193,9 +153,6 @@ class Run:
 
 def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokenizer:
     """Return a tokenizer after `step` merges, with the pipeline of the counts: by merges for byte pair encoding."""
-    from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-
     config = history.config
     parts = history.vocabulary(step), counts.normalizer, counts.pre_tokenizer
     if config.is_byte_pair_encoding:
@@ -220,47 +177,22 @@ class TrainerState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a training.
+    """The progress of a training."""
 
-    Attributes
-    ----------
-    merges
-        Number of merges learned and published.
-    vocabulary_size
-        Number of tokens after them.
-    target_size
-        The requested vocabulary size; None if there is no such limit.
-    symbols
-        Number of symbols that the corpus consists of after them, weighted.
-    seconds
-        Time that the engine has trained, excluding pauses.
-    seconds_left
-        Estimate of the remaining time; None if unknown.
-    is_target_sure
-        Whether the corpus has enough words to reach `target_size`; otherwise training may run out of pairs first.
-    """
-
-    merges: int
+    merges: int  # learned and published
     vocabulary_size: int
-    target_size: int | None
-    symbols: int
-    seconds: float
-    seconds_left: float | None
-    is_target_sure: bool = True
+    target_size: int | None  # None if there is no such limit
+    symbols: int  # how many the corpus consists of now, weighted
+    seconds: float  # without pauses
+    seconds_left: float | None  # None if unknown
+    is_target_sure: bool = True  # the corpus has enough words for it; otherwise training may run out of pairs first
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The best pairs at a step.
+    """The best pairs at a step, best first; there are none if no pair is left, or if nothing is available.
 
-    Attributes
-    ----------
-    step
-        The step they belong to, as a number of merges.
-    pairs
-        Best first; empty if no pair is left, or if nothing is available.
-    available
-        False if there is no run, or not enough memory to find them beside a running training.
+    Nothing is if there is no run, or not enough memory to find them beside a running training.
     """
 
     step: int

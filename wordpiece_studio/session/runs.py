@@ -42,22 +42,12 @@ _FEW_BYTES = 1_000_000
 
 
 class Runs(QObject):
-    """Follows the model, which trains and shows one run at a time.
+    """Follows the model, which trains and shows one run at a time."""
 
-    Signals
-    -------
-    changed()
-        A run was added, changed or closed, or another one is shown.
-    replaced()
-        Another project is about to be shown, with runs of its own.
-    chosen(Run), shown(Run)
-        A run that was there already is about to be shown; it is shown now.
-    """
-
-    changed = Signal()
-    replaced = Signal()
-    chosen = Signal(object)
-    shown = Signal(object)
+    changed = Signal()  # a run was added, changed or closed, or another one is shown
+    replaced = Signal()  # another project is about to be shown, with runs of its own
+    chosen = Signal(object)  # a run that was there already is about to be shown
+    shown = Signal(object)  # it is shown now
 
     def __init__(self, model: TrainerModel, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -271,17 +261,13 @@ def _with_places(history: MergeHistory) -> MergeHistory:
 
 @dataclass(frozen=True, slots=True)
 class ComparedStep:
-    """A run at the step that belongs to the one that is shown, or at that of a bookmark.
-
-    `is_at_end`: its vocabulary never gets as large as the one that is shown. `is_longest_first`: it cuts words by the
-    longest token first, not by its merges.
-    """
+    """A run at the step that belongs to the one that is shown, or at that of a bookmark."""
 
     run: Run
     step: int
-    is_at_end: bool = False
+    is_at_end: bool = False  # its vocabulary never gets as large as the one that is shown
     bookmark: Bookmark | None = None
-    is_longest_first: bool = False
+    is_longest_first: bool = False  # it cuts words by the longest token first, not by its merges
 
     @property
     def label(self) -> str:
@@ -297,18 +283,11 @@ class ComparedStep:
 class Comparison(QObject):
     """Aligns the compared runs by the size of their vocabulary; bookmarked steps stay where they are.
 
-    Attributes
-    ----------
-    is_longest_first
-        Whether texts are also cut by the longest token first, where the run shown goes by merges.
-
-    Signals
-    -------
-    changed()
-        Other runs or steps are compared, or one of them has changed.
+    With `is_longest_first`, texts are also cut by the longest token first, where the run shown goes by merges.
     """
 
     changed = Signal()
+    """Other runs or steps are compared, or one of them has changed."""
 
     def __init__(self, model: TrainerModel, runs: Runs, bookmarks: Bookmarks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -417,22 +396,12 @@ def words_apart(
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where the history of another run first differs from that of the run that is shown.
-
-    Attributes
-    ----------
-    shown, other
-        The runs.
-    divergence
-        The first merge in which they differ; None if there is none, or if it is not known.
-    is_known
-        Whether the merges of both are known.
-    """
+    """Where the history of another run first differs from that of the run that is shown."""
 
     shown: Run
     other: Run
-    divergence: Divergence | None = None
-    is_known: bool = True
+    divergence: Divergence | None = None  # the first merge in which they differ, if there is one that is known
+    is_known: bool = True  # the merges of both are known
 
     @property
     def step(self) -> int | None:
@@ -442,13 +411,12 @@ class Parting:
 
 def partings(shown: tuple[Run, int], *others: tuple[Run, int]) -> tuple[Parting, ...]:
     """Return where each of the other runs parts from the first; a run comes with the number of its merges."""
-    return tuple(_parting(shown[0], other) for other, _ in others)
-
-
-def _parting(shown: Run, other: Run) -> Parting:
-    if not (shown.history.has_steps and other.history.has_steps):
-        return Parting(shown, other, is_known=False)
-    return Parting(shown, other, divergence(shown.history, other.history))
+    first, found = shown[0], []
+    for other, _ in others:
+        is_known = first.history.has_steps and other.history.has_steps
+        apart = divergence(first.history, other.history) if is_known else None
+        found.append(Parting(first, other, apart, is_known))
+    return tuple(found)
 
 
 def overlaps(shown: ComparedStep, *others: ComparedStep) -> tuple[VocabularyOverlap, ...]:

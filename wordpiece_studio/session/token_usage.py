@@ -41,21 +41,11 @@ SHOWN_WORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class TokenWords:
-    """The words that contain a token at a step of the training.
+    """The words that contain a token at a step of the training."""
 
-    Attributes
-    ----------
-    words
-        The most frequent words with their counts.
-    total
-        Number of distinct words.
-    spelled
-        In how many words the characters of a dead token occur; None if the token is not dead.
-    """
-
-    words: tuple[tuple[str, int], ...]
-    total: int
-    spelled: int | None
+    words: tuple[tuple[str, int], ...]  # the most frequent ones, with their counts
+    total: int  # of distinct words
+    spelled: int | None  # in how many the characters of a dead token occur; None if the token is not dead
 
 
 def words_of_token(history: MergeHistory, token_id: int, step: int, reasons: DeadTokens | None = None) -> TokenWords:
@@ -67,24 +57,12 @@ def words_of_token(history: MergeHistory, token_id: int, step: int, reasons: Dea
 
 @dataclass(frozen=True, slots=True)
 class WordGrowth:
-    """How a word of the corpus was merged.
+    """How a word of the corpus was merged."""
 
-    Attributes
-    ----------
-    index
-        Its index in the training; None if it is not in the training.
-    count
-        How often it occurs.
-    steps
-        The merges that changed it, ascending, among those made by the time of the request.
-    is_whole
-        Whether the word is one token after the last of them.
-    """
-
-    index: int | None = None
+    index: int | None = None  # in the training; None if it is not in it
     count: int = 0
-    steps: tuple[int, ...] = ()
-    is_whole: bool = False
+    steps: tuple[int, ...] = ()  # the merges that changed it, ascending, among those made by the time of the request
+    is_whole: bool = False  # it is one token after the last of them
 
 
 def growth_of_word(history: MergeHistory, word: str, end: int) -> WordGrowth:
@@ -153,30 +131,23 @@ class TokenUsage(QObject):
     ----------
     step
         The step of the figures, which may differ from the current step; None if there are no figures.
-    frequencies, word_counts
-        How often each token is produced on the corpus, counting all occurrences of words, and in how many distinct
-        words: int64 by id.
+    frequencies, word_counts, unknown_words
+        See `Usage`.
     dead, reasons
         Which learned or alphabet tokens are never produced: bool by id (special tokens are never dead); why, if known.
-    unknown_words
-        How many distinct words of the corpus are unknown, and how often they occur.
     in_use
         How many different tokens the corpus consists of, as it is merged, after each step: as far as known.
-
-    Signals
-    -------
-    changed()
-        The figures have changed or are gone, or counting began.
     """
 
     changed = Signal()
+    """The figures have changed or are gone, or counting began."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
         self._run: _RunUsage | None = None
         self._set_figures(_NO_FIGURES)
-        self.kept: OrderedDict[int, _Figures] = OrderedDict()
+        self.kept: OrderedDict[int, _Figures] = OrderedDict()  # those found last are last
         self.in_use = _NO_NUMBERS
         self._wanting: set[QObject] = set()
         self.task = Task(

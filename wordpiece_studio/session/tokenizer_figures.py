@@ -107,20 +107,13 @@ class FiguresRow:
 class FiguresText:
     """What tokenizers are measured on.
 
-    Attributes
-    ----------
-    place
-        ``"training"``: the words of the run that is shown; ``"held-out"``: a part of its corpus, while runs of that
-        corpus are trained anew on the rest; ``"live"``: the live text; ``"files"``: files.
-    paths
-        The files.
-    is_parallel
-        Whether they say the same in different languages.
+    That is ``"training"``: the words of the run that is shown; ``"held-out"``: a part of its corpus, while runs of that
+    corpus are trained anew on the rest; ``"live"``: the live text; or ``"files"``.
     """
 
     place: Place = "training"
-    paths: tuple[str, ...] = ()
-    is_parallel: bool = False
+    paths: tuple[str, ...] = ()  # of files
+    is_parallel: bool = False  # they say the same in different languages
 
     def names(self) -> dict[str, str]:
         """Return the paths by their last part, or if several have the same, as they are."""
@@ -177,15 +170,10 @@ class FiguresFound:
 
 
 class FiguresMeasuring(QObject):
-    """Measures the runs, the steps that are compared, and the tokenizers that were opened.
-
-    Signals
-    -------
-    changed()
-        Any of the properties has changed.
-    """
+    """Measures the runs, the steps that are compared, and the tokenizers that were opened."""
 
     changed = Signal()
+    """Any of the properties has changed."""
 
     def __init__(
         self, model: TrainerModel, comparison: Comparison, counting: CorpusCounting, parent: QObject | None = None
