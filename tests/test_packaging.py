@@ -154,8 +154,8 @@ def test_the_options_that_the_pages_name_exist() -> None:
     known = {
         spelling
         for command in cli._COMMANDS
-        for name, each in declared(cli._command(command)).items()
-        for spelling in each.annotation.__metadata__[0].names or [f"--{name.replace('_', '-')}"]
+        for each in declared(cli._command(command)).values()
+        for spelling in each.names
     }
     text = README + "".join(page.read_text("utf-8") for page in HELP)
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))

@@ -150,7 +150,7 @@ def everything_said() -> tuple[Said, ...]:
 def help_in(tree: ast.Module, file: str) -> Iterator[Said]:
     """Yield the docstrings of a module that are the help of a command."""
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name.endswith("_command"):
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Command"):
             yield Said(file, node.lineno, ast.get_docstring(node) or "", "")
 
 
@@ -241,7 +241,7 @@ def test_names_of_commands_in_menus_are_not_read_but_titles_are() -> None:
 
 
 def test_the_help_of_commands_and_pages_is_read() -> None:
-    tree = ast.parse('def train_command():\n    """Turn ids into text."""\ndef other():\n    """Ids."""\n')
+    tree = ast.parse('class TrainCommand:\n    """Turn ids into text."""\nclass Other:\n    """Ids."""\n')
     assert [said.text for said in help_in(tree, "a.py")] == ["Turn ids into text."]
     said = {each.file for each in everything_said()}
     assert {"README.md", "resources/help/window.md", "wordpiece_studio/cli/train.py"} <= said

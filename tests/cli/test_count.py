@@ -236,7 +236,7 @@ def test_where_no_table_can_be_written_is_reported_before_counting(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "x.txt").write_text("hug")
-    monkeypatch.setattr("wordpiece_studio.cli.options.counted_words", None)
+    monkeypatch.setattr("wordpiece_studio.cli.options.CorpusCommand.counted", None)
     fails(capsys, "count", tmp_path / "x.txt", "-o", tmp_path / name)
 
 

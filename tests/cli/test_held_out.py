@@ -12,7 +12,6 @@ from tokenizers import Tokenizer
 
 from tests.cli.calls import COURSE, fails, run
 from tests.evaluation.test_held_out import divided
-from wordpiece_studio.cli import options as options_module
 from wordpiece_studio.cli import train
 
 if TYPE_CHECKING:
@@ -74,8 +73,7 @@ def test_reading_and_training_once_more_report_their_progress(
     def recording(**_options: bool) -> Iterator[Report]:
         yield lambda what, done, total: reported.setdefault(what, []).append((done, total))
 
-    for module in (train, options_module):
-        monkeypatch.setattr(module, "progress", recording)
+    monkeypatch.setattr(train, "progress", recording)
     options = ["--held-out"] if way == "part" else ["--held-out-file", corpus]
     assert run(capsys, "train", corpus, "--vocab-size", 300, *options, "-o", tmp_path / "out")[0] == 0
     trainings = [f"Training with {objective} to compare" for objective in ("likelihood", "score", "count")]

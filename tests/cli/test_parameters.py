@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.calls import COURSE, POSIX, process
 from wordpiece_studio import cli
-from wordpiece_studio.cli.parameters import WrongCall, values_in
+from wordpiece_studio.cli.parameters import WrongCall, run_by_typer, values_in
 
 UNDERSTOOD = [
     "count a.txt", "count a.txt -o b.tsv --top 3 --json c", "count --top=3 -- --json a", "count - --min-count 1",
@@ -37,12 +37,11 @@ WRONG = {
 
 
 def as_typer_reads(words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any] | None:
-    from wordpiece_studio.cli import typer_help
-
     seen: list[dict[str, Any]] = []
-    monkeypatch.setattr(typer_help, "called", lambda _, values: seen.append(values))
+    command = cli._command(words[0])
+    monkeypatch.setattr(command, "run", lambda called: seen.append(called.values))
     try:
-        typer_help.run_by_typer(words, {words[0]: cli._command(words[0])})
+        run_by_typer(words, {words[0]: command})
     except WrongCall:
         return None
     return seen[0] if seen else None

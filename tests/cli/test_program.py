@@ -14,7 +14,7 @@ import pytest
 import wordpiece_studio
 from tests.cli.calls import COURSE, POSIX, fails, process, run
 from wordpiece_studio import cli
-from wordpiece_studio.cli.parameters import Argument, declared
+from wordpiece_studio.cli.parameters import declared
 from wordpiece_studio.terminal_demo import terminal_demo
 
 
@@ -32,10 +32,8 @@ def test_help_has_every_option_and_value_in_80_columns(
     assert max(map(len, out.splitlines())) == 80
     assert "…" not in out
     for parameter, each in declared(cli._command(name)).items():
-        (given,) = each.annotation.__metadata__
-        spellings = given.names or ([] if isinstance(given, Argument) else [f"--{parameter.replace('_', '-')}"])
-        values = given.settings.get("autocompletion", list)()
-        assert {*spellings, *values} <= set(re.split(r"[\s,;()]+|\.\s", out)), parameter
+        values = each.settings.get("autocompletion", list)()
+        assert {*each.names, *values} <= set(re.split(r"[\s,;()]+|\.\s", out)), parameter
 
 
 @pytest.mark.parametrize(

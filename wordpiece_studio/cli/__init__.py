@@ -16,8 +16,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.cli.messages import PROGRAM, OutputClosed, error_words, place_of, print_line, warn
-from wordpiece_studio.cli.parameters import WrongCall, called, values_in
+from wordpiece_studio.cli.messages import OutputClosed, error_words, place_of, print_line, warn
+from wordpiece_studio.cli.parameters import PROGRAM, WrongCall, run_by_typer, values_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
 from wordpiece_studio.system.printable import display_name, printable_json
@@ -26,7 +26,7 @@ from wordpiece_studio.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from wordpiece_studio.cli.parameters import Command
+    from wordpiece_studio.cli.parameters import CliCommand
 
 logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is reported in one line, not two
 
@@ -34,7 +34,7 @@ logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an er
 _COMMANDS = {
     "train": "train",
     "count": "count",
-    "lint": "lint",
+    "lint": "count",
     "encode": "encode",
     "decode": "encode",
     "tokenize": "tokenize",
@@ -103,26 +103,20 @@ def _dispatch(arguments: list[str]) -> int:
         command = _command(first)
         values = values_in(command, others)
         if values is not None:
-            return called(command, values) or 0
-        return _run_by_typer(arguments, {first: command})
+            return command(values).run() or 0
+        return run_by_typer(arguments, {first: command}) or 0
     if not is_completing and all(map(_is_place, arguments)):
         return _open_window(arguments)
     if arguments and not first.startswith("-"):
         wrong = next(argument for argument in arguments if not _is_place(argument))
         what = f"neither a command nor a file{_similar(first)}" if wrong == first else "not a file"
         raise WrongCall(f"{display_name(wrong)} is {what}")
-    return _run_by_typer(arguments, {name: _command(name) for name in _COMMANDS})
+    return run_by_typer(arguments, {name: _command(name) for name in _COMMANDS}) or 0
 
 
-def _command(name: str) -> Command:
+def _command(name: str) -> type[CliCommand]:
     module = importlib.import_module(f"{__name__}.{_COMMANDS[name]}")
-    return getattr(module, f"{name}_command")  # type: ignore[no-any-return]
-
-
-def _run_by_typer(arguments: list[str], commands: Mapping[str, Command]) -> int:
-    from wordpiece_studio.cli.typer_help import run_by_typer  # takes a while to load
-
-    return run_by_typer(arguments, commands) or 0
+    return getattr(module, f"{name.capitalize()}Command")  # type: ignore[no-any-return]
 
 
 def _similar(name: str) -> str:

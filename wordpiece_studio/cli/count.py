@@ -1,93 +1,95 @@
-"""``wordpiece-studio count``."""
+"""``wordpiece-studio count`` and ``wordpiece-studio lint``: what a corpus contains."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import (
     LOSSES,
+    STDIN,
     count_summary,
-    detected_encodings,
-    loss_warnings,
+    no_words,
+    number_of,
     print_result,
     progress,
     table_of_files,
     warn,
 )
-from wordpiece_studio.cli.options import FILES
-from wordpiece_studio.cli.parameters import Argument, Option
+from wordpiece_studio.cli.options import (
+    FILES,
+    FORCE,
+    JSON,
+    CorpusCommand,
+    CorpusNotes,
+    CountingOptions,
+    FileOptions,
+    PipelineOptions,
+    check_results,
+    results,
+    tokens_in,
+)
+from wordpiece_studio.cli.parameters import CliCommand, argument, option
 from wordpiece_studio.corpus.files import is_url
+from wordpiece_studio.corpus.linter.evidence import LARGEST_SAMPLE
+from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import make_counts_manifest, with_side_manifest
 from wordpiece_studio.system.printable import display_name, printable
-from wordpiece_studio.text.normalizers import resolve_normalizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.linter.finding import Example, Finding
+
+_MOST_CHECKED = 64
+_MOST_CHARACTERS = 60
 
 
-def count_command(
-    options: dict[str, Any],
-    files: Annotated[list[str], Argument(help=FILES, metavar="FILES")],
-    output: Annotated[
-        str | None, Option("-o", "--output", metavar="FILE", help="The .tsv, .csv or .parquet file to write.")
-    ] = None,
-    top: Annotated[int, Option(help="Print this many of the most common words.", metavar="N", min=0)] = 0,
-    as_json: shared.JsonOption = False,
-    kind: shared.KindOption = None,
-    word_counts: shared.WordCountsOption = False,
-    column: shared.ColumnOption = None,
-    encoding: shared.EncodingOption = None,
-    errors: shared.ErrorsOption = "strict",
-    normalizer: shared.NormalizerOption = "bert-cased",
-    pre_tokenizer: shared.PreTokenizerOption = "bert",
-    remove: shared.RemoveOption = "",
-    user_tokens: shared.UserTokensOption = None,
-    max_word_length: shared.LongestWordOption = 1000,
-    min_count: shared.MinCountOption = 1,
-    processes: shared.ProcessesOption = None,
-    cluster: shared.ClusterOption = None,
-    force: shared.ForceOption = False,
-) -> None:
+class CountCommand(CorpusCommand):
     """Count the words of texts, print statistics for each file, and write the words as a table."""
-    started = time.monotonic()
-    options["user_tokens"] = shared.tokens_in(user_tokens)
-    normalizing = shared.with_removal(resolve_normalizer(normalizer), remove)
-    sources = shared.listed_sources(options)
-    if output is not None:
-        _check_output(output, () if sources is None else sources.files)
-        shared.check_results([output], force=force)
-    notes = shared.CorpusNotes(None if sources is None else sources.files, options)
-    with progress(of_bytes=True) as report:
-        counts = shared.counted_words(options, sources, normalizing, report)
-    files_read = () if sources is None else sources.files
-    if not set(options["user_tokens"]) <= set(counts.statistics.user_tokens):
-        warn("The words of a table are taken as they are, whatever --user-tokens says.")
-    warn(
-        *shared.table_warnings(counts, files_read, options["user_tokens"]),
-        *loss_warnings(counts),
-        *detected_encodings(counts.statistics, encoding),
-    )
-    most_common = _most_common(counts, top)
-    if output is not None:
-        manifest = make_counts_manifest(counts, notes.record(), (Path(output).name,), Path(output).parent)
-        with shared.results(force=force):
-            write_word_counts(output, counts, together=partial(with_side_manifest, manifest))
-    seconds = time.monotonic() - started
-    lines = [*table_of_files(counts.statistics.files)]
-    lines += [f"{number:>12,}  {printable(word)}" for word, number in most_common]
-    lines.append(count_summary(counts, output, seconds))
-    print_result(_summary(counts, most_common, output, seconds), "\n".join(lines), as_json=as_json)
+
+    files: list[str] = argument(FILES, "FILES")
+    output: str | None = option("The .tsv, .csv or .parquet file to write.", names=("-o", "--output"), metavar="FILE")
+    top: int = option("Print this many of the most common words.", default=0, metavar="N", min=0)
+    as_json: bool = JSON
+    reading: FileOptions = FileOptions.group()
+    pipeline: PipelineOptions = PipelineOptions.group()
+    counting: CountingOptions = CountingOptions.group()
+    force: bool = FORCE
+
+    def run(self) -> None:
+        started, output = time.monotonic(), self.output
+        tokens, normalizer = self.counting.tokens, self.pipeline.whole_normalizer()
+        sources = self.reading.listed(self.files)
+        if output is not None:
+            _check_output(output, () if sources is None else sources.files)
+            check_results([output], force=self.force)
+        notes = CorpusNotes(sources, self.counting)
+        with progress(of_bytes=True) as report:
+            counts = self.counted(sources, normalizer, report)
+        if not set(tokens) <= set(counts.statistics.user_tokens):
+            warn("The words of a table are taken as they are, whatever --user-tokens says.")
+        warn(*self.reading_warnings(counts, sources))
+        most_common = _most_common(counts, self.top)
+        if output is not None:
+            manifest = make_counts_manifest(counts, notes.record(), (Path(output).name,), Path(output).parent)
+            with results(force=self.force):
+                write_word_counts(output, counts, together=partial(with_side_manifest, manifest))
+        seconds = time.monotonic() - started
+        lines = [*table_of_files(counts.statistics.files)]
+        lines += [f"{number:>12,}  {printable(word)}" for word, number in most_common]
+        lines.append(count_summary(counts, output, seconds))
+        print_result(_summary(counts, most_common, output, seconds), "\n".join(lines), as_json=self.as_json)
 
 
 def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:
@@ -120,3 +122,112 @@ def _summary(
         "top": most_common,
         "seconds": round(seconds, 3),
     }
+
+
+# ---- lint ------------------------------------------------------------------------------------------------------------
+
+
+class _LintedReading(FileOptions):
+    errors = "replace"  # what cannot be decoded is a finding
+
+
+class LintCommand(CliCommand):
+    """Look for what would spoil a vocabulary, and say which option helps. The exit code is 1 if there are warnings.
+
+    A large corpus is examined in parts, evenly chosen.
+    """
+
+    files: list[str] = argument(FILES, "FILES")
+    as_json: bool = JSON
+    reading: FileOptions = _LintedReading.group()
+    pipeline: PipelineOptions = PipelineOptions.group()
+    user_tokens: str | None = CountingOptions.user_tokens
+
+    def run(self) -> int:
+        from wordpiece_studio.corpus.linter.linter import lint  # counting does not need it
+
+        started = time.monotonic()
+        normalizer = self.pipeline.whole_normalizer()
+        sources, own = self.reading.listed(self.files), tokens_in(self.user_tokens)
+        texts = [self._beginning_of_stdin()] if sources is None else []
+        has_text = [*map(bool, texts)] if sources is None else [*map(_has_text, sources.files[:_MOST_CHECKED])]
+        if not any(has_text):
+            raise no_words(self.files)
+        found = lint(
+            () if sources is None else sources, normalizer, self.pipeline.pre_tokenizer, texts=texts, user_tokens=own
+        )
+        number = 1 if sources is None else len(sources.files)
+        warnings = sum(finding.severity == "warning" for finding in found)
+        lines = [line for finding in found for line in self._lines(finding)]
+        notes = number_of(len(found) - warnings, "note")
+        lines.append(f"{number_of(warnings, 'warning')} and {notes} about {number_of(number, 'file')}")
+        seconds = round(time.monotonic() - started, 3)
+        data = [self._as_data(finding) for finding in found]
+        summary = {"findings": data, "warnings": warnings, "files": number, "seconds": seconds}
+        print_result(summary, "\n".join(lines), as_json=self.as_json)
+        return 1 if warnings else 0
+
+    def _beginning_of_stdin(self) -> str:
+        texts: list[str] = []
+        length = 0
+        with self.reading.opened(self.files) as stream:
+            for piece in stream.pieces():
+                texts.append(piece.text)
+                length += len(piece.text)
+                if length > LARGEST_SAMPLE:
+                    break
+        return "".join(texts)
+
+    def _lines(self, finding: Finding) -> Iterator[str]:
+        """Yield a finding like a compiler's message, with where it is first, and then its examples and its fix."""
+        places = [self._place(example) for example in finding.examples]
+        first = next((f"{place}: " for place in places if place), "")
+        yield f"{first}{finding.severity}: {finding}"
+        for example, place in zip(finding.examples, places, strict=True):
+            becomes = f" → {example.after[:_MOST_CHARACTERS]}" if example.after else ""
+            yield printable(f"    {place + ': ' if place else ''}{example.before[:_MOST_CHARACTERS]}{becomes}")
+        if fix := self._fix(finding):
+            yield f"    {finding.fix_name}: {fix}"
+
+    def _place(self, example: Example) -> str:
+        line = "" if example.line is None else f":{example.line}"
+        return self._file(example) + line if example.source else ""
+
+    def _file(self, example: Example) -> str:
+        return STDIN if self.files == ["-"] else display_name(example.source)
+
+    def _fix(self, finding: Finding) -> str:
+        """Return the options that would help; empty if none would."""
+        fix, given = finding.fix, {}
+        if isinstance(fix, PipelineFix):
+            given = {"normalizer": fix.normalizer, "pre_tokenizer": fix.pre_tokenizer}
+            given = {name: value for name, value in given.items() if value != getattr(self.pipeline, name)}
+        elif isinstance(fix, ReadingFix):
+            given = {"encoding": fix.encoding}
+        elif isinstance(fix, LengthFix):
+            given = {"max_word_length": str(fix.max_word_length)}
+        return " ".join(f"--{name.replace('_', '-')} {printable(shlex.quote(value))}" for name, value in given.items())
+
+    def _as_data(self, finding: Finding) -> dict[str, Any]:
+        examples = [
+            {"before": each.before, "after": each.after, "file": self._file(each), "line": each.line}
+            for each in finding.examples
+        ]
+        first = next((each for each in examples if each["line"] is not None), {})
+        return {
+            "kind": finding.kind,
+            "severity": finding.severity,
+            "file": first.get("file"),
+            "line": first.get("line"),
+            "finding": finding.title,
+            "details": list(finding.details),
+            "count": finding.count,
+            "is_sample": finding.is_sample,
+            "examples": examples,
+            "fix": self._fix(finding) or None,
+        }
+
+
+def _has_text(file: CorpusFile) -> bool:
+    """Return whether there is text in a file where it is looked for, such as in a column."""
+    return file.kind == "word-counts" or next(iter(opened(file).pieces()), None) is not None

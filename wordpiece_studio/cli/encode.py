@@ -10,11 +10,10 @@ import time
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import (
     STDIN,
     encoding_summary,
@@ -26,8 +25,19 @@ from wordpiece_studio.cli.messages import (
     reading_warnings,
     warn,
 )
-from wordpiece_studio.cli.options import FILES, option
-from wordpiece_studio.cli.parameters import Argument, Option
+from wordpiece_studio.cli.options import (
+    FILES,
+    FORCE,
+    JSON,
+    VOCAB,
+    FileOptions,
+    LoadingOptions,
+    check_results,
+    loaded_tokenizer,
+    results,
+    stdin,
+)
+from wordpiece_studio.cli.parameters import CliCommand, argument, flag, option, required_option
 from wordpiece_studio.corpus.files import decoded_lines, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import (
@@ -47,7 +57,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
-    from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
+    from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics, IdType
 
 _BETWEEN_IDS = re.compile(r"[\s,\[\]]+")
 _AT_ONCE, _BEHIND = 1 << 16, 64  # ids decoded at once, and behind how many of those before them
@@ -56,61 +66,58 @@ _IDS_ADVICE = "Specify whole numbers, or a .npy file that encode wrote."
 _IDS = "Writing the token IDs"
 
 
-def encode_command(
-    options: dict[str, Any],
-    files: Annotated[list[str], Argument(help=f"{FILES} Each line is a text.", metavar="FILES")],
-    output: Annotated[str, Option("-o", "--output", metavar="FILE", help="The .npy file to write the token IDs to.")],
-    vocab: shared.VocabOption = ".",
-    as_json: shared.JsonOption = False,
-    dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS, ("int32", "uint16"))] = "int32",
-    offsets: Annotated[
-        str | None,
-        option("The .npy file to write the line offsets to: the index of each line's first ID.", _IDS, metavar="FILE"),
-    ] = None,
-    add_special_tokens: Annotated[
-        bool,
-        Option(
-            "--add-special-tokens",
-            help="Add special tokens such as [CLS] and [SEP] around every line, as in the template.",
-            rich_help_panel=_IDS,
-        ),
-    ] = False,
-    normalizer: shared.GivenOption = None,
-    pre_tokenizer: shared.GivenOption = None,
-    remove: shared.RemoveOption = "",
-    kind: shared.KindOption = None,
-    column: shared.ColumnOption = None,
-    encoding: shared.EncodingOption = None,
-    errors: shared.ErrorsOption = "strict",
-    force: shared.ForceOption = False,
-) -> None:
-    """Write the token IDs of whole files, line by line, as one array for numpy.load."""
-    from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
+class _LineReading(FileOptions):
+    word_counts = False
 
-    started = time.monotonic()
-    tokenizer = shared.any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
-    outputs = [path for path in (output, offsets) if path is not None]
-    _check_outputs(outputs, vocab)
-    shared.check_results(outputs, force=force)
-    sources = shared.listed_sources(options)
-    opened = shared.opened_stdin(options) if sources is None else nullcontext(sources)
-    with opened as source, progress(of_bytes=True) as report, shared.results(force=force):
-        statistics = write_ids(
-            tokenizer,
-            source,
-            output,
-            offsets_output=offsets,
-            together=partial(with_side_manifest, make_ids_manifest(tokenizer, [*map(os.path.basename, outputs)])),
-            progress=lambda done, total: report("Encoding", done, total),
-            **{name: options[name] for name in ("dtype", "add_special_tokens")},
-        )
-    seconds = time.monotonic() - started
-    warn(*guessed_case(tokenizer, vocab), *reading_warnings(statistics.corpus))
-    unknown = tokenizer.unk_token
-    if statistics.unknown and unknown is not None and tokenizer.id_of(unknown) is None:
-        warn(no_unknown_token(unknown, "written"))
-    words = encoding_summary(statistics, unknown or "unknown", output, seconds)
-    print_result(_summary(statistics, output, seconds), words, as_json=as_json)
+
+class EncodeCommand(CliCommand):
+    """Write the token IDs of whole files, line by line, as one array for numpy.load."""
+
+    files: list[str] = argument(f"{FILES} Each line is a text.", "FILES")
+    output: str = required_option("The .npy file to write the token IDs to.", "-o", "--output", metavar="FILE")
+    vocab: str = VOCAB
+    as_json: bool = JSON
+    dtype: IdType = option(
+        "int32, or uint16 for at most 65,536 tokens.", _IDS, default="int32", values=("int32", "uint16")
+    )
+    offsets: str | None = option(
+        "The .npy file to write the line offsets to: the index of each line's first ID.", _IDS, metavar="FILE"
+    )
+    add_special_tokens: bool = flag(
+        "Add special tokens such as [CLS] and [SEP] around every line, as in the template.", _IDS
+    )
+    pipeline: LoadingOptions = LoadingOptions.group()
+    reading: FileOptions = _LineReading.group()
+    force: bool = FORCE
+
+    def run(self) -> None:
+        from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
+
+        started = time.monotonic()
+        tokenizer = self.pipeline.tokenizer(self.vocab)
+        outputs = [path for path in (self.output, self.offsets) if path is not None]
+        _check_outputs(outputs, self.vocab)
+        check_results(outputs, force=self.force)
+        sources = self.reading.listed(self.files)
+        opened = self.reading.opened(self.files) if sources is None else nullcontext(sources)
+        with opened as source, progress(of_bytes=True) as report, results(force=self.force):
+            statistics = write_ids(
+                tokenizer,
+                source,
+                self.output,
+                offsets_output=self.offsets,
+                together=partial(with_side_manifest, make_ids_manifest(tokenizer, [*map(os.path.basename, outputs)])),
+                progress=lambda done, total: report("Encoding", done, total),
+                dtype=self.dtype,
+                add_special_tokens=self.add_special_tokens,
+            )
+        seconds = time.monotonic() - started
+        warn(*guessed_case(tokenizer, self.vocab), *reading_warnings(statistics.corpus))
+        unknown = tokenizer.unk_token
+        if statistics.unknown and unknown is not None and tokenizer.id_of(unknown) is None:
+            warn(no_unknown_token(unknown, "written"))
+        words = encoding_summary(statistics, unknown or "unknown", self.output, seconds)
+        print_result(_summary(statistics, self.output, seconds), words, as_json=self.as_json)
 
 
 def _check_outputs(outputs: Sequence[str], vocab: str) -> None:
@@ -133,57 +140,51 @@ def _summary(statistics: EncodingStatistics, output: str, seconds: float) -> dic
 # ---- decode ----------------------------------------------------------------------------------------------------------
 
 
-def decode_command(
-    ids: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="ID|FILE",
-            help="The token IDs of one text, or a .npy file that encode wrote; - or nothing for stdin, one text per "
-            "line.",
-            show_default=False,
-        ),
-    ] = None,
-    vocab: shared.VocabOption = ".",
-    offsets: Annotated[
-        str | None,
-        Option(
-            help="The .npy file of line offsets that encode --offsets wrote; found automatically next to FILE. "
-            "Without it, FILE is one text.",
-            metavar="FILE",
-        ),
-    ] = None,
-    keep_special_tokens: Annotated[
-        bool, Option("--keep-special-tokens", help="Keep special tokens such as [CLS] and [SEP] in the text.")
-    ] = False,
-    as_json: shared.JsonOption = False,
-) -> None:
+class DecodeCommand(CliCommand):
     """Turn token IDs back into text, as far as possible: one line per text."""
-    given = ids or ["-"]
-    is_file = len(given) == 1 and _is_file(given[0])
-    if offsets is not None and not is_file:
-        raise StudioError(
-            "--offsets needs a file of token IDs", "Specify the .npy file that encode wrote, or omit --offsets."
-        )
-    tokenizer = shared.any_loaded_tokenizer(vocab, None, None, "")
-    if is_file:
-        offsets = offsets or _offsets_beside(given[0], tokenizer)
-    texts = _texts_in_file(given[0], offsets) if is_file else _texts_of_words(given)
-    decode = partial(tokenizer.decode, skip_special_tokens=not keep_special_tokens)
-    is_terminal = sys.stdout.isatty()
-    for name, numbers in texts:
-        try:
-            if as_json:
-                plain = np.asarray(numbers).tolist()
-                print_line(printable_json({"ids": plain, "text": decode(plain)}))
-                continue
-            for part in decoded_parts(decode, numbers):
-                print_line(printable(part) if is_terminal else part, end="")
-            print_line("")
-        except StudioError as error:
-            if error.values.get("id") == NO_ID:
-                what = "{id} stands for a word that the vocabulary could not spell, and its text is not known"
-                error = StudioError(what, "Encode with a vocabulary that has an unknown token.", id=NO_ID)
-            raise _placed(error, name) from None
+
+    ids: list[str] | None = argument(
+        "The token IDs of one text, or a .npy file that encode wrote; - or nothing for stdin, one text per line.",
+        "ID|FILE",
+        default=None,
+        show_default=False,
+    )
+    vocab: str = VOCAB
+    offsets: str | None = option(
+        "The .npy file of line offsets that encode --offsets wrote; found automatically next to FILE. Without it, FILE "
+        "is one text.",
+        metavar="FILE",
+    )
+    keep_special_tokens: bool = flag("Keep special tokens such as [CLS] and [SEP] in the text.")
+    as_json: bool = JSON
+
+    def run(self) -> None:
+        given, offsets = self.ids or ["-"], self.offsets
+        is_file = len(given) == 1 and _is_file(given[0])
+        if offsets is not None and not is_file:
+            raise StudioError(
+                "--offsets needs a file of token IDs", "Specify the .npy file that encode wrote, or omit --offsets."
+            )
+        tokenizer = loaded_tokenizer(self.vocab)
+        if is_file:
+            offsets = offsets or _offsets_beside(given[0], tokenizer)
+        texts = _texts_in_file(given[0], offsets) if is_file else _texts_of_words(given)
+        decode = partial(tokenizer.decode, skip_special_tokens=not self.keep_special_tokens)
+        is_terminal = sys.stdout.isatty()
+        for name, numbers in texts:
+            try:
+                if self.as_json:
+                    plain = np.asarray(numbers).tolist()
+                    print_line(printable_json({"ids": plain, "text": decode(plain)}))
+                    continue
+                for part in decoded_parts(decode, numbers):
+                    print_line(printable(part) if is_terminal else part, end="")
+                print_line("")
+            except StudioError as error:
+                if error.values.get("id") == NO_ID:
+                    what = "{id} stands for a word that the vocabulary could not spell, and its text is not known"
+                    error = StudioError(what, "Encode with a vocabulary that has an unknown token.", id=NO_ID)
+                raise _placed(error, name) from None
 
 
 def decoded_parts(decode: Callable[[list[int]], str], ids: Sequence[int] | NDArray[np.integer]) -> Iterator[str]:
@@ -252,7 +253,7 @@ def _texts_of_words(words: list[str]) -> Iterator[tuple[str, list[int]]]:
         return
     if len(words) > 1:
         raise StudioError("Stdin cannot be combined with IDs", "Use one or the other.")
-    for number, line in enumerate(decoded_lines(shared.stdin(), STDIN), start=1):
+    for number, line in enumerate(decoded_lines(stdin(), STDIN), start=1):
         place = f"{STDIN}, line {number:,}"
         try:
             numbers = _ids_in(line)

@@ -6,12 +6,11 @@ import dataclasses
 from collections import Counter
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import LOST_TEXT, aligned, guessed_case, number_of, print_result, progress, warn
-from wordpiece_studio.cli.options import TEXT_FILES, flag
-from wordpiece_studio.cli.parameters import Argument, Option
+from wordpiece_studio.cli.options import JSON, TEXT_FILES, FileOptions
+from wordpiece_studio.cli.parameters import CliCommand, argument, flag, option, required_option
 from wordpiece_studio.corpus.listing import Listing
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import HELD_OUT, noted_files, recorded_files
@@ -34,56 +33,47 @@ _TABLES = (".csv", ".jsonl", ".parquet")
 _TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
 
 
-def evaluate_command(
-    options: dict[str, Any],
-    tokenizers: Annotated[list[str], Argument(help=f"Each {_TOKENIZER}.", metavar="TOKENIZERS")],
-    on: Annotated[list[str], Option("--on", help=f"{TEXT_FILES}.", metavar="FILES")],
-    each: Annotated[
-        bool, flag("--each", "Also print the metrics for each of FILES, such as one per language.")
-    ] = False,
-    parallel: Annotated[
-        bool,
-        flag(
-            "--parallel",
-            "FILES are translations of each other: also print parity, the tokens per token of the first file.",
-        ),
-    ] = False,
-    held_out: Annotated[
-        bool, flag("--held-out", "Measure only on what train --held-out holds out of FILES, together as one text.")
-    ] = False,
-    as_json: shared.JsonOption = False,
-    kind: shared.KindOption = None,
-    word_counts: shared.WordCountsOption = False,
-    column: shared.ColumnOption = None,
-    encoding: shared.EncodingOption = None,
-    errors: shared.ErrorsOption = "strict",
-) -> None:
+class EvaluateCommand(CliCommand):
     """Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole, and more."""
-    from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
 
-    named = {
-        f"{name} (trained on words)" if _is_of_words(path) else name: each
-        for path, (name, each) in zip(tokenizers, _loaded(tokenizers).items(), strict=True)
-    }
-    texts: Mapping[str, Listing] = _texts_of(options)
-    if held_out and parallel:
-        what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
-        raise StudioError(what, "Omit one of them.")
-    corpora = _corpora_of(tokenizers)
-    is_known = any(corpus.files for corpus in corpora.values())  # only then are the files hashed
-    contents = {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()} if is_known else {}
-    warn(*_warnings(corpora, contents, is_held_out=held_out))
-    if held_out:
-        texts = _divided_alike(texts, corpora, contents, is_each=each)
-    with progress() as report:
-        found = evaluate(
-            named,
-            texts,
-            is_parallel=parallel,
-            is_held_out=held_out,
-            progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
-        )
-    print_result(found.to_dict(), _printed(found, each=each or parallel), as_json=as_json)
+    tokenizers: list[str] = argument(f"Each {_TOKENIZER}.", "TOKENIZERS")
+    on: list[str] = required_option(f"{TEXT_FILES}.", "--on", metavar="FILES")
+    each: bool = flag("Also print the metrics for each of FILES, such as one per language.")
+    parallel: bool = flag(
+        "FILES are translations of each other: also print parity, the tokens per token of the first file."
+    )
+    held_out: bool = flag("Measure only on what train --held-out holds out of FILES, together as one text.")
+    as_json: bool = JSON
+    reading: FileOptions = FileOptions.group()
+
+    def run(self) -> None:
+        from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
+
+        paths = self.tokenizers
+        named = {
+            f"{name} (trained on words)" if _is_of_words(path) else name: each
+            for path, (name, each) in zip(paths, _loaded(paths).items(), strict=True)
+        }
+        texts: Mapping[str, Listing] = _texts_of(self.on, self.reading)
+        if self.held_out and self.parallel:
+            what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
+            raise StudioError(what, "Omit one of them.")
+        corpora = _corpora_of(paths)
+        contents = {}
+        if any(corpus.files for corpus in corpora.values()):  # only then are the files hashed
+            contents = {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()}
+        warn(*_warnings(corpora, contents, is_held_out=self.held_out))
+        if self.held_out:
+            texts = _divided_alike(texts, corpora, contents, is_each=self.each)
+        with progress() as report:
+            found = evaluate(
+                named,
+                texts,
+                is_parallel=self.parallel,
+                is_held_out=self.held_out,
+                progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
+            )
+        print_result(found.to_dict(), _printed(found, each=self.each or self.parallel), as_json=self.as_json)
 
 
 def _loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
@@ -96,15 +86,9 @@ def _loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
     return named
 
 
-def _texts_of(options: Mapping[str, Any]) -> dict[str, Listing]:
+def _texts_of(paths: Sequence[str], reading: FileOptions) -> dict[str, Listing]:
     """Return the texts of ``--on`` by name."""
-    listed = {}
-    for name, path in _by_name(options["on"]).items():
-        sources = shared.listed_sources({**options, "files": [path]})
-        if sources is None:
-            raise StudioError("--on needs a text that can be read twice", "Write it to a file.")
-        listed[name] = sources
-    return listed
+    return {name: reading.listed_text(path, "--on") for name, path in _by_name(paths).items()}
 
 
 def _warnings(
@@ -228,40 +212,34 @@ def _printed(found: Evaluation, *, each: bool) -> str:
 # ---- compare ---------------------------------------------------------------------------------------------------------
 
 
-def compare_command(
-    options: dict[str, Any],
-    first: Annotated[
-        str, Argument(help=f"A tokenizer: {_TOKENIZER}; or a table of merges that train wrote.", metavar="A")
-    ],
-    second: Annotated[str, Argument(help="Another tokenizer or table of merges.", metavar="B")],
-    on: Annotated[
-        list[str] | None,
-        Option("--on", help=f"Also compare how the words of a text are split. {TEXT_FILES}.", metavar="FILES"),
-    ] = None,
-    top: Annotated[int, Option(help="Print this many words that are split differently.", metavar="N", min=0)] = 20,
-    as_json: shared.JsonOption = False,
-    kind: shared.KindOption = None,
-    word_counts: shared.WordCountsOption = False,
-    column: shared.ColumnOption = None,
-    encoding: shared.EncodingOption = None,
-    errors: shared.ErrorsOption = "strict",
-) -> None:
+class CompareCommand(CliCommand):
     """Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges."""
-    from wordpiece_studio.evaluation.differences import compare, divergence  # with it comes the trainer
 
-    are_tables = [Path(path).suffix.lower() in _TABLES for path in (first, second)]
-    if any(are_tables):
-        if not all(are_tables) or on:
-            what = "A table of merges can only be compared with another, and without --on"
-            raise StudioError(what, "Specify two tables of merges or two tokenizers.")
-        diverging = divergence(_pairs_in(first), _pairs_in(second))
-        print_result({"divergence": _plain(diverging)}, _merges_line(diverging), as_json=as_json)
-        return
-    one, other = _loaded([first, second]).values()
-    with progress() as report:
-        files = [file for listed in _texts_of({**options, "on": on or []}).values() for file in listed.files]
-        found = compare(one, other, files, progress=report)
-    print_result(_summary(found, top), _compared(found, top), as_json=as_json)
+    first: str = argument(f"A tokenizer: {_TOKENIZER}; or a table of merges that train wrote.", "A")
+    second: str = argument("Another tokenizer or table of merges.", "B")
+    on: list[str] | None = option(f"Also compare how the words of a text are split. {TEXT_FILES}.", metavar="FILES")
+    top: int = option("Print this many words that are split differently.", default=20, metavar="N", min=0)
+    as_json: bool = JSON
+    reading: FileOptions = FileOptions.group()
+
+    def run(self) -> None:
+        from wordpiece_studio.evaluation.differences import compare, divergence  # with it comes the trainer
+
+        paths = [self.first, self.second]
+        are_tables = [Path(path).suffix.lower() in _TABLES for path in paths]
+        if any(are_tables):
+            if not all(are_tables) or self.on:
+                what = "A table of merges can only be compared with another, and without --on"
+                raise StudioError(what, "Specify two tables of merges or two tokenizers.")
+            diverging = divergence(*map(_pairs_in, paths))
+            print_result({"divergence": _plain(diverging)}, _merges_line(diverging), as_json=self.as_json)
+            return
+        one, other = _loaded(paths).values()
+        with progress() as report:
+            texts = _texts_of(self.on or [], self.reading)
+            files = [file for listed in texts.values() for file in listed.files]
+            found = compare(one, other, files, progress=report)
+        print_result(_summary(found, self.top), _compared(found, self.top), as_json=self.as_json)
 
 
 def _pairs_in(path: str) -> list[tuple[str, str]]:

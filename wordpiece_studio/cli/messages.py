@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.cli.parameters import PROGRAM
 from wordpiece_studio.compiled.kernel_cache import compiling_reported
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, DETECT, UNDECODABLE_ADVICE
 from wordpiece_studio.corpus.delimited import QUOTE_ADVICE
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, int, int | None], None]
 
-PROGRAM = "wordpiece-studio"
 _CLEAR, _CLEAR_ABOVE = b"\r\x1b[2K\x1b[?25h", b"\x1b[1A\x1b[2K"  # also shows the cursor, which the bars hide
 _PATIENCE_SECONDS = 0.3
 """How long a command may take without a progress bar."""

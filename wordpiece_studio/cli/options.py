@@ -10,12 +10,12 @@ import shlex
 import sys
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
-from wordpiece_studio.cli.messages import STDIN, no_words, progress, warn
-from wordpiece_studio.cli.parameters import Option
+from wordpiece_studio.cli.messages import STDIN, detected_encodings, loss_warnings, no_words
+from wordpiece_studio.cli.parameters import CliCommand, Options, flag, option
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.decoding import ErrorHandling
 from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
@@ -27,20 +27,19 @@ from wordpiece_studio.storage.corpus_record import (
     HashingBeside,
     noted_files,
     record_of_files,
-    recorded_files,
 )
 from wordpiece_studio.storage.manifest import check_replaceable, read_manifest, side_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import written_together
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.normalizers import RemoveCharacters
+from wordpiece_studio.text.normalizers import RemoveCharacters, resolve_normalizer
 from wordpiece_studio.text.normalizers import Sequence as NormalizerSequence
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from io import BufferedIOBase
 
@@ -51,10 +50,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
-    from wordpiece_studio.training.config import TrainingConfig
 
 
-_Text = TypeVar("_Text")
 _NORMALIZERS = (
     "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"
     " none; joined by +; corpus:NAME changes the corpus only."
@@ -64,93 +61,123 @@ _PRE_TOKENIZERS = (
     " byte-level:no-prefix, byte-level:no-regex, byte-level:bytes-only, split:BEHAVIOR:REGEX, pattern:REGEX; joined by"
     " +."
 )
-TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
-ROLES, JUDGING = "Roles of special tokens", "Evaluating the vocabulary"
-
-
-def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
-    """Return an option listed under the heading `panel`; the shell completes its `values`, names or a `Literal`."""
-    names = get_args(values) or values
-    if names:
-        more = {"metavar": "NAME", "autocompletion": lambda: [*names]} | more
-    return Option(help=text, rich_help_panel=panel, **more)
-
-
-def flag(name: str, text: str, panel: str = "") -> Option:
-    """Return an option without a value."""
-    return Option(name, help=text, **({"rich_help_panel": panel} if panel else {}))
+TEXT = "Reading the text"
+TEXT_FILES = "Files, folders and patterns: text, JSONL, CSV, TSV or Parquet, also compressed"
+FILES = f"{TEXT_FILES}; or - for stdin, or a pipe."
+JSON = flag("Print JSON, for programs.", "", "--json")
+VOCAB = option("A folder that train wrote, or a vocab.txt or tokenizer.json.", default=".", metavar="DIR|FILE")
+WORD_COUNTS = flag("The files are tables of words and counts.", TEXT)
+PROCESSES = option("Count in this many processes at once.", TEXT, metavar="N", show_default="as many as pay off")
+FORCE = flag("Replace existing files even if WordPiece Studio did not write them or they have changed since.")
+_LARGEST_LIST_BYTES = 16 << 20
 
 
 def _names_in(text: str) -> list[str]:
     return [name.strip() for name in text.partition(";")[0].split(",") if ":" not in name]
 
 
-VocabOption = Annotated[
-    str, Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
-]
-JsonOption = Annotated[bool, flag("--json", "Print JSON, for programs.")]
-GivenOption = Annotated[str | None, option("Use this instead of the one the vocabulary was trained with.", TEXT)]
-RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
-TEXT_FILES = "Files, folders and patterns: text, JSONL, CSV, TSV or Parquet, also compressed"
-FILES = f"{TEXT_FILES}; or - for stdin, or a pipe."
-KindOption = Annotated[
-    str | None,
-    option(f"{', '.join(get_args(FileKind))}; if the file extension does not say.", TEXT, FileKind, metavar="KIND"),
-]
-WordCountsOption = Annotated[bool, flag("--word-counts", "The files are tables of words and counts.", TEXT)]
-ColumnOption = Annotated[
-    str | None,
-    option("The column or field with the text, or the number of the column.", TEXT, metavar="NAME"),
-]
-EncodingOption = Annotated[
-    str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
-]
-ErrorsOption = Annotated[
-    str, option("How to treat invalid lines: strict (stop), replace or skip-line.", TEXT, ErrorHandling)
-]
-ProcessesOption = Annotated[
-    int | None, option("Count in this many processes at once.", TEXT, metavar="N", show_default="as many as pay off")
-]
-ClusterOption = Annotated[
-    str | None,
-    option("Count on a Dask cluster, whose scheduler is at ADDRESS: tcp://host:8786.", TEXT, metavar="ADDRESS"),
-]
-HistoryOption = Annotated[
-    str | None, Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
-]
-MinCountOption = Annotated[int, option("Leave out words that occur fewer times.", TEXT, metavar="N", min=1)]
-NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT, _names_in(_NORMALIZERS))]
-PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT, _names_in(_PRE_TOKENIZERS))]
-LongestWordOption = Annotated[int, option("Leave out words of more characters.", TEXT)]
-UserTokensOption = Annotated[
-    str | None, option("A file of tokens that are never split, one per line.", TEXT, metavar="FILE")
-]
+class FileOptions(Options):
+    """How files are read."""
+
+    kind: str | None = option(
+        f"{', '.join(get_args(FileKind))}; if the file extension does not say.", TEXT, values=FileKind, metavar="KIND"
+    )
+    word_counts: bool = WORD_COUNTS
+    column: str | None = option("The column or field with the text, or the number of the column.", TEXT, metavar="NAME")
+    encoding: str | None = option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
+    errors: str = option(
+        "How to treat invalid lines: strict (stop), replace or skip-line.", TEXT, default="strict", values=ErrorHandling
+    )
+
+    def listed(self, files: list[str]) -> Listing | None:
+        """Return the files; None for standard input or a pipe."""
+        return None if is_stream(files) else listing(files, kind=self._kind(), **self._rest)
+
+    def listed_text(self, file: str, name: str) -> Listing:
+        """Return a file that is read more than once, for the option called `name`."""
+        listed = self.listed([file])
+        if listed is None:
+            raise StudioError(f"{name} needs a text that can be read twice", "Write it to a file.")
+        return listed
+
+    @contextmanager
+    def opened(self, files: list[str]) -> Iterator[TextStream]:
+        """Open standard input or the named pipe for the duration of the block."""
+        (name,) = files
+        with _opened_bytes(name) as stream:
+            yield opened_stream(stream, _stream_name(name), self._stream_kind(name), **self._rest)
+
+    def counted_stream(self, files: list[str], normalizer: Normalizer, **counting: Any) -> WordCounts:
+        """Return the words of standard input or of the named pipe."""
+        (name,) = files
+        with _opened_bytes(name) as stream:
+            reading = {"kind": self._stream_kind(name), **self._rest}
+            return count_stream(stream, _stream_name(name), normalizer, **reading, **counting)
+
+    @property
+    def _rest(self) -> dict[str, Any]:
+        return {"column": self.column, "encoding": self.encoding, "errors": self.errors}
+
+    def _kind(self) -> FileKind | None:
+        name = self.kind
+        if self.word_counts:
+            if name not in (None, "word-counts"):
+                raise StudioError("--word-counts and --kind {kind} cannot be combined", "Omit one of them.", kind=name)
+            name = "word-counts"
+        return None if name is None else checked_kind(name)
+
+    def _stream_kind(self, name: str) -> FileKind:
+        return self._kind() or kind_of_name(name) or "text"
 
 
-def with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
-    """Return a normalizer that also removes `characters`."""
+class PipelineOptions(Options):
+    """How text becomes words."""
+
+    normalizer: str = option(_NORMALIZERS, TEXT, default="bert-cased", values=_names_in(_NORMALIZERS))
+    pre_tokenizer: str = option(_PRE_TOKENIZERS, TEXT, default="bert", values=_names_in(_PRE_TOKENIZERS))
+    remove: str = option("Characters to remove after normalizing.", TEXT, default="", metavar="CHARACTERS")
+
+    def whole_normalizer(self) -> Normalizer:
+        """Return the normalizer, which also removes characters."""
+        return _with_removal(resolve_normalizer(self.normalizer), self.remove)
+
+
+class LoadingOptions(Options):
+    """How text becomes words, if not as a vocabulary's files say."""
+
+    normalizer: str | None = option("Use this instead of the one the vocabulary was trained with.", TEXT)
+    pre_tokenizer: str | None = option("Use this instead of the one the vocabulary was trained with.", TEXT)
+    remove: str = PipelineOptions.remove
+
+    def tokenizer(self, vocab: str) -> AnyTokenizer:
+        """Return the tokenizer that `vocab` names, which may be one that can only tokenize."""
+        tokenizer = loaded_tokenizer(vocab, self.normalizer, self.pre_tokenizer)
+        if isinstance(tokenizer, Tokenizer):
+            return self._with_removal(tokenizer)
+        if self.remove:
+            raise StudioError("--remove cannot be used with a {kind} model", "Omit --remove.", kind=tokenizer.kind)
+        return tokenizer
+
+    def wordpiece_tokenizer(self, vocab: str) -> Tokenizer:
+        from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
+
+        _check_default(vocab)
+        return self._with_removal(load_wordpiece_tokenizer(vocab, self.normalizer, self.pre_tokenizer))
+
+    def _with_removal(self, tokenizer: Tokenizer) -> Tokenizer:
+        return tokenizer.with_steps(_with_removal(tokenizer.normalizer, self.remove), tokenizer.pre_tokenizer)
+
+
+def _with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
     return NormalizerSequence([normalizer, RemoveCharacters(characters)]) if characters else normalizer
 
 
-def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> Tokenizer:
-    """Return the tokenizer that the options name."""
-    from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # large: it reads many formats
+def loaded_tokenizer(vocab: str, *steps: str | None) -> AnyTokenizer:
+    """Return the tokenizer that `vocab` names, perhaps with another normalizer and pre-tokenizer."""
+    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer  # large: it reads many formats
 
     _check_default(vocab)
-    return _with_removal(load_wordpiece_tokenizer(vocab, normalizer, pre_tokenizer), remove)
-
-
-def any_loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> AnyTokenizer:
-    """Return the tokenizer that the options name, including one that can only tokenize."""
-    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
-
-    _check_default(vocab)
-    tokenizer = load_tokenizer(vocab, normalizer, pre_tokenizer)
-    if isinstance(tokenizer, Tokenizer):
-        return _with_removal(tokenizer, remove)
-    if remove:
-        raise StudioError("--remove cannot be used with a {kind} model", "Omit --remove.", kind=tokenizer.kind)
-    return tokenizer
+    return load_tokenizer(vocab, *steps)
 
 
 def _check_default(vocab: str) -> None:
@@ -161,14 +188,60 @@ def _check_default(vocab: str) -> None:
         raise StudioError(what, "Specify a vocabulary with --vocab.")
 
 
-def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
-    return tokenizer.with_steps(with_removal(tokenizer.normalizer, remove), tokenizer.pre_tokenizer)
+class CountingOptions(Options):
+    """How words are counted."""
+
+    user_tokens: str | None = option("A file of tokens that are never split, one per line.", TEXT, metavar="FILE")
+    max_word_length: int = option("Leave out words of more characters.", TEXT, default=1000)
+    min_count: int = option("Leave out words that occur fewer times.", TEXT, default=1, metavar="N", min=1)
+    processes: int | None = PROCESSES
+    cluster: str | None = option(
+        "Count on a Dask cluster, whose scheduler is at ADDRESS: tcp://host:8786.", TEXT, metavar="ADDRESS"
+    )
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        return tokens_in(self.user_tokens)
 
 
-ForceOption = Annotated[
-    bool,
-    flag("--force", "Replace existing files even if WordPiece Studio did not write them or they have changed since."),
-]
+class CorpusCommand(CliCommand):
+    """A command that counts the words of a corpus."""
+
+    files: list[str]
+    reading: FileOptions
+    pipeline: PipelineOptions
+    counting: CountingOptions
+
+    def counted(self, sources: Listing | None, normalizer: Normalizer, report: Report) -> WordCounts:
+        """Return the words of files, or of standard input."""
+        counting = self.counting
+        given: dict[str, Any] = {
+            "pre_tokenizer": self.pipeline.pre_tokenizer,
+            "max_word_length": counting.max_word_length,
+            "user_tokens": counting.tokens,
+        }
+        if sources is None:
+            (name,) = self.files
+            if counting.cluster is not None:
+                what = f"{'Stdin' if name == '-' else '{path}'} cannot be counted on a cluster"
+                raise StudioError(what, "Write it to a file that its workers can read.", path=display_name(name))
+            counts = self.reading.counted_stream(self.files, normalizer, **given).at_least(counting.min_count)
+        else:
+            given |= {name: getattr(counting, name) for name in ("processes", "cluster", "min_count")}
+            counts = count_words(sources, normalizer, **given, progress=partial(report_counting, report))
+            if all(file.kind == "word-counts" for file in sources.files):
+                tokens = _tokens_behind(sources.files)
+                counts.statistics = replace(counts.statistics, user_tokens=tokens)
+        if not counts and counts.statistics.rare_words:
+            raise StudioError("No word occurs {n:,} times or more", "Leave out fewer words.", n=counting.min_count)
+        if not counts:
+            raise no_words(self.files, counts)
+        return counts
+
+    def reading_warnings(self, counts: WordCounts, sources: Listing | None) -> list[str]:
+        """Return a sentence about everything that was skipped, altered or guessed."""
+        tables = _table_warnings(counts, () if sources is None else sources.files, self.counting.tokens)
+        return [*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, self.reading.encoding)]
 
 
 def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> None:
@@ -232,97 +305,9 @@ def tokens_in(path: str | None) -> tuple[str, ...]:
     return tokens
 
 
-_LARGEST_LIST_BYTES = 16 << 20
-_READING = ("column", "encoding", "errors")
-
-
-def listed_sources(options: Mapping[str, Any]) -> Listing | None:
-    """Return the files that the options name; None for standard input or a pipe."""
-    if is_stream(options["files"]):
-        return None
-    return listing(options["files"], kind=_kind(options), **{name: options[name] for name in _READING})
-
-
-def held_out_source(options: Mapping[str, Any]) -> Listing:
-    """Return the file to judge by, which is text even where the corpus is words with their counts."""
-    file, kind = options["held_out_file"], None if options["kind"] == "word-counts" else options["kind"]
-    column = None if (kind or kind_of_name(file) or "text") == "text" else options["column"]
-    sources = listed_sources({**options, "files": [file], "kind": kind, "column": column, "word_counts": False})
-    if sources is None:
-        raise StudioError("--held-out-file needs a text that can be read twice", "Write it to a file.")
-    return sources
-
-
-def warn_of_known_text(options: Mapping[str, Any], corpus: CorpusRecord) -> None:
-    """Print a warning if the file to judge by is one of the corpus."""
-    if options["held_out_file"] is None:
-        return
-    digests = {file.sha256 for file in corpus.files} - {None}
-    judged = recorded_files(noted_files(held_out_source(options).files)) if digests else ()
-    for file in judged:
-        if file.sha256 in digests:
-            name = display_name(file.path)
-            warn(f"{name} is in the corpus, and a vocabulary knows its corpus better than other text. Use --held-out.")
-
-
-def read_held_out(
-    read: Callable[..., _Text],
-    sources: Listing,
-    options: Mapping[str, Any],
-    counts: WordCounts,
-    config: TrainingConfig,
-) -> _Text:
-    """Return what `divided_corpus` or `held_out_text` makes of files, reading them as the corpus was read."""
-    with progress(of_bytes=True) as report:
-        return read(
-            sources,
-            counts.normalizer,
-            counts.pre_tokenizer,
-            special_tokens=config.special_tokens,
-            user_tokens=config.user_tokens,
-            max_word_length=options["max_word_length"],
-            progress=partial(report_counting, report, what="Reading held-out text"),
-        )
-
-
-@contextmanager
-def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream]:
-    """Open standard input or the named pipe for the duration of the block, with the reading options."""
-    (name,) = options["files"]
-    reading = {name: options[name] for name in _READING}
-    with _opened_bytes(name) as stream:
-        yield opened_stream(stream, _stream_name(name), _stream_kind(options), **reading)
-
-
 def report_counting(report: Report, progress: CountingProgress, what: str = "Counting") -> None:
     """Show how far counting is."""
     report(what, progress.bytes_done, progress.bytes_total)
-
-
-def counted_words(
-    options: Mapping[str, Any], files: Listing | None, normalizer: Normalizer, report: Report
-) -> WordCounts:
-    """Return the words of files, or of standard input, counted according to the options."""
-    counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length", "user_tokens")}
-    if files is None:
-        (name,) = options["files"]
-        if options["cluster"] is not None:
-            what = "Stdin cannot be counted on a cluster" if name == "-" else "{path} cannot be counted on a cluster"
-            raise StudioError(what, "Write it to a file that its workers can read.", path=display_name(name))
-        counting |= {name: options[name] for name in _READING} | {"kind": _stream_kind(options)}
-        with _opened_bytes(name) as stream:
-            counts = count_stream(stream, _stream_name(name), normalizer, **counting)
-        counts = counts.at_least(options["min_count"])
-    else:
-        counting |= {name: options[name] for name in ("processes", "cluster", "min_count")}
-        counts = count_words(files, normalizer, **counting, progress=partial(report_counting, report))
-        if all(file.kind == "word-counts" for file in files.files):
-            counts.statistics = replace(counts.statistics, user_tokens=_tokens_behind(files.files))
-    if not counts and counts.statistics.rare_words:
-        raise StudioError("No word occurs {n:,} times or more", "Leave out fewer words.", n=options["min_count"])
-    if not counts:
-        raise no_words(options["files"], counts)
-    return counts
 
 
 def _tables_in(files: Iterable[CorpusFile]) -> Iterator[tuple[CorpusFile, Manifest | None, tuple[str, ...]]]:
@@ -342,7 +327,7 @@ def _tokens_behind(files: Iterable[CorpusFile]) -> tuple[str, ...]:
     return tuple(token for token in first if all(token in other for other in others))
 
 
-def table_warnings(counts: WordCounts, files: Iterable[CorpusFile], user_tokens: Sequence[str]) -> Iterator[str]:
+def _table_warnings(counts: WordCounts, files: Iterable[CorpusFile], user_tokens: Sequence[str]) -> Iterator[str]:
     """Yield a sentence about every table that was counted with other steps, or with other user tokens."""
     here = (normalizers.to_spec(counts.normalizer), pre_tokenizers.to_spec(counts.pre_tokenizer), set(user_tokens))
     for file, manifest, tokens in _tables_in(files):
@@ -357,29 +342,16 @@ def table_warnings(counts: WordCounts, files: Iterable[CorpusFile], user_tokens:
             )
 
 
-def _stream_kind(options: Mapping[str, Any]) -> FileKind:
-    return _kind(options) or kind_of_name(options["files"][0]) or "text"
-
-
 def _stream_name(name: str) -> str:
     return STDIN if name == "-" else display_name(name)
-
-
-def _kind(options: Mapping[str, Any]) -> FileKind | None:
-    name: str | None = options["kind"]
-    if options.get("word_counts"):
-        if name not in (None, "word-counts"):
-            raise StudioError("--word-counts and --kind {kind} cannot be combined", "Omit one of them.", kind=name)
-        name = "word-counts"
-    return None if name is None else checked_kind(name)
 
 
 class CorpusNotes:
     """The state of the corpus files before they are counted; there are none for standard input."""
 
-    def __init__(self, files: Sequence[CorpusFile] | None, options: Mapping[str, Any]) -> None:
-        self._noted = None if files is None else noted_files(files)
-        self._limits = {name: options[name] for name in ("max_word_length", "min_count")}
+    def __init__(self, sources: Listing | None, counting: CountingOptions) -> None:
+        self._noted = None if sources is None else noted_files(sources.files)
+        self._limits: dict[str, Any] = {name: getattr(counting, name) for name in ("max_word_length", "min_count")}
         self._hashing: HashingBeside | None = None
 
     def hash_beside(self) -> None:

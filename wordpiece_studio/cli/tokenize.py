@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token, print_line, warn
-from wordpiece_studio.cli.parameters import Argument, Option
+from wordpiece_studio.cli.options import JSON, VOCAB, LoadingOptions, stdin
+from wordpiece_studio.cli.parameters import CliCommand, argument, flag
 from wordpiece_studio.corpus.files import decoded_lines
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
@@ -24,32 +24,30 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 1 << 18
 
 
-def tokenize_command(
-    text: Annotated[str, Argument(help="The text; - or nothing for stdin, line by line.", metavar="TEXT")] = "-",
-    vocab: shared.VocabOption = ".",
-    normalizer: shared.GivenOption = None,
-    pre_tokenizer: shared.GivenOption = None,
-    remove: shared.RemoveOption = "",
-    ids: Annotated[bool, Option("--ids", help="Print token IDs instead of tokens.")] = False,
-    as_json: shared.JsonOption = False,
-) -> None:
+class TokenizeCommand(CliCommand):
     """Tokenize text: one line of tokens per line."""
-    tokenizer = shared.any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
-    warn(*guessed_case(tokenizer, vocab))
-    is_warned = not (ids or as_json)
-    for line, encoding in _encoded(
-        tokenizer, decoded_lines(shared.stdin(), STDIN) if text == "-" else text.split("\n")
-    ):
-        if not is_warned and isinstance(tokenizer, Tokenizer) and NO_ID in encoding.ids:
-            is_warned = True
-            warn(no_unknown_token(tokenizer.vocabulary.unk_token))
-        if as_json:
-            offsets = [list(offset) for offset in encoding.offsets]
-            print_line(
-                printable_json({"text": line, "tokens": encoding.tokens, "ids": encoding.ids, "offsets": offsets})
-            )
-        else:
-            print_line(" ".join(map(str, encoding.ids)) if ids else printable(" ".join(encoding.tokens)))
+
+    text: str = argument("The text; - or nothing for stdin, line by line.", "TEXT", default="-")
+    vocab: str = VOCAB
+    pipeline: LoadingOptions = LoadingOptions.group()
+    ids: bool = flag("Print token IDs instead of tokens.")
+    as_json: bool = JSON
+
+    def run(self) -> None:
+        tokenizer = self.pipeline.tokenizer(self.vocab)
+        warn(*guessed_case(tokenizer, self.vocab))
+        is_warned = not (self.ids or self.as_json)
+        lines = decoded_lines(stdin(), STDIN) if self.text == "-" else self.text.split("\n")
+        for line, encoding in _encoded(tokenizer, lines):
+            if not is_warned and isinstance(tokenizer, Tokenizer) and NO_ID in encoding.ids:
+                is_warned = True
+                warn(no_unknown_token(tokenizer.vocabulary.unk_token))
+            if self.as_json:
+                offsets = [list(offset) for offset in encoding.offsets]
+                found = {"text": line, "tokens": encoding.tokens, "ids": encoding.ids, "offsets": offsets}
+                print_line(printable_json(found))
+            else:
+                print_line(" ".join(map(str, encoding.ids)) if self.ids else printable(" ".join(encoding.tokens)))
 
 
 def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[str, Encoding]]:
@@ -66,22 +64,23 @@ def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[st
         yield from zip(portion, encodings, strict=True)
 
 
-def explain_command(
-    word: Annotated[str, Argument(help="The word; a text is explained word by word.", metavar="WORD")],
-    vocab: shared.VocabOption = ".",
-    normalizer: shared.GivenOption = None,
-    pre_tokenizer: shared.GivenOption = None,
-    remove: shared.RemoveOption = "",
-    as_json: shared.JsonOption = False,
-) -> None:
+class ExplainCommand(CliCommand):
     """Show which pieces longest match tries for a word, and if the word is unknown, why."""
-    tokenizer = shared.loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
-    words = tokenizer.pipeline.words(word)
-    if not words:
-        raise StudioError("There is no word in {text!r}", "Specify a word.", text=word)
-    warn(*guessed_case(tokenizer, vocab))
-    for trace in map(tokenizer.explain, words):
-        print_line(printable_json(dataclasses.asdict(trace)) if as_json else ladder(trace, tokenizer.max_word_length))
+
+    word: str = argument("The word; a text is explained word by word.", "WORD")
+    vocab: str = VOCAB
+    pipeline: LoadingOptions = LoadingOptions.group()
+    as_json: bool = JSON
+
+    def run(self) -> None:
+        tokenizer = self.pipeline.wordpiece_tokenizer(self.vocab)
+        words = tokenizer.pipeline.words(self.word)
+        if not words:
+            raise StudioError("There is no word in {text!r}", "Specify a word.", text=self.word)
+        warn(*guessed_case(tokenizer, self.vocab))
+        for trace in map(tokenizer.explain, words):
+            found = printable_json(dataclasses.asdict(trace)) if self.as_json else None
+            print_line(found or ladder(trace, tokenizer.max_word_length))
 
 
 def _portions_as_they_come(lines: Iterable[str]) -> Iterator[list[str]]:

@@ -7,31 +7,54 @@ import dataclasses
 import os
 import threading
 import time
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import (
-    detected_encodings,
     held_out_words,
-    loss_warnings,
+    judged_words,
     missing_floor,
     print_result,
     progress,
     summary_words,
     warn,
 )
-from wordpiece_studio.cli.options import ALPHABET, CHOICE, FILES, JUDGING, ROLES, STOP, flag, option
-from wordpiece_studio.cli.parameters import Argument, Option
-from wordpiece_studio.cli.train_by import check_by, check_replayed, read_by, trained_by, write_by
+from wordpiece_studio.cli.options import (
+    FILES,
+    FORCE,
+    JSON,
+    CorpusCommand,
+    CorpusNotes,
+    CountingOptions,
+    FileOptions,
+    PipelineOptions,
+    check_results,
+    is_stream,
+    report_counting,
+    results,
+)
+from wordpiece_studio.cli.parameters import argument, flag, option, required_option
 from wordpiece_studio.compiled.kernel_cache import load_kernels
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk, kind_of_name
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
-from wordpiece_studio.libraries.library_training import LibraryTrainer
+from wordpiece_studio.libraries.library_child import MODEL_FILE
+from wordpiece_studio.libraries.library_training import (
+    LibraryProgress,
+    LibraryRun,
+    LibraryTrainer,
+    check_library_settings,
+    check_replayable,
+    checked_coverage,
+    reads_text,
+    train_library,
+)
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
-from wordpiece_studio.storage.corpus_record import record_of_rest
+from wordpiece_studio.storage.corpus_record import noted_files, record_of_rest, recorded_files
 from wordpiece_studio.storage.exports import (
+    BPE_FILES,
     COUNTS_FILE,
     Exported,
     bpe_names,
@@ -40,15 +63,24 @@ from wordpiece_studio.storage.exports import (
     manifest_of,
     write_export,
 )
-from wordpiece_studio.storage.huggingface.tokenizer_json import why_not_expressible
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
+from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE, why_not_expressible
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin, make_library_manifest, side_manifest, with_manifest
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
-from wordpiece_studio.storage.tokenizer_directory import Only, check_saving, checked_only, save_directory, written_names
+from wordpiece_studio.storage.tokenizer_directory import (
+    TOKENIZER_FILES,
+    Only,
+    check_saving,
+    checked_only,
+    library_files,
+    library_names,
+    save_directory,
+    why_not_in_transformers,
+    written_names,
+)
 from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
-from wordpiece_studio.system.atomic_write import check_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
-from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.training.config import (
     AlphabetLayout,
@@ -63,211 +95,511 @@ from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.evaluation.held_out import HeldOutFigures
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.evaluation.figures import TokenizerFigures
+    from wordpiece_studio.evaluation.held_out import DividedCorpus, HeldOutFigures
+    from wordpiece_studio.storage.corpus_record import CorpusRecord
     from wordpiece_studio.text.pipeline import Normalizer
 
-
-ObjectiveOption = Annotated[str, option("Rank pairs by likelihood, score or count (BPE).", CHOICE, Objective)]
-OverflowOption = Annotated[
-    str,
-    option(
-        "In words with other characters, leave out the word (unk) or only them (remove).", ALPHABET, AlphabetOverflow
-    ),
-]
-SpecialTokensOption = Annotated[
-    str, option("The first tokens, separated by spaces; may be empty.", ALPHABET, show_default="BERT's five")
-]
-PrefixOption = Annotated[
-    str | None,
-    option(
-        "What precedes symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"
-    ),
-]
-BY = "Training with another library"
-ByOption = Annotated[
-    str | None, option("Train with another library: " + ", ".join(get_args(LibraryTrainer)) + ".", BY, LibraryTrainer)
-]
-ReplayOption = Annotated[
-    bool,
-    flag(
-        "--replay",
-        "Then train again in WordPiece Studio with the library's tie-breaking order, for the same vocabulary with its "
-        "merges.",
-        BY,
-    ),
-]
-CoverageOption = Annotated[
-    float | None,
-    option("SentencePiece: include this share of all characters in the alphabet.", BY, show_default="0.9995"),
-]
-FallbackOption = Annotated[bool, flag("--byte-fallback", "SentencePiece: unknown characters become bytes.", BY)]
-OnlyOption = Annotated[
-    str | None,
-    Option(
-        help="Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.",
-        metavar="NAME",
-        autocompletion=lambda: [*get_args(Only)],
-    ),
-]
+_Text = TypeVar("_Text")
+USUAL = TrainingConfig()
+CHOICE, STOP, ALPHABET = "Choosing the merges", "Stopping", "Alphabet and tokens"
+BY, ROLES, JUDGING = "Training with another library", "Roles of special tokens", "Evaluating the vocabulary"
 _ADVICE_WITH_OPTION = {
     VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program can read its tokens, and WordPiece Studio finds in "
     "the file next to it how text becomes words.",
     JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
 }
 _SLICE = 1000  # merges between two updates of the progress bar
-_BERTS_FIVE = " ".join(BERT_SPECIAL_TOKENS)
 _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
+# What only our own training writes or uses, and what only word counts have.
+_OURS = ("bpe", "only", "history", "with_counts")
+_OF_WORDS = ("normalizer", "pre_tokenizer", "remove", "min_count", "max_word_length", "cluster")
 
 
 def _role(names: str) -> Any:
     return option("The special token with this role.", ROLES, metavar="TOKEN", show_default=f"{names}, if present")
 
 
-def train_command(
-    options: dict[str, Any],
-    files: Annotated[list[str], Argument(help=FILES, metavar="FILES")],
-    output: Annotated[str, Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
-    as_json: shared.JsonOption = False,
-    normalizer: shared.NormalizerOption = "bert-cased",
-    pre_tokenizer: shared.PreTokenizerOption = "bert",
-    remove: shared.RemoveOption = "",
-    kind: shared.KindOption = None,
-    word_counts: shared.WordCountsOption = False,
-    column: shared.ColumnOption = None,
-    encoding: shared.EncodingOption = None,
-    errors: shared.ErrorsOption = "strict",
-    user_tokens: shared.UserTokensOption = None,
-    max_word_length: shared.LongestWordOption = 1000,
-    min_count: shared.MinCountOption = 1,
-    processes: shared.ProcessesOption = None,
-    cluster: shared.ClusterOption = None,
-    by: ByOption = None,
-    twice: Annotated[bool, flag("--twice", "Train twice and print the differences.", BY)] = False,
-    replay: ReplayOption = False,
-    character_coverage: CoverageOption = None,
-    byte_fallback: FallbackOption = False,
-    objective: ObjectiveOption = "likelihood",
-    tie: Annotated[str, option("Break ties by first (in the corpus) or ids (the lowest).", CHOICE, Tie)] = "first",
-    min_frequency: Annotated[int, option("Do not merge pairs that occur fewer times.", CHOICE)] = 0,
-    max_token_length: Annotated[int | None, option("Create no tokens of more characters.", CHOICE)] = None,
-    vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
-    max_merges: Annotated[int | None, option("After this many merges.", STOP)] = None,
-    max_seconds: Annotated[float | None, option("After this time.", STOP, metavar="SECONDS")] = None,
-    min_value: Annotated[float | None, option("When the highest merge score is below this.", STOP)] = None,
-    alphabet: Annotated[str, option("The layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
-    alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
-    alphabet_overflow: OverflowOption = "unk",
-    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or only seen.", ALPHABET, ByteAlphabet)] = "all",
-    initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
-    continuing_order: Annotated[str | None, option("Order of symbols inside words, space-separated.", ALPHABET)] = None,
-    special_tokens: SpecialTokensOption = _BERTS_FIVE,
-    unk_token: Annotated[str | None, _role("[UNK] or <unk>")] = None,
-    pad_token: Annotated[str | None, _role("[PAD] or <pad>")] = None,
-    cls_token: Annotated[str | None, _role("[CLS] or <s>")] = None,
-    sep_token: Annotated[str | None, _role("[SEP] or </s>")] = None,
-    mask_token: Annotated[str | None, _role("[MASK] or <mask>")] = None,
-    bos_token: Annotated[str | None, _role("[BOS] or <s>")] = None,
-    eos_token: Annotated[str | None, _role("[EOS] or </s>")] = None,
-    model_max_length: Annotated[int, option("Tokens per text, for transformers.", ALPHABET, min=1)] = MODEL_MAX_LENGTH,
-    continuing_subword_prefix: PrefixOption = None,
-    end_of_word_suffix: Annotated[str | None, option("Suffix of every word, for byte pair encoding.", ALPHABET)] = None,
-    end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET, EndOfWord)] = "symbol",
-    held_out: HeldOutOption = False,
-    held_out_file: HeldOutFileOption = None,
-    held_out_model: HeldOutModelOption = None,
-    history: shared.HistoryOption = None,
-    only: OnlyOption = None,
-    bpe: BpeOption = False,
-    with_counts: WithCountsOption = False,
-    force: shared.ForceOption = False,
-) -> None:
+class TrainCommand(CorpusCommand):
     """Learn a vocabulary from texts and write it to a folder."""
-    _train(options | {"user_tokens": shared.tokens_in(user_tokens)})
 
+    files: list[str] = argument(FILES, "FILES")
+    output: str = required_option("The folder to write to.", "-o", "--output", metavar="DIR")
+    as_json: bool = JSON
+    pipeline: PipelineOptions = PipelineOptions.group()
+    reading: FileOptions = FileOptions.group()
+    counting: CountingOptions = CountingOptions.group()
+    by: LibraryTrainer | None = option(
+        f"Train with another library: {', '.join(get_args(LibraryTrainer))}.", BY, values=LibraryTrainer
+    )
+    twice: bool = flag("Train twice and print the differences.", BY)
+    replay: bool = flag(
+        "Then train again in WordPiece Studio with the library's tie-breaking order, for the same vocabulary with its "
+        "merges.",
+        BY,
+    )
+    character_coverage: float | None = option(
+        "SentencePiece: include this share of all characters in the alphabet.", BY, show_default="0.9995"
+    )
+    byte_fallback: bool = flag("SentencePiece: unknown characters become bytes.", BY)
+    objective: str = option(
+        "Rank pairs by likelihood, score or count (BPE).", CHOICE, default=USUAL.objective, values=Objective
+    )
+    tie: str = option("Break ties by first (in the corpus) or ids (the lowest).", CHOICE, default="first", values=Tie)
+    min_frequency: int = option("Do not merge pairs that occur fewer times.", CHOICE, default=0)
+    max_token_length: int | None = option("Create no tokens of more characters.", CHOICE)
+    vocab_size: int | None = option("At this many tokens.", STOP, metavar="N")
+    max_merges: int | None = option("After this many merges.", STOP)
+    max_seconds: float | None = option("After this time.", STOP, metavar="SECONDS")
+    min_value: float | None = option("When the highest merge score is below this.", STOP)
+    alphabet: str = option("The layout: seen or huggingface.", ALPHABET, default="seen", values=AlphabetLayout)
+    alphabet_limit: int | None = option("At most this many characters.", ALPHABET)
+    alphabet_overflow: str = option(
+        "In words with other characters, leave out the word (unk) or only them (remove).",
+        ALPHABET,
+        default="unk",
+        values=AlphabetOverflow,
+    )
+    byte_alphabet: str = option(
+        "After byte-level: all bytes, or only seen.", ALPHABET, default="all", values=ByteAlphabet
+    )
+    initial_alphabet: str = option("Symbols always included, separated by spaces.", ALPHABET, default="")
+    continuing_order: str | None = option("Order of symbols inside words, space-separated.", ALPHABET)
+    special_tokens: str = option(
+        "The first tokens, separated by spaces; may be empty.",
+        ALPHABET,
+        default=" ".join(USUAL.special_tokens),
+        show_default="BERT's five",
+    )
+    unk_token: str | None = _role("[UNK] or <unk>")
+    pad_token: str | None = _role("[PAD] or <pad>")
+    cls_token: str | None = _role("[CLS] or <s>")
+    sep_token: str | None = _role("[SEP] or </s>")
+    mask_token: str | None = _role("[MASK] or <mask>")
+    bos_token: str | None = _role("[BOS] or <s>")
+    eos_token: str | None = _role("[EOS] or </s>")
+    model_max_length: int = option("Tokens per text, for transformers.", ALPHABET, default=MODEL_MAX_LENGTH, min=1)
+    continuing_subword_prefix: str | None = option(
+        "What precedes symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"
+    )
+    end_of_word_suffix: str | None = option("Suffix of every word, for byte pair encoding.", ALPHABET)
+    end_of_word: str = option("The suffix is a symbol, or attached.", ALPHABET, default="symbol", values=EndOfWord)
+    held_out: bool = flag(
+        "Hold out a tenth of the corpus and print its tokens per word for each objective, with vocabularies trained on "
+        "the rest.",
+        JUDGING,
+    )
+    held_out_file: str | None = option(
+        "Print the tokens per word of this text, for each objective.", JUDGING, metavar="FILE"
+    )
+    held_out_model: str | None = option(
+        "With --held-out, write the vocabulary trained on the rest, which was evaluated.", JUDGING, metavar="DIR"
+    )
+    history: str | None = option("Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
+    only: str | None = option(
+        "Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.", values=Only
+    )
+    bpe: bool = flag(
+        "Write byte pair encoding, with vocab.json and merges.txt, instead; for --objective count "
+        "--continuing-subword-prefix ''."
+    )
+    with_counts: bool = flag("Also write the words and their counts to DIR, for verify.")
+    force: bool = FORCE
 
-def _train(options: Mapping[str, Any]) -> None:
-    """Do what `train_command` does; the options are its parameters, but for the user tokens, which have been read."""
-    started, config, chosen = time.monotonic(), _config(options), checked_only(options["only"])
-    check_by(options, config)
-    _check_held_out(options)
-    options = {**options, **read_by(options)}
-    bpe = None
-    if options["bpe"]:
-        bpe = config.replaying(()) if options["replay"] else config  # a replay learns by count
-    normalizing = shared.with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
-    if options["by"] is not None and not options["replay"]:
-        noticed = dataclasses.replace(config, objective="count")  # which needs no prefix, and most of them have none
-        return write_by(options, config, *_counted(options, normalizing, noticed), started)
-    tokens = config.vocabulary(config.reserved_tokens)  # so far
-    _check_results(options, Tokenizer(tokens, normalizing, options["pre_tokenizer"]), chosen, bpe)
-    counts, notes = _counted(options, normalizing, config)
-    library_run = trained_by(options, config, counts) if options["replay"] else None
-    config = config if library_run is None else library_run.replay_config()
-    with progress() as report:
-        trainer = Trainer(counts, config)
-        tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
-        _check_saving(tokenizer, options["output"], chosen, bpe)
-        while trainer.run(_SLICE):
-            report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
-    if library_run is not None:
-        check_replayed(library_run, trainer)
-    origin = Origin(merges=trainer.current_step, corpus=notes.record())
-    shared.warn_of_known_text(options, origin.corpus)
-    figures = _held_out_figures(options, trainer)
-    with shared.results(force=options["force"]):
-        _write(options, trainer, origin, chosen)
-        if options["held_out_model"] is not None and figures is not None:
-            run = figures.run
-            rest = Origin(merges=len(run.history), corpus=record_of_rest(origin.corpus))
-            _save(options["held_out_model"], run, rest, chosen, options["model_max_length"])
-    seconds = time.monotonic() - started
-    lines = [summary_words(trainer, options["output"], seconds)]
-    lines += [] if figures is None else [held_out_words(figures)]
-    summary = _summary(trainer, options["output"], seconds, figures)
-    print_result(summary, "\n".join(lines), as_json=options["as_json"])
+    def run(self) -> None:
+        started, config, only = time.monotonic(), self._config(), checked_only(self.only)
+        self._check_by(config)
+        self._check_held_out()
+        if self.by is not None and reads_text(self.by):  # which does not use our normalizer and pre-tokenizer
+            self.pipeline.normalizer, self.pipeline.pre_tokenizer = "none", "whitespace-split"
+        normalizer = self.pipeline.whole_normalizer()
+        if self.by is not None and not self.replay:
+            # Most of them have no prefix, which counts do not need.
+            noticed = dataclasses.replace(config, objective="count")
+            self._train_by(config, *self._counted(normalizer, noticed), started)
+            return
+        bpe = None
+        if self.bpe:
+            bpe = config.replaying(()) if self.replay else config  # a replay learns by count
+        tokens = config.vocabulary(config.reserved_tokens)  # so far
+        self._check_results(Tokenizer(tokens, normalizer, self.pipeline.pre_tokenizer), only, bpe)
+        counts, notes = self._counted(normalizer, config)
+        library_run = self._library_run(config, counts) if self.replay else None
+        config = config if library_run is None else library_run.replay_config()
+        with progress() as report:
+            trainer = Trainer(counts, config)
+            tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
+            self._check_saving(tokenizer, self.output, only, bpe)
+            while trainer.run(_SLICE):
+                report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
+        if library_run is not None:
+            _check_replayed(library_run, trainer)
+        origin = Origin(merges=trainer.current_step, corpus=notes.record())
+        self._warn_of_known_text(origin.corpus)
+        figures = self._held_out_figures(trainer)
+        with results(force=self.force):
+            self._write(trainer, origin, only)
+            if self.held_out_model is not None and figures is not None:
+                rest = Origin(merges=len(figures.run.history), corpus=record_of_rest(origin.corpus))
+                self._save(self.held_out_model, figures.run, rest, only)
+        seconds = time.monotonic() - started
+        lines = [summary_words(trainer, self.output, seconds)]
+        lines += [] if figures is None else [held_out_words(figures)]
+        print_result(self._summary(trainer, seconds, figures), "\n".join(lines), as_json=self.as_json)
 
+    def _config(self) -> TrainingConfig:
+        """Return the settings; the options have the same names, and lists are space-separated."""
+        names = [field.name for field in dataclasses.fields(TrainingConfig)]
+        settings = {name: self.values[name] for name in names} | {"user_tokens": self.counting.tokens}
+        if self.continuing_subword_prefix is None:
+            settings["continuing_subword_prefix"] = "##" if self.by in (None, "tokenizers-wordpiece") else ""
+        for name in ("initial_alphabet", "continuing_order", "special_tokens"):
+            if (text := settings[name]) is not None:
+                settings[name] = text.split()
+        return TrainingConfig.from_dict(settings)
 
-def _counted(
-    options: Mapping[str, Any], normalizer: Normalizer, config: TrainingConfig
-) -> tuple[WordCounts, shared.CorpusNotes]:
-    """Return the words of the texts, while the files are being hashed; print warnings about them."""
-    sources = shared.listed_sources(options)
-    files = None if sources is None else sources.files
-    notes = shared.CorpusNotes(files, options)
-    with progress(of_bytes=True) as report:
-        if sum(FileOnDisk(file.path).size for file in files or ()) > _BIG:
-            # Counting rarely holds the interpreter lock.
-            threading.Thread(target=_load_engine, daemon=True).start()
-        counts = shared.counted_words(options, sources, normalizer, report)
-    notes.hash_beside()
-    tables = shared.table_warnings(counts, files or (), config.user_tokens)
-    read = (*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
-    warn(*read, *map(str, corpus_notices(counts, config)), *missing_floor(config))
-    return counts, notes
+    def _counted(self, normalizer: Normalizer, config: TrainingConfig) -> tuple[WordCounts, CorpusNotes]:
+        """Return the words of the texts, while the files are being hashed; print warnings about them."""
+        sources = self.reading.listed(self.files)
+        notes = CorpusNotes(sources, self.counting)
+        with progress(of_bytes=True) as report:
+            if sources is not None and sum(FileOnDisk(file.path).size for file in sources.files) > _BIG:
+                # Counting rarely holds the interpreter lock.
+                threading.Thread(target=_load_engine, daemon=True).start()
+            counts = self.counted(sources, normalizer, report)
+        notes.hash_beside()
+        warn(*self.reading_warnings(counts, sources))
+        warn(*map(str, corpus_notices(counts, config)), *missing_floor(config))
+        return counts, notes
 
+    # -- what is written
 
-def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: Only | None) -> None:
-    """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
-    output = Path(options["output"])
-    length = options["model_max_length"]
-    run = TrainingRun(trainer.counts, trainer.config, trainer.history, trainer.stop_reason)
-    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin, length)
-    if options["bpe"]:
-        reason = why_not_expressible(exported.tokenizer, is_bpe=True)
+    def _check_results(self, beginning: Tokenizer, only: Only | None, bpe: TrainingConfig | None) -> None:
+        """Report what could not be written in the end before the words are counted."""
+        written = [MANIFEST_FILE, *(sorted(written_names(only)) if bpe is None else bpe_names(beginning))]
+        written += [COUNTS_FILE] if self.with_counts else []
+        self._check_places(self.output, written, self.history)
+        self._check_saving(beginning, self.output, only, bpe)
+        if self.held_out_model is not None:
+            self._check_places(self.held_out_model, [MANIFEST_FILE, *sorted(written_names(only))], None)
+            self._check_saving(beginning, self.held_out_model, only, None)
+
+    def _check_places(self, output: str, written: Iterable[str], history: str | None) -> None:
+        """Check that the files to be written, as far as known in advance, can probably be written and replaced."""
+        check_folder(output)
+        places = [Path(output) / name for name in written]
+        if history is not None:
+            check_merge_table_place(history)
+            places.append(Path(history))
+        check_results(places, force=self.force)
+
+    def _check_saving(self, tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
+        """Check that the tokenizer, or byte pair encoding of a training with `bpe`, can be written."""
+        if bpe is not None:
+            _check_bpe(output, bpe, only, tokenizer)
+            return
+        try:
+            check_saving(tokenizer, output, only)
+        except StudioError as error:
+            advice = _ADVICE_WITH_OPTION.get(error.advice_template, error.advice_template)
+            raise StudioError(error.what_template, advice, **error.values) from None
+
+    def _write(self, trainer: Trainer, origin: Origin, only: Only | None) -> None:
+        """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
+        output, counts, history = Path(self.output), trainer.counts, trainer.history
+        run = TrainingRun(counts, trainer.config, history, trainer.stop_reason)
+        exported = Exported(counts, trainer.config, history, trainer.current_step, origin, self.model_max_length)
+        if self.bpe:
+            reason = why_not_expressible(exported.tokenizer, is_bpe=True)
+            if reason is not None:
+                warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
+            write_export("bpe", exported, output)
+        else:
+            self._save(output, run, origin, _writable(trainer, only))
+        if self.with_counts:
+            write_export("word-counts", exported, output / counts_name(counts))
+        if self.history is not None:
+            path = Path(self.history)
+            manifest = manifest_of("merges", exported, path.name, folder=path.parent)
+            write_merge_table(path, history, manifest=manifest)
+
+    def _save(self, folder: str | Path, run: TrainingRun, origin: Origin, only: Only | None) -> None:
+        save_directory(
+            folder,
+            run.vocabulary,
+            run.counts.normalizer,
+            run.counts.pre_tokenizer,
+            model_max_length=self.model_max_length,
+            config=run.config,
+            counts=run.counts,
+            origin=origin,
+            only=only,
+        )
+
+    def _summary(self, trainer: Trainer, seconds: float, figures: HeldOutFigures | None) -> dict[str, Any]:
+        counts = trainer.counts
+        summary: dict[str, Any] = {
+            "output": self.output,
+            "tokens": len(trainer.vocabulary),
+            "merges": len(trainer.history),
+            "stop_reason": trainer.stop_reason,
+            "words": counts.total,
+            "distinct_words": len(counts),
+            "skipped_words": counts.statistics.skipped_words,
+            "rare_words": counts.statistics.rare_words,
+            "guessed_tables": counts.statistics.guessed_tables,
+            "left_out_files": counts.statistics.left_out_files,
+            "seconds": round(seconds, 3),
+        }
+        if figures is not None:
+            summary["held_out"] = {"words": figures.words, "tokens_per_word": figures.tokens_per_word}
+        return summary
+
+    # -- text that was not trained on
+
+    def _check_held_out(self) -> None:
+        """Check that the options about held-out text can be combined with each other and with the rest."""
+        output, file, model = self.output, self.held_out_file, self.held_out_model
+        if self.held_out and file is not None:
+            raise StudioError("--held-out and --held-out-file cannot be combined", "Omit one of them.")
+        if model is not None and not self.held_out:
+            raise StudioError(
+                "--held-out-model needs --held-out", "Without it, the vocabulary in --output is evaluated."
+            )
+        if model is not None and os.path.realpath(model) == os.path.realpath(output):
+            raise StudioError("--output and --held-out-model are the same folder", "Choose another for one of them.")
+        if self.bpe and (self.held_out or file is not None):
+            raise StudioError("--bpe cannot be evaluated on held-out text", "Omit --bpe: the merges are the same.")
+        if self.held_out and is_stream(self.files):
+            raise StudioError("--held-out needs a text that can be read twice", "Write it to a file.")
+        if file is not None:
+            self._held_out_source(file)
+
+    def _held_out_source(self, file: str) -> Listing:
+        """Return the file to judge by, which is text even where the corpus is words with their counts."""
+        kind = None if self.reading.kind == "word-counts" else self.reading.kind
+        column = None if (kind or kind_of_name(file) or "text") == "text" else self.reading.column
+        return self.reading.changed(kind=kind, column=column, word_counts=False).listed_text(file, "--held-out-file")
+
+    def _read_held_out(
+        self, read: Callable[..., _Text], sources: Listing, counts: WordCounts, config: TrainingConfig
+    ) -> _Text:
+        """Return what `divided_corpus` or `held_out_text` makes of files, reading them as the corpus was read."""
+        with progress(of_bytes=True) as report:
+            return read(
+                sources,
+                counts.normalizer,
+                counts.pre_tokenizer,
+                special_tokens=config.special_tokens,
+                user_tokens=config.user_tokens,
+                max_word_length=self.counting.max_word_length,
+                progress=partial(report_counting, report, what="Reading held-out text"),
+            )
+
+    def _divided(self, counts: WordCounts, config: TrainingConfig) -> DividedCorpus | None:
+        """Return the corpus divided into what is trained on and what is held out; None if nothing is to be."""
+        sources = self.reading.listed(self.files) if self.held_out else None
+        return None if sources is None else self._read_held_out(divided_corpus, sources, counts, config)
+
+    def _held_out_figures(self, trainer: Trainer) -> HeldOutFigures | None:
+        """Return how the vocabulary splits the held-out text; None if none is to be."""
+        counts, config, run = trainer.counts, trainer.config, None
+        if self.held_out_file is not None:
+            run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
+            text = self._read_held_out(held_out_text, self._held_out_source(self.held_out_file), counts, config)
+        elif (corpus := self._divided(counts, config)) is not None:
+            counts, text = corpus.rest.at_least(self.counting.min_count), corpus.held_out
+        else:
+            return None
+        with progress() as report:
+
+            def report_training(objective: str, tokens: int) -> None:
+                report(f"Training with {objective} to compare", tokens, config.vocab_size)
+
+            return held_out_figures(counts, text, config, run=run, progress=report_training)
+
+    def _warn_of_known_text(self, corpus: CorpusRecord) -> None:
+        """Print a warning if the file to judge by is one of the corpus."""
+        if self.held_out_file is None:
+            return
+        digests = {file.sha256 for file in corpus.files} - {None}
+        judged = recorded_files(noted_files(self._held_out_source(self.held_out_file).files)) if digests else ()
+        for file in judged:
+            if file.sha256 in digests:
+                name = display_name(file.path)
+                known = f"{name} is in the corpus, and a vocabulary knows its corpus better than other text."
+                warn(f"{known} Use --held-out.")
+
+    # -- another library
+
+    def _check_by(self, config: TrainingConfig) -> None:
+        """Check that the options about other libraries can be combined with the rest."""
+        by = self.by
+        if by is None:
+            names = ("replay", "twice", "character_coverage", "byte_fallback")
+            if name := next((name for name in names if getattr(self, name)), None):
+                raise StudioError("--{name} needs --by", "Specify the library with --by.", name=name.replace("_", "-"))
+            return
+        check_library_settings(by, config)
+        prefix = USUAL.continuing_subword_prefix
+        if by != "tokenizers-wordpiece" and self.continuing_subword_prefix == prefix:
+            raise StudioError(
+                "--continuing-subword-prefix {prefix} and --by {by} cannot be combined: {prefix} is for WordPiece only",
+                "Omit it, or use another prefix." if by == "tokenizers-bpe" else "Omit it.",
+                prefix=prefix,
+                by=by,
+            )
+        checked_coverage(by, self.character_coverage, self.byte_fallback)
+        if self.replay:
+            check_replayable(by)
+            return
+        if reads_text(by) and is_stream(self.files):
+            raise StudioError("--by {by} needs a text that can be read twice", "Write it to a file.", by=by)
+        unfit = _OF_WORDS + _OURS if reads_text(by) else _OURS
+        if wrong := next(filter(self.is_given, unfit), None):
+            raise StudioError(
+                "--{name} and --by {by} cannot be combined", "Omit one of them.", name=wrong.replace("_", "-"), by=by
+            )
+        for folder in (self.output, self.held_out_model):
+            if folder is not None:
+                self._check_library_place(Path(folder), library_names(by, config))
+
+    def _check_library_place(self, folder: Path, written: Sequence[str]) -> None:
+        check_folder(folder)
+        check_results([folder / name for name in written], force=self.force)
+        others = (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES, MODEL_FILE) if TOKENIZER_FILE in written else ()
+        for other in others:
+            if other not in written and (folder / other).exists():
+                raise StudioError(
+                    "{path} contains a tokenizer with a {name} that would not match the new file",
+                    "Choose another folder.",
+                    path=display_name(folder),
+                    name=other,
+                )
+
+    def _train_by(self, config: TrainingConfig, counts: WordCounts, notes: CorpusNotes, started: float) -> None:
+        """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
+        run = self._library_run(config, self._lines() or counts)
+        reason = why_not_in_transformers(run.trainer, config)
         if reason is not None:
-            warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
-        write_export("bpe", exported, output)
-    else:
-        _save(output, run, origin, _writable(trainer, only), length)
-    if options["with_counts"]:
-        write_export("word-counts", exported, output / counts_name(trainer.counts))
-    if options["history"] is not None:
-        path = Path(options["history"])
-        manifest = manifest_of("merges", exported, path.name, folder=path.parent)
-        write_merge_table(path, trainer.history, manifest=manifest)
+            warn(f"{reason}. Only {run.file_name} is written.")
+        record = notes.record()
+        self._warn_of_known_text(record)
+        judged, judged_counts, figures = self._judged(config, run, counts)
+        with results(force=self.force):
+            _write_library_files(self.output, run, counts, record)
+            if self.held_out_model is not None:
+                _write_library_files(self.held_out_model, judged, judged_counts, record_of_rest(record))
+        seconds = time.monotonic() - started
+        summary = self._library_summary(run, counts, seconds, figures)
+        print_result(summary, self._said_of(run, seconds, figures), as_json=self.as_json)
+
+    def _lines(self) -> Listing | None:
+        """Return the files, if their lines are what the library reads."""
+        sources = self.reading.listed(self.files) if self.by is not None and reads_text(self.by) else None
+        if sources is None or any(file.kind == "word-counts" for file in sources.files):
+            return None
+        return sources
+
+    def _judged(
+        self, config: TrainingConfig, run: LibraryRun, counts: WordCounts
+    ) -> tuple[LibraryRun, WordCounts, TokenizerFigures | None]:
+        """Judge a training by another text, or one on the rest of the corpus by what is held out, or not at all.
+
+        Return what was judged, and the words that it was made from.
+        """
+        if (corpus := self._divided(counts, config)) is not None:
+            counts, lines = corpus.rest.at_least(self.counting.min_count), self._lines()
+            run = self._library_run(config, lines or counts, is_rest=lines is not None, twice=False)
+            sources = self.reading.listed(self.files)
+        elif self.held_out_file is not None:
+            sources = self._held_out_source(self.held_out_file)
+        else:
+            return run, counts, None
+        assert sources is not None
+        with progress() as report:
+            found = evaluate(run.tokenizer(), sources, is_held_out=self.held_out, progress=report)
+        return run, counts, found.figures[0]
+
+    def _library_run(
+        self, config: TrainingConfig, corpus: WordCounts | Listing, *, is_rest: bool = False, twice: bool | None = None
+    ) -> LibraryRun:
+        """Train with another library, twice if requested, and show how far it is."""
+        by = self.by
+        assert by is not None
+        library = by.partition("-")[0]
+        far = LibraryProgress()
+        with progress() as report:
+
+            def note(progress: LibraryProgress) -> None:
+                nonlocal far
+                far = progress
+
+            def show() -> bool:
+                if far.done is None:
+                    report(f"Training with {library} (progress not available)", 0, None)
+                else:
+                    report(f"Training with {library}", far.done, far.total)
+                return False
+
+            run = train_library(
+                corpus,
+                config,
+                by,
+                is_rest=is_rest,
+                twice=self.twice if twice is None else twice,
+                character_coverage=self.character_coverage,
+                byte_fallback=self.byte_fallback,
+                progress=note,
+                should_stop=show,
+            )
+        if run.repetition is not None and self.replay:
+            warn(_repetition_words(run))
+        if run.left_out:
+            warn(f"{by} left out {run.left_out:,} words or lines with the character \u2585, which it reserves")
+        return run
+
+    def _said_of(self, run: LibraryRun, seconds: float, figures: TokenizerFigures | None) -> str:
+        library = run.trainer.partition("-")[0]
+        size = run.config.vocab_size or 0
+        fewer = f", of {size:,} requested," if len(run.tokens) < size else ""
+        trained = f"{len(run.tokens):,} tokens{fewer} in {seconds:.1f} s by {library} {run.learned.version}"
+        trained += ", trained on words" if run.is_of_words else ""
+        lines = [f"{trained}, written to {display_name(Path(self.output) / run.file_name)}"]
+        lines += [] if run.repetition is None else [_repetition_words(run)]
+        lines += [] if figures is None else [judged_words(figures.tokens_per_word, figures.unknown_share)]
+        return "\n".join(lines)
+
+    def _library_summary(
+        self, run: LibraryRun, counts: WordCounts, seconds: float, figures: TokenizerFigures | None
+    ) -> dict[str, Any]:
+        differing = run.repetition
+        repetition = differing and {name: getattr(differing, name) for name in ("tokens", "ids", "scores")}
+        summary: dict[str, Any] = {
+            "output": self.output,
+            "file": run.file_name,
+            "by": run.trainer,
+            "version": run.learned.version,
+            "trained_on": "lines" if run.learned.is_of_lines else "words",
+            "tokens": len(run.tokens),
+            "merges": None if run.merges is None else len(run.merges),
+            "words": counts.total,
+            "repetition": repetition,
+            "seconds": round(seconds, 3),
+        }
+        if figures is not None:
+            judged = {run.trainer: figures.tokens_per_word}
+            summary["held_out"] = {"words": figures.words, "tokens_per_word": judged}
+        return summary
+
+
+def _load_engine() -> None:
+    with contextlib.suppress(Exception):  # training loads it again, and reports errors
+        load_kernels("training")
 
 
 def _writable(trainer: Trainer, only: Only | None) -> Only | None:
@@ -279,105 +611,6 @@ def _writable(trainer: Trainer, only: Only | None) -> Only | None:
             warn(f"{error.what}. Only tokenizer.json is written.")
             return "tokenizer.json"
     return only
-
-
-def _save(folder: str | Path, run: TrainingRun, origin: Origin, only: Only | None, model_max_length: int) -> None:
-    save_directory(
-        folder,
-        run.vocabulary,
-        run.counts.normalizer,
-        run.counts.pre_tokenizer,
-        model_max_length=model_max_length,
-        config=run.config,
-        counts=run.counts,
-        origin=origin,
-        only=only,
-    )
-
-
-def _config(values: Mapping[str, Any]) -> TrainingConfig:
-    """Return the settings; the options of `train` have the same names, and lists are space-separated."""
-    lists = ("initial_alphabet", "continuing_order", "special_tokens")
-    fields = [field.name for field in dataclasses.fields(TrainingConfig)]
-    settings = {name: values[name] for name in fields}
-    if settings["continuing_subword_prefix"] is None:
-        has_prefix = values["by"] in (None, "tokenizers-wordpiece")
-        settings["continuing_subword_prefix"] = "##" if has_prefix else ""
-    return TrainingConfig.from_dict(
-        settings | {name: settings[name].split() for name in lists if settings[name] is not None}
-    )
-
-
-def _check_results(
-    options: Mapping[str, Any], beginning: Tokenizer, only: Only | None, bpe: TrainingConfig | None
-) -> None:
-    """Report what could not be written in the end before the words are counted."""
-    output, model = options["output"], options["held_out_model"]
-    written = [MANIFEST_FILE, *(sorted(written_names(only)) if bpe is None else bpe_names(beginning))]
-    written += [COUNTS_FILE] if options["with_counts"] else []
-    _check_places(output, written, options["history"], force=options["force"])
-    _check_saving(beginning, output, only, bpe)
-    if model is not None:
-        _check_places(model, [MANIFEST_FILE, *sorted(written_names(only))], None, force=options["force"])
-        _check_saving(beginning, model, only, None)
-
-
-def _check_places(output: str, written: Iterable[str], history: str | None, *, force: bool) -> None:
-    """Check that the files to be written, as far as known in advance, can probably be written and replaced."""
-    check_folder(output)
-    places = [Path(output) / name for name in written]
-    if history is not None:
-        check_merge_table_place(history)
-        places.append(Path(history))
-    shared.check_results(places, force=force)
-
-
-def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
-    """Check that the tokenizer, or byte pair encoding of a training with `bpe`, can be written."""
-    if bpe is not None:
-        _check_bpe(output, bpe, only, tokenizer)
-        return
-    try:
-        check_saving(tokenizer, output, only)
-    except StudioError as error:
-        advice = _ADVICE_WITH_OPTION.get(error.advice_template, error.advice_template)
-        raise StudioError(error.what_template, advice, **error.values) from None
-
-
-def _load_engine() -> None:
-    with contextlib.suppress(Exception):  # training loads it again, and reports errors
-        load_kernels("training")
-
-
-def _summary(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigures | None) -> dict[str, Any]:
-    counts = trainer.counts
-    summary: dict[str, Any] = {
-        "output": output,
-        "tokens": len(trainer.vocabulary),
-        "merges": len(trainer.history),
-        "stop_reason": trainer.stop_reason,
-        "words": counts.total,
-        "distinct_words": len(counts),
-        "skipped_words": counts.statistics.skipped_words,
-        "rare_words": counts.statistics.rare_words,
-        "guessed_tables": counts.statistics.guessed_tables,
-        "left_out_files": counts.statistics.left_out_files,
-        "seconds": round(seconds, 3),
-    }
-    if figures is not None:
-        summary["held_out"] = {"words": figures.words, "tokens_per_word": figures.tokens_per_word}
-    return summary
-
-
-WithCountsOption = Annotated[bool, flag("--with-counts", "Also write the words and their counts to DIR, for verify.")]
-BpeOption = Annotated[
-    bool,
-    flag(
-        "--bpe",
-        "Write byte pair encoding, with vocab.json and merges.txt, instead; for --objective count "
-        "--continuing-subword-prefix ''.",
-    ),
-]
 
 
 def _check_bpe(output: str, config: TrainingConfig, only: str | None, tokenizer: Tokenizer) -> None:
@@ -395,59 +628,34 @@ def _check_bpe(output: str, config: TrainingConfig, only: str | None, tokenizer:
     check_bpe_symbols(tokenizer.vocabulary.tokens)
 
 
-# ---- text that was not trained on -----------------------------------------------------------------------------------
-
-HeldOutOption = Annotated[
-    bool,
-    flag(
-        "--held-out",
-        "Hold out a tenth of the corpus and print its tokens per word for each objective, with vocabularies trained on "
-        "the rest.",
-        JUDGING,
-    ),
-]
-HeldOutFileOption = Annotated[
-    str | None,
-    option("Print the tokens per word of this text, for each objective.", JUDGING, metavar="FILE"),
-]
-HeldOutModelOption = Annotated[
-    str | None,
-    option("With --held-out, write the vocabulary trained on the rest, which was evaluated.", JUDGING, metavar="DIR"),
-]
+def _write_library_files(output: str, run: LibraryRun, counts: WordCounts, record: CorpusRecord) -> None:
+    folder = Path(output)
+    manifest = make_library_manifest(run, counts, record, folder / run.file_name)
+    files = with_manifest(manifest, library_files(run, counts), side_manifest(run.file_name).name)
+    atomic_write_all({folder / name: data for name, data in files.items()}, folder=folder)
 
 
-def _check_held_out(options: Mapping[str, Any]) -> None:
-    """Check that the options about held-out text can be combined with each other and with the rest."""
-    output, file, model = (options[name] for name in ("output", "held_out_file", "held_out_model"))
-    if options["held_out"] and file is not None:
-        raise StudioError("--held-out and --held-out-file cannot be combined", "Omit one of them.")
-    if model is not None and not options["held_out"]:
-        raise StudioError("--held-out-model needs --held-out", "Without it, the vocabulary in --output is evaluated.")
-    if model is not None and os.path.realpath(model) == os.path.realpath(output):
-        raise StudioError("--output and --held-out-model are the same folder", "Choose another for one of them.")
-    if options["bpe"] and (options["held_out"] or file is not None):
-        raise StudioError("--bpe cannot be evaluated on held-out text", "Omit --bpe: the merges are the same.")
-    if options["held_out"] and shared.is_stream(options["files"]):
-        raise StudioError("--held-out needs a text that can be read twice", "Write it to a file.")
-    if file is not None:
-        shared.held_out_source(options)
+def _check_replayed(run: LibraryRun, trainer: Trainer) -> None:
+    """Check that our training gave the vocabulary of the other library."""
+    ours = trainer.vocabulary.tokens
+    differing = (number for number, both in enumerate(zip(ours, run.tokens, strict=False)) if both[0] != both[1])
+    number = next(differing, None if len(ours) == len(run.tokens) else min(len(ours), len(run.tokens)))
+    if number is not None:
+        raise StudioError(
+            "The vocabularies differ from ID {id} onward: a word contains the prefix, the suffix or a special token, "
+            "or equally rare characters compete for the last places in the alphabet",
+            "Train without --replay.",
+            id=number,
+        )
 
 
-def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFigures | None:
-    """Return how the vocabulary splits the held-out text; None if none is to be."""
-    counts, config = trainer.counts, trainer.config
-    run = None
-    if options["held_out_file"] is not None:
-        run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
-        text = shared.read_held_out(held_out_text, shared.held_out_source(options), options, counts, config)
-    elif options["held_out"] and (sources := shared.listed_sources(options)) is not None:
-        corpus = shared.read_held_out(divided_corpus, sources, options, counts, config)
-        counts, text = corpus.rest.at_least(options["min_count"]), corpus.held_out
-    else:
-        return None
-    with progress() as report:
-
-        def report_training(objective: str, tokens: int) -> None:
-            report(f"Training with {objective} to compare", tokens, config.vocab_size)
-
-        return held_out_figures(counts, text, config, run=run, progress=report_training)
+def _repetition_words(run: LibraryRun) -> str:
+    """Return what differed when the library trained twice."""
+    differing = run.repetition
+    assert differing is not None
+    if differing.is_same:
+        return "Trained twice, with the same result"
+    return (
+        f"Trained twice, with different results: {differing.tokens:,} tokens are in only one vocabulary, "
+        f"{differing.ids:,} others have a different ID, {differing.scores:,} a different score"
+    )

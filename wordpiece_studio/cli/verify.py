@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.cli.messages import print_result, progress, warn
-from wordpiece_studio.cli.options import JsonOption, ProcessesOption, WordCountsOption, report_counting
-from wordpiece_studio.cli.parameters import Argument
+from wordpiece_studio.cli.options import JSON, PROCESSES, WORD_COUNTS, report_counting
+from wordpiece_studio.cli.parameters import CliCommand, argument
 from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
@@ -18,43 +18,41 @@ if TYPE_CHECKING:
 _WIDTH = len("unchecked")
 
 
-def verify_command(
-    place: Annotated[
-        str,
-        Argument(metavar="DIR|FILE", help="The export: a folder, or a file with its manifest next to it."),
-    ],
-    sources: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="FROM",
-            help="A project, an exported table of word counts, or the files of the corpus. By default the table in "
-            "DIR, or the files that the manifest names.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-    word_counts: WordCountsOption = False,
-    processes: ProcessesOption = None,
-) -> int:
+class VerifyCommand(CliCommand):
     """Train again, and report for each exported file whether its bytes agree. The exit code is 0 if all do."""
-    from wordpiece_studio.storage.verification import verify  # no other command needs it
 
-    started = time.monotonic()
-    with progress() as report:
-        result = verify(
-            place,
-            sources or (),
-            is_counts=word_counts,
-            processes=processes,
-            counting=partial(report_counting, report),
-            training=lambda done, merges: report("Training", done, merges),
-        )
-    seconds = time.monotonic() - started
-    if not as_json:
-        warn(*(f"{name} was version {then} then, and is {now} now." for name, then, now in result.versions))
-        warn(*result.notes)
-    print_result(_summary(result, place, seconds), _printed(result, place, seconds), as_json=as_json)
-    return 0 if result.agrees else 1
+    place: str = argument("The export: a folder, or a file with its manifest next to it.", "DIR|FILE")
+    sources: list[str] | None = argument(
+        "A project, an exported table of word counts, or the files of the corpus. By default the table in DIR, or the "
+        "files that the manifest names.",
+        "FROM",
+        default=None,
+        show_default=False,
+    )
+    as_json: bool = JSON
+    word_counts: bool = WORD_COUNTS
+    processes: int | None = PROCESSES
+
+    def run(self) -> int:
+        from wordpiece_studio.storage.verification import verify  # no other command needs it
+
+        started = time.monotonic()
+        with progress() as report:
+            result = verify(
+                self.place,
+                self.sources or (),
+                is_counts=self.word_counts,
+                processes=self.processes,
+                counting=partial(report_counting, report),
+                training=lambda done, merges: report("Training", done, merges),
+            )
+        seconds = time.monotonic() - started
+        if not self.as_json:
+            warn(*(f"{name} was version {then} then, and is {now} now." for name, then, now in result.versions))
+            warn(*result.notes)
+        summary = _summary(result, self.place, seconds)
+        print_result(summary, _printed(result, self.place, seconds), as_json=self.as_json)
+        return 0 if result.agrees else 1
 
 
 def _printed(result: Verification, place: str, seconds: float) -> str:
