@@ -41,7 +41,7 @@ def slowly(function):
         return function(*arguments, **options)
     return called
 module, name = {
-    "counting": (options, "count_words"), "training": (train.Trainer, "run"), "writing": (train, "save_directory")
+    "counting": (options, "count_words"), "training": (train.Trainer, "run"), "writing": (train.Export, "write")
 }[phase]
 setattr(module, name, slowly(getattr(module, name)))
 main()

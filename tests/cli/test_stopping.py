@@ -85,7 +85,7 @@ elif moment == "C code":
 elif moment == "held-out text":
     before(train, "held_out_figures", wait_in_c)
 elif moment == "between files":
-    before(train, "write_export", send)
+    before(train.Export, "write", send)
 elif moment == "while writing":
     before(os, "fsync", send, call=3)
 elif moment == "putting in place":

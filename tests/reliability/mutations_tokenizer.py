@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.reliability.mutating import PIECES, VALUES, spoiled_bytes, spoiled_json, spoiled_lines
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.storage.bpe_files import bpe_files_bytes
+from wordpiece_studio.storage.bpe_files import bpe_files
 from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
@@ -68,7 +68,7 @@ def seeds() -> dict[str, bytes]:
         TrainingConfig(objective="count", max_merges=20, continuing_subword_prefix="", special_tokens=("<unk>",)),
     )
     word_piece = tokenizer_json_bytes(Tokenizer(run.vocabulary, counts.normalizer, counts.pre_tokenizer))
-    vocab_json, merges = bpe_files_bytes(pairs.history)
+    vocab_json, merges, *_ = bpe_files(pairs.history).values()
     merge_list = [line.split(" ") for line in merges.decode().splitlines()[1:]]
     frame = json.loads(word_piece) | {"added_tokens": [], "post_processor": None, "decoder": None}
     bpe = frame | {

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import read_bpe_files, write_bpe_files
-from wordpiece_studio.storage.exports import Exported, write_export
+from wordpiece_studio.storage.exports import Export, Exported
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES
@@ -85,7 +85,7 @@ def test_user_tokens_and_roles_are_told_by_the_manifest(tmp_path: Path, suffix: 
     )
     counts = count_texts(["hug <url> hug pug"], "none", "whitespace-split", user_tokens=["<url>"])
     history = train(counts, config).history
-    write_export("bpe", Exported(counts, config, history, len(history)), tmp_path)
+    Export("bpe", tmp_path).write(Exported(counts, config, history, len(history)))
     ours = load_tokenizer(tmp_path)
     assert isinstance(ours, BpeTokenizer)
     files = str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
@@ -120,7 +120,7 @@ def test_a_tokenizer_json_is_beside_them(
     normalizer = "none" if "byte" in pre_tokenizer else "bert-uncased"
     counts = count_texts(texts[:1], normalizer, pre_tokenizer, user_tokens=["<url>"])
     history = train(counts, config).history
-    write_export("bpe", Exported(counts, config, history, len(history), model_max_length=99), tmp_path)
+    Export("bpe", tmp_path).write(Exported(counts, config, history, len(history), model_max_length=99))
     data = (tmp_path / "tokenizer.json").read_bytes()
     theirs, ours = Tokenizer.from_str(data.decode()), load_tokenizer(tmp_path)
     assert theirs.to_str(pretty=True).encode() == data

@@ -26,9 +26,8 @@ from wordpiece_studio.storage.corpus_record import (
     record_of_project,
     recorded_files,
 )
-from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export
+from wordpiece_studio.storage.exports import Export, Exported, counts_name
 from wordpiece_studio.storage.manifest import Origin
-from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.storage.view import View
@@ -141,12 +140,12 @@ def test_no_manifest_names_a_folder_of_the_machine(tmp_path: Path, is_changed: b
             recorded_files(noted_files([CorpusFile("none/private-person/x.txt")])), max_word_length=9
         )
         state = Exported(state.counts, state.config, state.history, 3, Origin(corpus=noted))
-    write_export("folder", state, out)
-    write_export("word-counts", state, out / counts_name(state.counts))
-    write_export("vocabulary", state, out / "words.txt")
-    write_merge_table(out / "m.csv", state.history, manifest=manifest_of("merges", state, "m.csv", folder=out))
+    Export("folder", out).write(state)
+    Export("word-counts", out / counts_name(state.counts)).write(state)
+    Export("vocabulary", out / "words.txt").write(state)
+    Export("merges", out / "m.csv").write(state)
     corpus.write_text("hug pug hugs")
-    write_export("bpe", exported(corpus, BPE), tmp_path / "work" / "bpe")
+    Export("bpe", tmp_path / "work" / "bpe").write(exported(corpus, BPE))
     manifests = [path for path in tmp_path.rglob("*.json") if b'"program"' in path.read_bytes()]
     assert len(manifests) == 5
     for manifest in manifests:
@@ -163,7 +162,7 @@ def test_a_corpus_beside_the_folder_is_found_wherever_both_are_moved(
     corpus.parent.mkdir(parents=True)
     corpus.write_text("hug pug hugs")
     monkeypatch.chdir(tmp_path / "here")
-    write_export("folder", exported(Path("texts/corpus.txt"), TrainingConfig(max_merges=3)), Path("out"))
+    Export("folder", Path("out")).write(exported(Path("texts/corpus.txt"), TrainingConfig(max_merges=3)))
     manifest = json.loads(Path("out/wordpiece-studio.json").read_bytes())
     assert manifest["corpus"]["files"][0]["path"] == "../texts/corpus.txt"
     assert manifest["corpus"]["statistics"]["files"][0]["name"] == "../texts/corpus.txt"
@@ -179,7 +178,7 @@ def test_a_corpus_elsewhere_is_looked_for_by_its_name_and_asked_for(
     corpus, out = tmp_path / "far" / "corpus.txt", tmp_path / "a" / "b" / "out"
     corpus.parent.mkdir()
     corpus.write_text("hug pug hugs")
-    write_export("folder", exported(corpus, TrainingConfig(max_merges=3)), out)
+    Export("folder", out).write(exported(corpus, TrainingConfig(max_merges=3)))
     with pytest.raises(
         StudioError, match=r"^corpus\.txt, one of the files it was trained on, does not exist\. Specify the corpus"
     ):
@@ -197,7 +196,7 @@ def test_a_corpus_whose_name_is_no_text_is_found(tmp_path: Path, name: bytes) ->
     corpus = tmp_path / "texts" / os.fsdecode(name)
     corpus.parent.mkdir()
     corpus.write_text("hug pug hugs")
-    write_export("folder", exported(corpus, TrainingConfig(max_merges=3)), tmp_path / "out")
+    Export("folder", tmp_path / "out").write(exported(corpus, TrainingConfig(max_merges=3)))
     assert verify(tmp_path / "out").agrees
 
 

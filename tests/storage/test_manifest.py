@@ -11,7 +11,7 @@ import pytest
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import record_of_text
-from wordpiece_studio.storage.exports import Exported, write_export
+from wordpiece_studio.storage.exports import Export, Exported
 from wordpiece_studio.storage.manifest import (
     FORMAT,
     MANIFEST_FILE,
@@ -104,7 +104,7 @@ def test_where_the_manifest_of_a_file_is(tmp_path: Path) -> None:
 def test_a_vocab_txt_that_stands_alone_is_read_as_its_manifest_says(tmp_path: Path) -> None:
     counts = count_texts([TEXT], "lowercase", "whitespace-split")
     run = train(counts, TrainingConfig(max_merges=5, special_tokens=("<unk>",)))
-    write_export("vocabulary", Exported(counts, run.config, run.history, 5), tmp_path / "words.txt")
+    Export("vocabulary", tmp_path / "words.txt").write(Exported(counts, run.config, run.history, 5))
     tokenizer = load_tokenizer(tmp_path / "words.txt")
     assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("lowercase", "whitespace-split")
     assert tokenizer.vocabulary.special_tokens == ("<unk>",)
@@ -207,7 +207,7 @@ def test_byte_pair_encoding_of_two_trainings(tmp_path: Path) -> None:
     for number, text in enumerate(["hug hug pug pug hugs", "hug hug pug pug pugs"]):
         counts = count_texts([text], "none", "whitespace-split")
         run = train(counts, TrainingConfig(objective="count", continuing_subword_prefix="", max_merges=3))
-        write_export("bpe", Exported(counts, run.config, run.history, 3 - number), tmp_path / str(number))
+        Export("bpe", tmp_path / str(number)).write(Exported(counts, run.config, run.history, 3 - number))
         both.append(contents(tmp_path / str(number)))
     told = 0
     for mixture in mixtures(*both):
@@ -255,7 +255,7 @@ def test_only_files_of_the_format_are_looked_at(tmp_path: Path) -> None:
 def test_a_vocabulary_whose_manifest_is_of_another_one_needs_its_pipeline_named(tmp_path: Path) -> None:
     counts = count_texts(["hug pug"], "lowercase", "whitespace-split")
     run = train(counts)
-    write_export("vocabulary", Exported(counts, run.config, run.history, 1), tmp_path / "words.txt")
+    Export("vocabulary", tmp_path / "words.txt").write(Exported(counts, run.config, run.history, 1))
     assert load_tokenizer(tmp_path / "words.txt").normalizer.name == "lowercase"
     (tmp_path / "words.txt").write_text("[UNK]\nhug\n")
     for steps in ((None, None), ("none", None)):

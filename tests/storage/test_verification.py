@@ -9,9 +9,8 @@ from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import HashingBeside, noted_files, record_of_files, record_of_text
-from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export
+from wordpiece_studio.storage.exports import Export, Exported, counts_name
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
-from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.storage.tokenizer_directory import save_directory
@@ -52,9 +51,9 @@ def trained(corpus: Path, step: int | None = None, **settings: Any) -> Exported:
 def folder(corpus: Path, tmp_path: Path) -> Path:
     exported = trained(corpus, max_merges=12)
     place = tmp_path / "out"
-    write_export("folder", exported, place)
-    write_export("word-counts", exported, place / counts_name(exported.counts))
-    write_merge_table(place / "merges.csv", exported.history, manifest=manifest_of("merges", exported, "merges.csv"))
+    Export("folder", place).write(exported)
+    Export("word-counts", place / counts_name(exported.counts)).write(exported)
+    Export("merges", place / "merges.csv").write(exported)
     return place
 
 
@@ -188,14 +187,14 @@ def test_a_changed_manifest_does_not_agree(folder: Path) -> None:
 
 def test_a_step_on_the_way_is_made_again(corpus: Path, tmp_path: Path) -> None:
     for step in (0, 3):
-        write_export("folder", trained(corpus, step, max_merges=12), tmp_path / str(step))
+        Export("folder", tmp_path / str(step)).write(trained(corpus, step, max_merges=12))
         result = verify(tmp_path / str(step))
         assert (result.agrees, result.merges) == (True, step)
 
 
 def test_a_limit_of_time_is_replaced_by_the_merges_it_came_to(corpus: Path, tmp_path: Path) -> None:
     exported = trained(corpus, 5, max_seconds=60.0)
-    write_export("vocabulary", exported, tmp_path / "vocab.txt")
+    Export("vocabulary", tmp_path / "vocab.txt").write(exported)
     result = verify(tmp_path / "vocab.txt")
     assert (result.agrees, result.merges) == (True, 5)
     assert "depended on the machine: exactly its 5 merges were reproduced" in result.notes[0]
@@ -205,7 +204,7 @@ def test_a_limit_of_time_is_replaced_by_the_merges_it_came_to(corpus: Path, tmp_
 def test_byte_pair_encoding(corpus: Path, tmp_path: Path, suffix: str | None) -> None:
     settings = {"objective": "count", "continuing_subword_prefix": "", "end_of_word_suffix": suffix}
     exported = trained(corpus, max_merges=9, end_of_word="attached", **settings)
-    write_export("bpe", exported, tmp_path / "bpe")
+    Export("bpe", tmp_path / "bpe").write(exported)
     result = verify(tmp_path / "bpe")
     assert result.agrees
     assert {"vocab.json", "merges.txt"} <= set(outcomes(result))
@@ -215,7 +214,7 @@ def test_bytes_of_an_earlier_version(corpus: Path, tmp_path: Path) -> None:
     before = trained(corpus, max_merges=5)
     counts, config = count_words([corpus], "none", "byte-level"), TrainingConfig(max_merges=5, byte_alphabet="seen")
     exported = Exported(counts, config, train(counts, config).history, 5, before.origin)
-    write_export("folder", exported, tmp_path / "out")
+    Export("folder", tmp_path / "out").write(exported)
     manifest = tmp_path / "out" / "wordpiece-studio.json"
     values = json.loads(manifest.read_text(encoding="utf-8"))
     assert values["training"].pop("byte_alphabet") == "seen"  # which was no setting there
@@ -244,7 +243,7 @@ def test_a_text_of_the_editor_that_was_saved_meanwhile_is_known_again(corpus: Pa
     exported = trained(corpus, max_merges=3)
     origin = Origin(merges=3, corpus=record_of_text(TEXT, max_word_length=1000))
     text = Exported(exported.counts, exported.config, exported.history, 3, origin)
-    write_export("folder", text, tmp_path / "out")
+    Export("folder", tmp_path / "out").write(text)
     result = verify(tmp_path / "out", [str(corpus)])
     assert outcomes(result)["corpus"] == "agrees"
     assert result.agrees

@@ -51,34 +51,22 @@ from wordpiece_studio.libraries.library_training import (
     reads_text,
     train_library,
 )
-from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
+from wordpiece_studio.storage.bpe_files import BPE_FILES, NO_BPE_ADVICE
 from wordpiece_studio.storage.corpus_record import noted_files, record_of_rest, recorded_files
-from wordpiece_studio.storage.exports import (
-    BPE_FILES,
-    COUNTS_FILE,
-    Exported,
-    bpe_names,
-    check_tokenizer_stays_whole,
-    counts_name,
-    manifest_of,
-    write_export,
-)
-from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE, why_not_expressible
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin, make_library_manifest, side_manifest, with_manifest
-from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
+from wordpiece_studio.storage.exports import COUNTS_FILE, Export, Exported, counts_name, write_library_files
+from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
+from wordpiece_studio.storage.merge_table import check_merge_table_place
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,
     Only,
-    check_saving,
     checked_only,
     library_files,
     library_names,
-    save_directory,
     why_not_in_transformers,
-    written_names,
 )
-from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
-from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE
+from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
@@ -95,7 +83,7 @@ from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.listing import Listing
@@ -112,6 +100,7 @@ _ADVICE_WITH_OPTION = {
     VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program can read its tokens, and WordPiece Studio finds in "
     "the file next to it how text becomes words.",
     JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
+    NO_BPE_ADVICE: "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or omit --bpe.",
 }
 _SLICE = 1000  # merges between two updates of the progress bar
 _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
@@ -222,18 +211,21 @@ class TrainCommand(CorpusCommand):
             noticed = dataclasses.replace(config, objective="count")
             self._train_by(config, *self._counted(normalizer, noticed), started)
             return
-        bpe = None
-        if self.bpe:
-            bpe = config.replaying(()) if self.replay else config  # a replay learns by count
+        if self.bpe and only is not None:
+            raise StudioError("--bpe and --only cannot be combined", "Omit one of them.")
         tokens = config.vocabulary(config.reserved_tokens)  # so far
-        self._check_results(Tokenizer(tokens, normalizer, self.pipeline.pre_tokenizer), only, bpe)
+        beginning = Tokenizer(tokens, normalizer, self.pipeline.pre_tokenizer)
+        exports = self._exports(only)
+        self._check_exports(exports, beginning, config.replaying(()) if self.replay else config)
+        if self.held_out_model is not None:
+            self._check_exports([Export("folder", Path(self.held_out_model), only)], beginning, config)
         counts, notes = self._counted(normalizer, config)
         library_run = self._library_run(config, counts) if self.replay else None
         config = config if library_run is None else library_run.replay_config()
         with progress() as report:
             trainer = Trainer(counts, config)
             tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
-            self._check_saving(tokenizer, self.output, only, bpe)
+            _check_export(exports[0], tokenizer, config)
             while trainer.run(_SLICE):
                 report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
         if library_run is not None:
@@ -245,7 +237,7 @@ class TrainCommand(CorpusCommand):
             self._write(trainer, origin, only)
             if self.held_out_model is not None and figures is not None:
                 rest = Origin(merges=len(figures.run.history), corpus=record_of_rest(origin.corpus))
-                self._save(self.held_out_model, figures.run, rest, only)
+                Export("folder", Path(self.held_out_model), only).write(self._exported(figures.run, rest))
         seconds = time.monotonic() - started
         lines = [summary_words(trainer, self.output, seconds)]
         lines += [] if figures is None else [held_out_words(figures)]
@@ -278,67 +270,38 @@ class TrainCommand(CorpusCommand):
 
     # -- what is written
 
-    def _check_results(self, beginning: Tokenizer, only: Only | None, bpe: TrainingConfig | None) -> None:
-        """Report what could not be written in the end before the words are counted."""
-        written = [MANIFEST_FILE, *(sorted(written_names(only)) if bpe is None else bpe_names(beginning))]
-        written += [COUNTS_FILE] if self.with_counts else []
-        self._check_places(self.output, written, self.history)
-        self._check_saving(beginning, self.output, only, bpe)
-        if self.held_out_model is not None:
-            self._check_places(self.held_out_model, [MANIFEST_FILE, *sorted(written_names(only))], None)
-            self._check_saving(beginning, self.held_out_model, only, None)
+    def _exports(self, only: Only | None, counts_file: str = COUNTS_FILE) -> list[Export]:
+        """Return what is written, the vocabulary first."""
+        output = Path(self.output)
+        exports = [Export("bpe", output) if self.bpe else Export("folder", output, only)]
+        if self.with_counts:
+            exports.append(Export("word-counts", output / counts_file))
+        if self.history is not None:
+            exports.append(Export("merges", Path(self.history)))
+        return exports
 
-    def _check_places(self, output: str, written: Iterable[str], history: str | None) -> None:
-        """Check that the files to be written, as far as known in advance, can probably be written and replaced."""
-        check_folder(output)
-        places = [Path(output) / name for name in written]
-        if history is not None:
-            check_merge_table_place(history)
-            places.append(Path(history))
-        check_results(places, force=self.force)
-
-    def _check_saving(self, tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
-        """Check that the tokenizer, or byte pair encoding of a training with `bpe`, can be written."""
-        if bpe is not None:
-            _check_bpe(output, bpe, only, tokenizer)
-            return
-        try:
-            check_saving(tokenizer, output, only)
-        except StudioError as error:
-            advice = _ADVICE_WITH_OPTION.get(error.advice_template, error.advice_template)
-            raise StudioError(error.what_template, advice, **error.values) from None
+    def _check_exports(self, exports: Sequence[Export], beginning: Tokenizer, config: TrainingConfig) -> None:
+        """Report what could not be written in the end before the words are counted, as far as known in advance."""
+        for export in exports:
+            if export.kind == "merges":
+                check_merge_table_place(export.place)
+            else:
+                check_folder(export.folder)
+        check_results([path for export in exports for path in reversed(export.files(beginning))], force=self.force)
+        _check_export(exports[0], beginning, config)
 
     def _write(self, trainer: Trainer, origin: Origin, only: Only | None) -> None:
         """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
-        output, counts, history = Path(self.output), trainer.counts, trainer.history
-        run = TrainingRun(counts, trainer.config, history, trainer.stop_reason)
-        exported = Exported(counts, trainer.config, history, trainer.current_step, origin, self.model_max_length)
-        if self.bpe:
-            reason = why_not_expressible(exported.tokenizer, is_bpe=True)
-            if reason is not None:
-                warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
-            write_export("bpe", exported, output)
-        else:
-            self._save(output, run, origin, _writable(trainer, only))
-        if self.with_counts:
-            write_export("word-counts", exported, output / counts_name(counts))
-        if self.history is not None:
-            path = Path(self.history)
-            manifest = manifest_of("merges", exported, path.name, folder=path.parent)
-            write_merge_table(path, history, manifest=manifest)
+        exported = self._exported(trainer, origin)
+        exports = self._exports(only, counts_name(trainer.counts))
+        if (reason := exports[0].why_incomplete(exported)) is not None:
+            # The initial symbols could be written, and no one wants to train again.
+            warn(f"{reason.what}. Only {'vocab.json and merges.txt are' if self.bpe else 'tokenizer.json is'} written.")
+        for export in exports:
+            export.write(exported)
 
-    def _save(self, folder: str | Path, run: TrainingRun, origin: Origin, only: Only | None) -> None:
-        save_directory(
-            folder,
-            run.vocabulary,
-            run.counts.normalizer,
-            run.counts.pre_tokenizer,
-            model_max_length=self.model_max_length,
-            config=run.config,
-            counts=run.counts,
-            origin=origin,
-            only=only,
-        )
+    def _exported(self, run: Trainer | TrainingRun, origin: Origin) -> Exported:
+        return Exported(run.counts, run.config, run.history, len(run.history), origin, self.model_max_length)
 
     def _summary(self, trainer: Trainer, seconds: float, figures: HeldOutFigures | None) -> dict[str, Any]:
         counts = trainer.counts
@@ -491,9 +454,13 @@ class TrainCommand(CorpusCommand):
         self._warn_of_known_text(record)
         judged, judged_counts, figures = self._judged(config, run, counts)
         with results(force=self.force):
-            _write_library_files(self.output, run, counts, record)
-            if self.held_out_model is not None:
-                _write_library_files(self.held_out_model, judged, judged_counts, record_of_rest(record))
+            for folder, each, words, origin in (
+                (self.output, run, counts, record),
+                (self.held_out_model, judged, judged_counts, record_of_rest(record)),
+            ):
+                if folder is not None:
+                    place = Path(folder) / each.file_name
+                    write_library_files(place, library_files(each, words), each, words, origin)
         seconds = time.monotonic() - started
         summary = self._library_summary(run, counts, seconds, figures)
         print_result(summary, self._said_of(run, seconds, figures), as_json=self.as_json)
@@ -602,37 +569,13 @@ def _load_engine() -> None:
         load_kernels("training")
 
 
-def _writable(trainer: Trainer, only: Only | None) -> Only | None:
-    """Return which files can be written: only tokenizer.json holds any token."""
-    if only is None:
-        try:
-            vocabulary_bytes(trainer.vocabulary.tokens)
-        except StudioError as error:  # the initial symbols could be written, and no one wants to train again
-            warn(f"{error.what}. Only tokenizer.json is written.")
-            return "tokenizer.json"
-    return only
-
-
-def _check_bpe(output: str, config: TrainingConfig, only: str | None, tokenizer: Tokenizer) -> None:
-    """Check before a training whether byte pair encoding can be written after it."""
-    if only is not None:
-        raise StudioError("--bpe and --only cannot be combined", "Omit one of them.")
-    reason = why_no_bpe(config)
-    if reason is not None:
-        raise StudioError(
-            reason.what_template,
-            "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or omit --bpe.",
-            **reason.values,
-        )
-    check_tokenizer_stays_whole(Path(output), bpe_names(tokenizer))
-    check_bpe_symbols(tokenizer.vocabulary.tokens)
-
-
-def _write_library_files(output: str, run: LibraryRun, counts: WordCounts, record: CorpusRecord) -> None:
-    folder = Path(output)
-    manifest = make_library_manifest(run, counts, record, folder / run.file_name)
-    files = with_manifest(manifest, library_files(run, counts), side_manifest(run.file_name).name)
-    atomic_write_all({folder / name: data for name, data in files.items()}, folder=folder)
+def _check_export(export: Export, tokenizer: Tokenizer, config: TrainingConfig) -> None:
+    """Check that the vocabulary can be written; the advice names options."""
+    try:
+        export.check(tokenizer, config)
+    except StudioError as error:
+        advice = _ADVICE_WITH_OPTION.get(error.advice_template, error.advice_template)
+        raise StudioError(error.what_template, advice, **error.values) from None
 
 
 def _check_replayed(run: LibraryRun, trainer: Trainer) -> None:

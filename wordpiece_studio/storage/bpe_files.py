@@ -27,9 +27,9 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     tokenizer_json_bytes,
     why_not_expressible,
 )
-from wordpiece_studio.storage.manifest import with_manifest
 from wordpiece_studio.storage.small_files import LARGEST_FILE_BYTES, read_json, small_file_bytes, utf8_text
-from wordpiece_studio.storage.tokenizer_directory import configuration_files
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, configuration_files
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text import normalizers
@@ -52,12 +52,22 @@ _VERSION = "#version"
 _FIRST_LINE = "#version: 0.2"
 
 
+BPE_FILES = (VOCAB_JSON_FILE, MERGES_FILE)
+NO_BPE_ADVICE = "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix."
+
+
+def bpe_names(tokenizer: Tokenizer | None = None) -> tuple[str, ...]:
+    """Return the names of the files for a tokenizer: without ``tokenizer.json`` if it cannot express this."""
+    if tokenizer is not None and why_not_expressible(tokenizer, is_bpe=True) is not None:
+        return BPE_FILES
+    return (*BPE_FILES, *(name for name in TOKENIZER_FILES if name != VOCABULARY_FILE))
+
+
 def write_bpe_files(
     folder: str | os.PathLike[str],
     history: MergeHistory,
     step: int | None = None,
     *,
-    manifest: Manifest | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> None:
     """Write the first merges of a training as byte pair encoding: all files or none.
@@ -71,8 +81,6 @@ def write_bpe_files(
         attached to the last character.
     step
         The number of merges; None for all.
-    manifest
-        Written beside the files; it says how text becomes words.
     tokenizer
         The vocabulary after these merges, how text becomes words, and the lengths that are written. None: text is read
         as the corpus was.
@@ -89,49 +97,42 @@ def write_bpe_files(
         If this is another kind of training, with the reason; if a symbol cannot appear in ``merges.txt``; or if a file
         cannot be written. The folder is then unchanged.
     """
-    vocabulary, merges = bpe_files_bytes(history, step)
-    if tokenizer is None:
-        counts = history.input.counts
-        count = len(history) if step is None else min(step, len(history))
-        tokenizer = Tokenizer(history.vocabulary(count), counts.normalizer, counts.pre_tokenizer)
     target = Path(folder)
-    files = {VOCAB_JSON_FILE: vocabulary, MERGES_FILE: merges}
-    if why_not_expressible(tokenizer, is_bpe=True) is None:
-        files[TOKENIZER_FILE] = tokenizer_json_bytes(tokenizer, _pairs(history, step))
-        files |= configuration_files(tokenizer)
-    if manifest is not None:
-        files = with_manifest(manifest, files)
+    files = bpe_files(history, step, tokenizer)
     atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
 
 
-def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[bytes, bytes]:
-    """Return the content of ``vocab.json`` and of ``merges.txt``; see `write_bpe_files`."""
+def bpe_files(history: MergeHistory, step: int | None = None, tokenizer: Tokenizer | None = None) -> dict[str, bytes]:
+    """Return the content of the files by name; see `write_bpe_files`."""
     reason = why_no_bpe(history.config)
     if reason is not None:
         raise reason
-    count = len(history) if step is None else min(step, len(history))
-    tokens = history.vocabulary(count).tokens
-    pairs = _pairs(history, count)
-    lines = [_FIRST_LINE, *(f"{first} {second}" for first, second in pairs)]
-    for line, pair in zip(lines[1:], pairs, strict=True):
-        symbol = next((symbol for symbol in pair if _breaks_line(symbol)), None)
-        if symbol is not None or line.startswith(_VERSION):
-            raise _no_line(pair[0] if symbol is None else symbol)
+    vocabulary = history.vocabulary(len(history) if step is None else min(step, len(history)))
+    left, right = (history.column(name)[:step].tolist() for name in ("left_id", "right_id"))
+    # A pair may occur again after it was merged; then, too, it is merged with the priority of its first place.
+    pairs = list(dict.fromkeys(zip(map(history.token, left), map(history.token, right), strict=True)))
+    lines = [f"{first} {second}" for first, second in pairs]
+    for line, pair in zip(lines, pairs, strict=True):
+        check_bpe_symbols(pair)
+        if line.startswith(_VERSION):
+            raise _no_line(pair[0])
     try:
-        vocabulary = msgspec.json.encode({token: number for number, token in enumerate(tokens)})
-        merges = "".join(f"{line}\n" for line in lines).encode("utf-8")
+        files = {
+            VOCAB_JSON_FILE: msgspec.json.encode({token: number for number, token in enumerate(vocabulary.tokens)}),
+            MERGES_FILE: "".join(f"{line}\n" for line in (_FIRST_LINE, *lines)).encode("utf-8"),
+        }
     except UnicodeEncodeError:
         raise StudioError(
             "A token contains an unpaired surrogate, which UTF-8 cannot encode",
             "Leave out the lines of the corpus with such characters.",
         ) from None
-    return vocabulary, merges
-
-
-def _pairs(history: MergeHistory, step: int | None) -> list[tuple[str, str]]:
-    left, right = (history.column(name)[:step].tolist() for name in ("left_id", "right_id"))
-    # A pair may occur again after it was merged; then, too, it is merged with the priority of its first place.
-    return list(dict.fromkeys(zip(map(history.token, left), map(history.token, right), strict=True)))
+    if tokenizer is None:
+        counts = history.input.counts
+        tokenizer = Tokenizer(vocabulary, counts.normalizer, counts.pre_tokenizer)
+    if why_not_expressible(tokenizer, is_bpe=True) is None:
+        files[TOKENIZER_FILE] = tokenizer_json_bytes(tokenizer, pairs)
+        files |= configuration_files(tokenizer)
+    return files
 
 
 def check_bpe_symbols(symbols: Iterable[str]) -> None:
@@ -159,11 +160,7 @@ def why_no_bpe(config: TrainingConfig) -> StudioError | None:
             "This run cannot be written as vocab.json and merges.txt: the end of a word is a symbol of its own; in "
             "these files it is part of the last character"
         )
-    if what is None:
-        return None
-    return StudioError(
-        what, "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix."
-    )
+    return None if what is None else StudioError(what, NO_BPE_ADVICE)
 
 
 def read_bpe_files(

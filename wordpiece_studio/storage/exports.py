@@ -1,6 +1,6 @@
-"""What can be exported of a training, the files that an export consists of, and writing them with their manifest.
+"""What can be exported of a training: each kind knows its files, what is in them, and why it may be impossible.
 
-Elsewhere: the table of merges (`merge_table`), and how each format is written.
+Elsewhere: how each format is written.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.libraries.library_child import MERGES_FILE, VOCAB_JSON_FILE
-from wordpiece_studio.storage.bpe_files import why_no_bpe, write_bpe_files
+from wordpiece_studio.storage.bpe_files import bpe_files, bpe_names, check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.manifest import (
@@ -23,30 +22,38 @@ from wordpiece_studio.storage.manifest import (
     make_library_manifest,
     make_manifest,
     side_manifest,
-    with_manifest,
     with_side_manifest,
+    write_with_manifest,
 )
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_tokenizer
+from wordpiece_studio.storage.merge_table import write_merge_table
+from wordpiece_studio.storage.tokenizer_directory import (
+    TOKENIZER_FILES,
+    Only,
+    check_saving,
+    save_tokenizer,
+    tokenizer_files,
+    written_names,
+)
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
-from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder, written_together
+from wordpiece_studio.system.atomic_write import make_folder, written_together
 from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.libraries.library_training import LibraryRun
+    from wordpiece_studio.storage.corpus_record import CorpusRecord
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
-ExportKind = Literal["folder", "vocabulary", "bpe", "word-counts"]
-BPE_FILES = (VOCAB_JSON_FILE, MERGES_FILE)
-_BPE_FOLDER = (*BPE_FILES, *(name for name in TOKENIZER_FILES if name != VOCABULARY_FILE))
+ExportKind = Literal["folder", "vocabulary", "bpe", "word-counts", "merges"]
 COUNTS_FILE = "word-counts.tsv"
 _COUNTS_CSV = "word-counts.csv"
 
@@ -61,6 +68,7 @@ class Exported:
     step: int
     origin: Origin = field(default_factory=Origin)
     model_max_length: int = MODEL_MAX_LENGTH  # of a text in tokens, as it is written for other programs
+    max_word_length: int = 100
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -69,32 +77,158 @@ class Exported:
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer at the step."""
-        counts, longest = self.counts, self.model_max_length
-        return Tokenizer(self.vocabulary, counts.normalizer, counts.pre_tokenizer, model_max_length=longest)
+        counts = self.counts
+        return Tokenizer(
+            self.vocabulary,
+            counts.normalizer,
+            counts.pre_tokenizer,
+            max_word_length=self.max_word_length,
+            model_max_length=self.model_max_length,
+        )
 
 
-def is_folder(kind: ExportKind) -> bool:
-    """Return whether the place of an export is a folder."""
-    return kind in ("folder", "bpe")
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Files of one kind at a place: a folder with a manifest in it, or a file with its manifest beside it."""
 
+    kind: ExportKind
+    place: Path
+    only: Only | None = None  # of the files of a tokenizer's folder
 
-def files_of(kind: ExportKind, place: Path) -> list[Path]:
-    """Return the files that an export makes, the manifest last.
+    @property
+    def is_folder(self) -> bool:
+        return self.kind in ("folder", "bpe")
 
-    >>> from pathlib import Path
-    >>> [path.name for path in files_of("vocabulary", Path("out/vocab.txt"))]
-    ['vocab.txt', 'vocab.txt.card.json']
-    """
-    if not is_folder(kind):
-        return [place, side_manifest(place)]
-    return [place / name for name in (*(TOKENIZER_FILES if kind == "folder" else _BPE_FOLDER), MANIFEST_FILE)]
+    @property
+    def folder(self) -> Path:
+        """Where the files lie."""
+        return self.place if self.is_folder else self.place.parent
 
+    def files(self, tokenizer: Tokenizer | None = None) -> list[Path]:
+        """Return the files that are made for a tokenizer, or that may be made for any; the manifest is the last.
 
-def default_name(kind: ExportKind, counts: WordCounts) -> str:
-    """Return a default name for the file or folder."""
-    if kind == "word-counts":
-        return counts_name(counts)
-    return VOCABULARY_FILE if kind == "vocabulary" else "bpe" if kind == "bpe" else "tokenizer"
+        >>> from pathlib import Path
+        >>> [path.name for path in Export("vocabulary", Path("out/vocab.txt")).files()]
+        ['vocab.txt', 'vocab.txt.card.json']
+        """
+        if not self.is_folder:
+            return [self.place, side_manifest(self.place)]
+        names = written_names(self.only) if self.kind == "folder" else bpe_names(tokenizer)
+        return [self.place / name for name in (*names, MANIFEST_FILE)]
+
+    def why_not(self, exported: Exported) -> StudioError | None:
+        """Return why the export is impossible; None if it probably is possible. Nothing is written."""
+        try:
+            reason = None
+            if self.kind == "folder":
+                reason = why_not_expressible(exported.tokenizer)
+            elif self.kind == "bpe":
+                reason = why_no_bpe(exported.config)
+            elif self.kind == "vocabulary":
+                vocabulary_bytes(exported.vocabulary.tokens)
+            if reason is None:  # the manifest contains these
+                normalizers.to_spec(exported.counts.normalizer)
+                pre_tokenizers.to_spec(exported.counts.pre_tokenizer)
+        except StudioError as error:
+            return error
+        return reason
+
+    def why_incomplete(self, exported: Exported) -> StudioError | None:
+        """Return why not all files are written: no ``vocab.txt`` of some tokens, or only the two files of BPE."""
+        if self.kind == "bpe":
+            return why_not_expressible(exported.tokenizer, is_bpe=True)
+        try:
+            if self.kind == "folder" and self.only is None:
+                vocabulary_bytes(exported.vocabulary.tokens)
+        except StudioError as error:
+            return error
+        return None
+
+    def check(self, tokenizer: Tokenizer, config: TrainingConfig) -> None:
+        """Check before a training whether the export will be possible after it.
+
+        The vocabulary may be the initial one: a token that cannot be written ends in, or contains, a symbol that cannot
+        either.
+        """
+        if self.kind == "folder":
+            check_saving(tokenizer, self.place, self.only)
+        elif self.kind == "bpe":
+            if (reason := why_no_bpe(config)) is not None:
+                raise reason
+            self._check_tokenizer_stays_whole(tokenizer)
+            check_bpe_symbols(tokenizer.vocabulary.tokens)
+
+    def manifest(
+        self, exported: Exported, *, parts: Literal["all", "some"] = "all", is_preview: bool = False
+    ) -> Manifest:
+        """Return the manifest, without hashes.
+
+        Parameters
+        ----------
+        parts
+            Of a table of merges: whether it contains all of them.
+        is_preview
+            Whether files are named as if they were far from the place.
+        """
+        folder = None if is_preview else self.folder
+        if self.kind == "word-counts":
+            return make_counts_manifest(exported.counts, exported.origin.corpus, (self.place.name,), folder)
+        tokenizer = exported.tokenizer
+        files = {"folder": (), "bpe": bpe_names(tokenizer)}.get(self.kind, (self.place.name,))
+        return make_manifest(
+            tokenizer,
+            config=exported.config,
+            counts=exported.counts,
+            origin=exported.origin,
+            kind="tokenizer" if self.kind == "folder" else self.kind,
+            files=files,
+            parts=parts,
+            folder=folder,
+        )
+
+    def contents(self, exported: Exported) -> dict[str, bytes]:
+        """Return the files by name, without the manifest; not of a table, which may be larger than memory."""
+        if self.kind == "folder":
+            return tokenizer_files(exported.tokenizer, self.only)
+        if self.kind == "bpe":
+            return bpe_files(exported.history, exported.step, exported.tokenizer)
+        return {self.place.name: vocabulary_bytes(exported.vocabulary.tokens)}
+
+    def write(self, exported: Exported) -> None:
+        """Write all files or none; a folder is created if it does not exist."""
+        if self.kind == "folder":
+            only = self.only if self.why_incomplete(exported) is None else "tokenizer.json"
+            save_tokenizer(
+                self.place,
+                exported.tokenizer,
+                config=exported.config,
+                counts=exported.counts,
+                origin=exported.origin,
+                only=only,
+            )
+            return
+        self._check_tokenizer_stays_whole(exported.tokenizer)
+        manifest = self.manifest(exported)
+        if self.kind == "word-counts":
+            write_word_counts(self.place, exported.counts, together=partial(with_side_manifest, manifest))
+        elif self.kind == "merges":
+            write_merge_table(self.place, exported.history, manifest=manifest)
+        else:
+            write_with_manifest(manifest, self.files()[-1], self.contents(exported))
+
+    def _check_tokenizer_stays_whole(self, tokenizer: Tokenizer) -> None:
+        """Check that no file of a tokenizer's folder would be replaced while the others stay."""
+        written = bpe_names(tokenizer) if self.kind == "bpe" else ()
+        others = (TOKENIZER_FILE, CONFIG_FILE, VOCABULARY_FILE) if written else (TOKENIZER_FILE, CONFIG_FILE)
+        is_part = written or self.place.name in TOKENIZER_FILES
+        there = (name for name in others if name not in written and (self.folder / name).exists())
+        if is_part and (found := next(there, None)):
+            raise file_error(
+                self.folder,
+                "{path} contains a tokenizer with a {name} that would not match the new files",
+                "Choose another folder.",
+                name=found,
+            )
 
 
 def counts_name(counts: WordCounts) -> str:
@@ -104,115 +238,10 @@ def counts_name(counts: WordCounts) -> str:
     return COUNTS_FILE if is_plain else _COUNTS_CSV
 
 
-def why_not(kind: ExportKind, exported: Exported) -> StudioError | None:
-    """Return why this kind of export is impossible; None if it probably is possible. Nothing is written."""
-    try:
-        reason = why_no_vocab_txt(exported) if kind == "vocabulary" else None
-        if kind == "folder":
-            reason = why_not_expressible(exported.tokenizer)
-        elif kind == "bpe":
-            reason = why_no_bpe(exported.config)
-        if reason is None:  # the manifest contains these
-            normalizers.to_spec(exported.counts.normalizer)
-            pre_tokenizers.to_spec(exported.counts.pre_tokenizer)
-    except StudioError as error:
-        return error
-    return reason
-
-
-def why_no_vocab_txt(exported: Exported) -> StudioError | None:
-    """Return why a tokenizer's folder is written without ``vocab.txt``; None if it has one."""
-    try:
-        vocabulary_bytes(exported.vocabulary.tokens)
-    except StudioError as error:
-        return error
-    return None
-
-
-def bpe_names(tokenizer: Tokenizer) -> tuple[str, ...]:
-    """Return the names of the files of byte pair encoding: without ``tokenizer.json`` if it cannot express this."""
-    return _BPE_FOLDER if why_not_expressible(tokenizer, is_bpe=True) is None else BPE_FILES
-
-
-def manifest_of(
-    kind: ExportKind | Literal["merges"],
-    exported: Exported,
-    name: str,
-    *,
-    parts: Literal["all", "some"] = "all",
-    folder: Path | None = None,
-) -> Manifest:
-    """Return the manifest of an export.
-
-    Parameters
-    ----------
-    kind, exported, name
-        What is exported, and the name of its file.
-    parts
-        For a table of merges: whether it contains all of them.
-    folder
-        The folder of the manifest, see `make_manifest`.
-    """
-    if kind == "word-counts":
-        return make_counts_manifest(exported.counts, exported.origin.corpus, (name,), folder)
-    return make_manifest(
-        exported.tokenizer,
-        config=exported.config,
-        counts=exported.counts,
-        origin=exported.origin,
-        kind="tokenizer" if kind == "folder" else kind,
-        files=() if kind == "folder" else bpe_names(exported.tokenizer) if kind == "bpe" else (name,),
-        parts=parts,
-        folder=folder,
-    )
-
-
-def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
-    """Write an export with its manifest: all of its files or none.
-
-    Parameters
-    ----------
-    kind
-        What is exported.
-    exported
-        The training and the step.
-    place
-        The folder or the file; a folder is created if it does not exist.
-    """
-    counts = exported.counts
-    if kind == "folder":
-        save_tokenizer(
-            place,
-            exported.tokenizer,
-            config=exported.config,
-            counts=counts,
-            origin=exported.origin,
-            only=None if why_no_vocab_txt(exported) is None else "tokenizer.json",
-        )
-        return
-    check_tokenizer_stays_whole(place, bpe_names(exported.tokenizer) if kind == "bpe" else ())
-    manifest = manifest_of(kind, exported, place.name, folder=place if kind == "bpe" else place.parent)
-    if kind == "word-counts":
-        write_word_counts(place, counts, together=partial(with_side_manifest, manifest))
-    elif kind == "bpe":
-        write_bpe_files(
-            place, exported.history, exported.step, manifest=manifest, tokenizer=exported.tokenizer
-        )  # fmt: skip
-    else:
-        _write_beside(place, vocabulary_bytes(exported.vocabulary.tokens), manifest)
-
-
-def _write_beside(place: Path, content: bytes, manifest: Manifest) -> None:
-    """Write a file and its manifest."""
-    files = with_manifest(manifest, {place.name: content}, side_manifest(place).name)
-    atomic_write_all({place.with_name(name): data for name, data in files.items()})
-
-
-def export(
-    kind: ExportKind,
+def export_run(
+    export: Export,
     project: Project,
     step: int,
-    place: Path,
     with_counts: bool,
     may_replace: bool,
     *,
@@ -222,8 +251,6 @@ def export(
 
     Parameters
     ----------
-    place
-        The folder or the file.
     with_counts
         Whether the word counts are written into the folder too.
     may_replace
@@ -232,52 +259,37 @@ def export(
     """
     run = project.run
     assert run is not None
-    if not is_folder(kind) and os.path.isdir(place):
-        raise file_error(place, "{path} is a folder", "Choose a file in it.")
-    table = place / counts_name(run.counts) if with_counts else None
-    if not may_replace:
-        files = files_of(kind, place) + (files_of("word-counts", table) if table is not None else [])
-        if in_the_way := tuple(path.name for path in files if os.path.lexists(path)):
-            return in_the_way
+    if not export.is_folder and os.path.isdir(export.place):
+        raise file_error(export.place, "{path} is a folder", "Choose a file in it.")
+    exports = [export]
+    if with_counts:
+        exports.append(Export("word-counts", export.place / counts_name(run.counts)))
+    found = tuple(path.name for each in exports for path in each.files() if os.path.lexists(path))
+    if found and not may_replace:
+        return found
     origin = Origin(merges=step, corpus=record_of_project(project, should_stop))
     exported = Exported(run.counts, run.config, run.history, step, origin)
     if not should_stop():
         with written_together():
-            make_folder(place if is_folder(kind) else place.parent)
-            write_export(kind, exported, place)
-            if table is not None:
-                write_export("word-counts", exported, table)
+            make_folder(export.folder)
+            for each in exports:
+                each.write(exported)
     return ()
 
 
-def export_library(project: Project, place: Path, *, should_stop: Callable[[], bool]) -> None:
+def export_library_run(project: Project, place: Path, *, should_stop: Callable[[], bool]) -> None:
     """Write the file of another library, whose run the project shows, and its manifest."""
     run = project.run
     assert run is not None
     assert run.library_run is not None
     record = record_of_project(project, should_stop)
     if not should_stop():
-        manifest = make_library_manifest(run.library_run, run.counts, record, place)
-        _write_beside(place, run.library_run.content, manifest)
+        write_library_files(place, {place.name: run.library_run.content}, run.library_run, run.counts, record)
 
 
-def check_tokenizer_stays_whole(place: Path, bpe: Sequence[str] = ()) -> None:
-    """Check that no file of a tokenizer's folder would be replaced while the others stay.
-
-    Parameters
-    ----------
-    place
-        The file, or the folder of byte pair encoding.
-    bpe
-        The names of the files of the latter.
-    """
-    folder = place if bpe else place.parent
-    others = [name for name in (TOKENIZER_FILE, CONFIG_FILE, *([VOCABULARY_FILE] if bpe else [])) if name not in bpe]
-    is_part = bpe or place.name in TOKENIZER_FILES
-    if is_part and (found := next((name for name in others if (folder / name).exists()), None)):
-        raise file_error(
-            folder,
-            "{path} contains a tokenizer with a {name} that would not match the new files",
-            "Choose another folder.",
-            name=found,
-        )
+def write_library_files(
+    place: Path, files: Mapping[str, bytes], run: LibraryRun, counts: WordCounts, record: CorpusRecord
+) -> None:
+    """Write what another library trained at `place`, other files beside it, and the manifest."""
+    manifest = make_library_manifest(run, counts, record, place)
+    write_with_manifest(manifest, side_manifest(place), files)

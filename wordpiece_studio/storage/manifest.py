@@ -25,6 +25,7 @@ from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file_bytes
+from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import decodable, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
@@ -375,20 +376,20 @@ def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[
     )
 
 
-def with_manifest(manifest: Manifest, files: Mapping[str, bytes], name: str = MANIFEST_FILE) -> dict[str, bytes]:
-    """Return files by name, preceded by their manifest with their hashes.
+def write_with_manifest(manifest: Manifest, place: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by name into the folder of their manifest, which is put in place first; all or none.
 
     Parameters
     ----------
     manifest
         The manifest, without hashes.
-    files
-        The contents of the files by name.
-    name
-        The name of the manifest file.
+    place
+        The path of the manifest; its folder is created if it does not exist.
     """
-    hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
-    return {name: manifest_bytes(msgspec.structs.replace(manifest, file_sha256=hashes)), **files}
+    hashes = {name: _hash(data) for name, data in files.items()}
+    manifest = msgspec.structs.replace(manifest, file_sha256=hashes)
+    contents = {place.name: manifest_bytes(manifest), **files}
+    atomic_write_all({place.with_name(name): data for name, data in contents.items()}, folder=place.parent)
 
 
 def with_side_manifest(

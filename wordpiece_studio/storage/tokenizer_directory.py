@@ -31,10 +31,9 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     tokenizer_json_bytes,
     why_not_expressible,
 )
-from wordpiece_studio.storage.manifest import make_manifest, with_manifest
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_manifest, write_with_manifest
 from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
-from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text.huggingface_steps import normalizer_value
 from wordpiece_studio.text.normalizers import BertNormalizer
@@ -235,10 +234,8 @@ def save_tokenizer(
     folder = checked_path(folder)
     files = tokenizer_files(tokenizer, checked_only(only))
     manifest = make_manifest(tokenizer, config=config, counts=counts, origin=origin, folder=folder)
-    files = with_manifest(manifest, files)
     _check_no_other_files(folder, files)
-    target = Path(folder)
-    atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
+    write_with_manifest(manifest, folder / MANIFEST_FILE, files)
 
 
 def checked_only(name: str | None) -> Only | None:
@@ -280,11 +277,11 @@ def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Onl
     _check_no_other_files(folder, written_names(only))
 
 
-def written_names(only: Only | None) -> set[str]:
+def written_names(only: Only | None) -> tuple[str, ...]:
     """Return the names of the files that `tokenizer_files` returns."""
-    if only is None:
-        return {*TOKENIZER_FILES}
-    return {VOCABULARY_FILE} if only == VOCABULARY_FILE else {*TOKENIZER_FILES} - {VOCABULARY_FILE}
+    if only == VOCABULARY_FILE:
+        return (VOCABULARY_FILE,)
+    return TOKENIZER_FILES if only is None else TOKENIZER_FILES[1:]
 
 
 def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_cou
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped
+from wordpiece_studio.storage.bpe_files import BPE_FILES
 from wordpiece_studio.storage.corpus_record import (
     HELD_OUT,
     CorpusRecord,
@@ -32,7 +33,7 @@ from wordpiece_studio.storage.corpus_record import (
     record_of_project,
     recorded_files,
 )
-from wordpiece_studio.storage.exports import BPE_FILES, Exported, bpe_names, write_export
+from wordpiece_studio.storage.exports import Export, Exported
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
@@ -45,8 +46,8 @@ from wordpiece_studio.storage.manifest import (
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.storage.project.project_file import is_project, open_project
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokenizer_files
-from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.training.config import TrainingConfig
@@ -362,33 +363,37 @@ def _write_again(
     if manifest.kind == "word-counts":
         write_word_counts(target / name, counts)
         return [name]
-    if trainer is None:
-        raise StudioError("Nothing was trained")
-    length = manifest.model_max_length
-    exported = Exported(counts, trainer.config, trainer.history, trainer.current_step, model_max_length=length)
+    assert trainer is not None
     if manifest.kind == "merges":
         write_merge_table(target / name, trainer.history)
         return [name]
+    exported = Exported(
+        counts,
+        trainer.config,
+        trainer.history,
+        trainer.current_step,
+        model_max_length=manifest.model_max_length,
+        max_word_length=manifest.max_word_length,
+    )
     if manifest.kind == "vocabulary":
-        write_vocabulary(target / name, trainer.vocabulary.tokens)
-        return [name]
-    if manifest.kind == "bpe":
-        write_export("bpe", exported, target)
-        # Earlier versions wrote no tokenizer.json.
-        return [name for name in bpe_names(exported.tokenizer) if name in (*BPE_FILES, *manifest.file_sha256)]
-    return _tokenizer_again(target, folder, manifest, exported)
-
-
-def _tokenizer_again(target: Path, folder: Path, manifest: Manifest, exported: Exported) -> list[str]:
-    """Write those files of a tokenizer that were exported: all, or all but those that could not express it."""
-    tokenizer = exported.tokenizer.changed(max_word_length=manifest.max_word_length)
-    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # for an older manifest, the files present
-    has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
-    only: Only | None = None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
-    files = tokenizer_files(tokenizer, only)
+        export = Export("vocabulary", target / name)
+    elif manifest.kind == "bpe":
+        export = Export("bpe", target)
+    else:
+        export = Export("folder", target, _only(folder, manifest))
+    files = export.contents(exported)
+    if manifest.kind == "bpe":  # earlier versions wrote no tokenizer.json
+        files = {name: data for name, data in files.items() if name in (*BPE_FILES, *manifest.file_sha256)}
     for name, data in files.items():
         (target / name).write_bytes(data)
     return list(files)
+
+
+def _only(folder: Path, manifest: Manifest) -> Only | None:
+    """Return which files of a tokenizer were exported, if not all: the others could not express it."""
+    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # for an older manifest, the files present
+    has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
+    return None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
 
 
 # The words again: from a project, a table, or the files of the corpus.

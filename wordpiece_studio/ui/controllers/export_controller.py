@@ -17,7 +17,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import Task, Turn, later
 from wordpiece_studio.storage.corpus_record import record_of_project
-from wordpiece_studio.storage.exports import Exported, export, export_library, manifest_of
+from wordpiece_studio.storage.exports import Export, Exported, export_library_run, export_run
 from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.system.atomic_write import atomic_write
@@ -82,10 +82,10 @@ class VocabularyExport(QObject):
         self._inspecting = Task(inspect, "The export cannot be previewed", self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
         self._inspecting.failed.connect(window.messages.show_error)
-        self.exporting = Task(export, "The files cannot be exported", self)
+        self.exporting = Task(export_run, "The files cannot be exported", self)
         self.exporting.finished.connect(self._on_exporting_finished)
         self.exporting.failed.connect(self._on_exporting_failed)
-        self._exporting_library = Task(export_library, "The library's own file cannot be exported", self)
+        self._exporting_library = Task(export_library_run, "The library's own file cannot be exported", self)
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
         self._exporting_library.failed.connect(self._exporting_library.forget)
@@ -192,14 +192,12 @@ class VocabularyExport(QObject):
         if choice is None or self._asked is None:
             return
         self._banner.clear()
-        self.exporting.run(
-            choice.kind, self._asked, choice.step, choice.place, choice.with_counts, may_replace
-        )  # fmt: skip
+        self.exporting.run(choice.export, self._asked, choice.step, choice.with_counts, may_replace)
         later(self, _PATIENCE_MS, self._say_writing)
 
     def _say_writing(self) -> None:
         if self.exporting.is_running and self._choice is not None:
-            text = self.tr("Writing {path}…").format(path=display_name(self._choice.place))
+            text = self.tr("Writing {path}…").format(path=display_name(self._choice.export.place))
             self._banner.show_message(text, action=self.tr("Cancel"), act=self._cancel)
 
     def _on_exporting_finished(self, in_the_way: tuple[str, ...]) -> None:
@@ -208,12 +206,12 @@ class VocabularyExport(QObject):
         if choice is None or project is None:
             return
         if in_the_way:
-            self._ask_to_replace(in_the_way, choice.place)
+            self._ask_to_replace(in_the_way, choice.export.place)
             return
         self._forget()
         run = project.runs[0]
-        self._folder = choice.place.parent
-        is_counts, place = choice.kind == "word-counts", display_name(choice.place)
+        self._folder = choice.export.place.parent
+        is_counts, place = choice.export.kind == "word-counts", display_name(choice.export.place)
         if is_counts:
             size = len(run.counts)
             text = plural(size, "Exported 1 distinct word to {path}", "Exported {size} distinct words to {path}")
@@ -225,7 +223,7 @@ class VocabularyExport(QObject):
                 "Exported {size} tokens, the vocabulary after merge {step}, to {path}",
             )
         text = text.format(size=number_text(size), step=number_text(choice.step), path=place)
-        copy = partial(self._copy_lines, usage_lines(choice.kind, choice.place))
+        copy = partial(self._copy_lines, usage_lines(choice.export))
         self._banner.show_message(text, action=self.tr("Copy loading code"), act=copy, needs_answer=False)
         # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
         if not is_counts and run.history is self._model.history and choice.step == self._model.merge_count:
@@ -355,7 +353,7 @@ def _write_table(
         origin = Origin(merges=last, corpus=record_of_project(project, should_stop))
         exported = Exported(run.counts, run.config, history, last, origin)
         parts: Literal["all", "some"] = "all" if is_whole else "some"
-        manifest = manifest_of("merges", exported, path.name, parts=parts, folder=path.parent)
+        manifest = Export("merges", path).manifest(exported, parts=parts)
 
     def relay(written: int, rows: int) -> None:
         turn.give()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,11 +28,10 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import later
-from wordpiece_studio.storage.exports import files_of, is_folder
+from wordpiece_studio.storage.exports import Export
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
-from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export_work import KINDS, usage_lines
+from wordpiece_studio.ui.dialogs.export_work import usage_lines
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
@@ -88,14 +87,14 @@ def _place_of(text: str, folder: Path) -> Path:
     return folder / path
 
 
-def _place_trouble(kind: ExportKind, text: str) -> str:
+def _place_trouble(export: Export, text: str) -> str:
     """Return what is wrong with a place as far as its text shows, without reading the disk; empty if nothing is."""
     text = text.strip()
     if not text:
         return _tr("Enter where to save.")
     if any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in text):
         return _tr("A name cannot contain line breaks or other control characters.")
-    if not is_folder(kind) and (text.endswith(_SEPARATORS) or Path(text).name in ("", "..", "~")):
+    if not export.is_folder and (text.endswith(_SEPARATORS) or Path(text).name in ("", "..", "~")):
         return _tr("Enter a file name: this is a folder.")
     return ""
 
@@ -133,8 +132,7 @@ class KindChoice(QWidget):
         self.group = QButtonGroup(self)
         self._buttons: dict[ExportKind, QRadioButton] = {}
         self._hints: dict[ExportKind, QLabel] = {}
-        texts = self._explanations()
-        self._texts = {kind: texts[kind] for kind in KINDS}
+        self._texts = self._explanations()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -367,11 +365,10 @@ class FilePreview(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class ExportChoice:
-    """In which format and where the vocabulary after `step` merges is exported, and whether with the word counts."""
+    """How the vocabulary after `step` merges is exported, and whether with the word counts."""
 
-    kind: ExportKind
+    export: Export
     step: int
-    place: Path
     with_counts: bool
 
 
@@ -430,11 +427,14 @@ class ExportDialog(QuestionDialog):
         """The folder or file; a bare name lies in the suggested folder."""
         return _place_of(self.place_edit.text(), self._folder)
 
+    @property
+    def _export(self) -> Export:
+        return Export(self.kinds.kind, self.place)
+
     def choice(self) -> ExportChoice:
         """Return everything that was chosen."""
-        kind = self.kinds.kind
-        with_counts = kind == "folder" and self.counts_box.isChecked()
-        return ExportChoice(kind, self.step, self.place, with_counts)
+        with_counts = self.kinds.kind == "folder" and self.counts_box.isChecked()
+        return ExportChoice(self._export, self.step, with_counts)
 
     def take_inspection(self, inspection: Inspection) -> None:
         """Show what can be exported at the chosen step."""
@@ -446,12 +446,12 @@ class ExportDialog(QuestionDialog):
 
     def propose(self, choice: ExportChoice, trouble: str = "") -> None:
         """Begin with what was chosen before, and say why that failed."""
-        self.kinds.choose(choice.kind)
+        self.kinds.choose(choice.export.kind)
         button = self._steps.button(choice.step)
         if button is not None:
             button.setChecked(True)
         self.counts_box.setChecked(choice.with_counts)
-        self.place_edit.setText(str(choice.place))
+        self.place_edit.setText(str(choice.export.place))
         self._trouble = trouble
         self._show_place()
         self.place_edit.setFocus()
@@ -524,28 +524,27 @@ class ExportDialog(QuestionDialog):
         self._show_place()
 
     def _show_place(self) -> None:
-        kind, inspection = self.kinds.kind, self.inspection
-        trouble = _place_trouble(kind, self.place_edit.text()) if self.place_edit.text() or inspection else ""
-        place, note, left_out, names = self.place, "", "", list[str]()
+        export, inspection = self._export, self.inspection
+        trouble = _place_trouble(export, self.place_edit.text()) if self.place_edit.text() or inspection else ""
+        note, left_out, files = "", "", list[Path]()
         if not trouble:
-            names = [path.name for path in files_of(kind, place)]
-            note = self.tr("The folder {place}") if is_folder(kind) else self.tr("The file {place}")
-            note = note.format(place=display_name(place))
-        if inspection is not None and kind == "folder":
-            if self.counts_box.isChecked():
-                names += [path.name for path in files_of("word-counts", Path(inspection.counts_name))]
-            if inspection.left_out is not None and VOCABULARY_FILE in names:
-                names.remove(VOCABULARY_FILE)
+            note = self.tr("The folder {place}") if export.is_folder else self.tr("The file {place}")
+            note = note.format(place=display_name(export.place))
+            if inspection is not None and export.kind == "folder" and inspection.left_out is not None:
+                export = replace(export, only="tokenizer.json")
                 reason = sentence(inspection.left_out.what)
                 left_out = self.tr("No vocab.txt will be written. {reason}").format(reason=reason)
-        self.preview.show_files(names)
-        self.preview.usage.show_lines(usage_lines(kind, place) if not trouble else "")
+            files = export.files()
+        if inspection is not None and export.kind == "folder" and self.counts_box.isChecked():
+            files += Export("word-counts", Path(inspection.names["word-counts"])).files()
+        self.preview.show_files([path.name for path in files])
+        self.preview.usage.show_lines(usage_lines(export) if not trouble else "")
         self.place_note.show_text(note)
         shown_trouble = trouble or self._trouble
         self._show_note(self._left_out_note, left_out)
         self._show_note(self.trouble_note, shown_trouble)
         self.place_edit.setAccessibleDescription(shown_trouble)
-        is_possible = inspection is not None and kind not in inspection.reasons
+        is_possible = inspection is not None and export.kind not in inspection.reasons
         self.export.setEnabled(is_possible and not trouble)
 
     def _show_note(self, note: WholeLabel, text: str) -> None:
@@ -572,7 +571,7 @@ class ExportDialog(QuestionDialog):
     def _on_browse_clicked(self) -> None:
         dialog = QFileDialog(self, self.tr("Export"), str(self.place.parent))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if is_folder(self.kinds.kind):
+        if self._export.is_folder:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
             dialog.setOption(QFileDialog.Option.ShowDirsOnly)
             dialog.setLabelText(QFileDialog.DialogLabel.Accept, self.tr("Use this folder"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
@@ -13,15 +13,13 @@ from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.corpus_record import CorpusRecord
 from wordpiece_studio.storage.exports import (
+    Export,
     Exported,
     ExportKind,
     counts_name,
-    default_name,
-    manifest_of,
-    why_no_vocab_txt,
-    why_not,
 )
 from wordpiece_studio.storage.manifest import Origin, manifest_bytes
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -35,18 +33,18 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "export_work")
 
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
-KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
 _PENDING = "computed when the files are written"
 
 
-def usage_lines(kind: ExportKind, place: Path) -> str:
-    """Return two lines of Python that load what is exported to `place`.
+def usage_lines(export: Export) -> str:
+    """Return two lines of Python that load what is exported.
 
     >>> from pathlib import PurePosixPath
-    >>> print(usage_lines("folder", PurePosixPath("/texts/tokenizer")))
+    >>> print(usage_lines(Export("folder", PurePosixPath("/texts/tokenizer"))))
     from transformers import AutoTokenizer
     tokenizer = AutoTokenizer.from_pretrained('/texts/tokenizer')
     """
+    kind, place = export.kind, export.place
     if kind == "folder":
         return f"from transformers import AutoTokenizer\ntokenizer = AutoTokenizer.from_pretrained({_quoted(place)})"
     if kind == "word-counts":
@@ -130,8 +128,6 @@ class Inspection:
         Why a kind cannot be exported; kinds that can are not in it.
     names
         The suggested names of the file or folder.
-    counts_name
-        The name that the table of words would have.
     left_out
         Why a tokenizer's folder is written without its ``vocab.txt``; None if it is not.
     manifests
@@ -141,7 +137,6 @@ class Inspection:
     step: int
     reasons: dict[ExportKind, StudioError]
     names: dict[ExportKind, str]
-    counts_name: str
     left_out: StudioError | None
     manifests: dict[ExportKind, tuple[list[tuple[str, str]], str]]
 
@@ -152,16 +147,18 @@ def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> 
     assert run is not None
     origin = Origin(merges=step, corpus=CorpusRecord(sha256_missing=_PENDING))
     exported = Exported(run.counts, run.config, run.history, step, origin)
-    names = {kind: default_name(kind, exported.counts) for kind in KINDS}
-    found = Inspection(step, {}, names, counts_name(exported.counts), why_no_vocab_txt(exported), {})
-    for kind in KINDS:
+    names: dict[ExportKind, str] = {"folder": "tokenizer", "vocabulary": VOCABULARY_FILE, "bpe": "bpe"}
+    names["word-counts"] = counts_name(exported.counts)
+    exports = {kind: Export(kind, Path(name)) for kind, name in names.items()}
+    found = Inspection(step, {}, names, exports["folder"].why_incomplete(exported), {})
+    for kind, export in exports.items():
         if should_stop():
             break
-        reason = why_not(kind, exported)
+        reason = export.why_not(exported)
         if reason is not None:
             found.reasons[kind] = reason
         else:
-            manifest = manifest_of(kind, exported, names[kind])
+            manifest = export.manifest(exported, is_preview=True)
             rows = _manifest_rows(manifest, _corpus_name(project))
             found.manifests[kind] = rows, manifest_bytes(manifest).decode()
     return found
