@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QListView, QMessageBox, QWidget
 from tests.ui.conftest import Studio
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import TextOnDisk
-from wordpiece_studio.session import corpus_references, recoverable_work, recovery_keeper, recovery_store
+from wordpiece_studio.session import recoverable_work, recovery_keeper, recovery_store, watched_files
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.training.config import TrainingConfig
@@ -89,7 +89,7 @@ def test_a_file_of_the_list_that_changes_after_it_was_counted(
     studio: Studio, tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The window says which, and offers to count again; counts and merges stay meanwhile."""
-    monkeypatch.setattr(corpus_references, "SETTLE_MS", 20)
+    monkeypatch.setattr(watched_files, "SETTLE_MS", 20)
     paths = [tmp_path / name for name in ("one.txt", "two.txt")]
     for path in paths:
         path.write_text("hugs and pugs\n" * 20, encoding="utf-8")

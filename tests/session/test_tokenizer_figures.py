@@ -22,7 +22,7 @@ from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.libraries.library_history import LibraryHistory
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.libraries.library_training import train_library
-from wordpiece_studio.session import corpus_references, tokenizer_figures
+from wordpiece_studio.session import tokenizer_figures, watched_files
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
@@ -157,7 +157,7 @@ def test_it_can_be_stopped_while_it_waits_for_a_file(
 ) -> None:
     figures, told = desk.figures, []
     desk.train("score")
-    monkeypatch.setattr(corpus_references.FileWatch, "is_pending", True)  # as on a network drive that does not answer
+    monkeypatch.setattr(watched_files.FileWatch, "is_pending", True)  # as on a network drive that does not answer
     figures.measure_on(FiguresText("files", (str(tmp_path / "a.txt"),)))
     figures.set_wanted(True)
     assert figures.is_running
@@ -214,7 +214,7 @@ def replace_file(path: Path, text: str) -> None:
 def reader(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> FileReader:
     reader = FileReader()
     monkeypatch.setattr(tokenizer_figures, "measured", reader.measured)
-    monkeypatch.setattr(corpus_references, "SETTLE_MS", 20)
+    monkeypatch.setattr(watched_files, "SETTLE_MS", 20)
     return reader
 
 

@@ -1,16 +1,19 @@
+"""Files that are watched: changed, gone, back, moved; and what they were like when they were last read."""
+
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session import corpus_references
-from wordpiece_studio.session.corpus_references import FileWatch
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
+from wordpiece_studio.session import watched_files
+from wordpiece_studio.session.watched_files import FileWatch, moved_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -29,6 +32,11 @@ class Watched:
         self.watch.watch(paths)
         self.qtbot.waitUntil(lambda: None not in self.watch.stamps.values() and not self.watch.task.is_running)
 
+    def expect(self, *references: CorpusReference) -> None:
+        """Expect files to be like this, and wait until it is known whether they are."""
+        self.watch.expect(references)
+        self.qtbot.waitUntil(lambda: not self.watch.is_pending)
+
     def look(self) -> None:
         """Check the files and wait for the result."""
         self.watch.check()
@@ -40,7 +48,7 @@ class Watched:
 
 @pytest.fixture
 def watched(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
-    monkeypatch.setattr(corpus_references, "SETTLE_MS", 20)
+    monkeypatch.setattr(watched_files, "SETTLE_MS", 20)
     watched = Watched(qtbot)
     yield watched
     watched.watch.close()
@@ -71,7 +79,7 @@ def test_a_file_put_in_its_place_is_noticed_again_and_again(watched: Watched, fi
 def test_without_notices_it_is_seen_at_the_next_look(
     watched: Watched, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_references, "MOST_NOTICED", 0)
+    monkeypatch.setattr(watched_files, "MOST_NOTICED", 0)
     watched.begin(file)
     file.write_text("1 2", encoding="utf-8")
     assert watched.said == []
@@ -95,7 +103,7 @@ def test_other_bytes_of_the_same_size_are_a_change(watched: Watched, file: Path)
 
 
 def test_of_a_large_file_size_and_time_tell(watched: Watched, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_references, "LARGEST_READ", 3)
+    monkeypatch.setattr(watched_files, "LARGEST_READ", 3)
     watched.begin(file)
     stamp = watched.watch.stamps[file]
     assert stamp is not None
@@ -106,7 +114,7 @@ def test_of_a_large_file_size_and_time_tell(watched: Watched, file: Path, monkey
 
 
 def test_one_look_reads_only_so_much(watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_references, "MOST_READ", 15)
+    monkeypatch.setattr(watched_files, "MOST_READ", 15)
     paths = [tmp_path / name for name in "abc"]
     for path in paths:
         path.write_bytes(b"0123456")
@@ -170,3 +178,82 @@ def test_what_is_no_file_is_not_read(watched: Watched, tmp_path: Path) -> None:
     watched.begin(tmp_path / "fifo")
     watched.look()
     assert watched.said == []
+
+
+# -- what they were like when they were last read
+
+
+def reference(path: Path, size: int | None = None) -> CorpusReference:
+    status = path.stat()
+    return CorpusReference(CorpusFile(str(path)), status.st_size if size is None else size, status.st_mtime_ns)
+
+
+def test_gone_and_changed_files_are_reported_and_unknown_ones_are_not(watched: Watched, tmp_path: Path) -> None:
+    same, changed, gone, unknown = (tmp_path / name for name in ("a", "b", "c", "d"))
+    for path in (same, changed, gone, unknown):
+        path.write_text("hug")
+    known = *map(reference, (same, changed, gone)), CorpusReference(CorpusFile(str(unknown)))
+    changed.write_text("hugs")
+    gone.unlink()
+    watched.expect(*known, CorpusReference(CorpusFile(str(tmp_path / "e"), unagreed=("e",)), 5, 5))
+    assert sorted(watched.said) == [("changed", "b"), ("gone", "c")]
+    assert (watched.watch.changed, watched.watch.gone) == ({changed}, {gone})
+    watched.watch.take(changed)
+    watched.look()
+    assert watched.watch.changed == set()
+    assert watched.watch.reference(CorpusFile(str(changed))) == reference(changed)
+
+
+def test_what_is_behind_a_url_is_only_remembered(watched: Watched) -> None:
+    known = CorpusReference(CorpusFile("s3://bucket/e"), 5, 5)
+    watched.watch.expect([known])
+    assert watched.watch.paths == []
+    assert watched.watch.reference(known.file) == known
+
+
+def test_a_file_touched_since_it_was_read_has_changed(watched: Watched, file: Path) -> None:
+    known = reference(file)
+    os.utime(file, ns=(1, 1))
+    watched.expect(known)
+    assert watched.said == [("changed", "corpus.txt")]
+    assert watched.watch.reference(known.file) == known  # not what it is like now
+
+
+def test_a_file_is_remembered_as_it_was_read_and_where_it_is_now(watched: Watched, file: Path, tmp_path: Path) -> None:
+    read = CorpusFile(str(file), encoding="utf-8")
+    assert watched.watch.reference(read) == CorpusReference(read)
+    watched.begin(file)
+    known = watched.watch.reference(read)
+    assert (known.file, known.size, known.modified_ns) == (read, 7, file.stat().st_mtime_ns)
+    new = tmp_path / "new.txt"
+    file.rename(new)
+    watched.wait(("gone", "corpus.txt"))
+    watched.watch.move({file: new})
+    watched.look()
+    assert watched.watch.gone == watched.watch.changed == set()
+    moved = CorpusFile(str(new))
+    assert watched.watch.reference(moved) == CorpusReference(moved, known.size, known.modified_ns)
+
+
+# -- files that were moved
+
+
+def go_on() -> bool:
+    return False
+
+
+def test_of_several_files_of_a_name_the_most_similar_one_is_taken(tmp_path: Path) -> None:
+    for folder, text in (("x/en", "hugs"), ("x/ko", "hugs"), ("y/en", "other")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.txt").write_text(text)
+    old, lost = (CorpusReference(CorpusFile(str(tmp_path / "old" / name)), 4) for name in ("ko/a.txt", "b.txt"))
+    moved = {old.file.path: str(tmp_path / "x" / "ko" / "a.txt")}
+    assert moved_files(str(tmp_path), (old, lost), should_stop=go_on) == (moved, [lost.file.path])
+    other = CorpusReference(old.file, 99)
+    assert moved_files(str(tmp_path), (other,), should_stop=go_on) == (moved, [])
+
+
+def test_a_search_can_be_canceled(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("hug")
+    lost = CorpusReference(CorpusFile("a"))
+    assert moved_files(str(tmp_path), [lost], should_stop=lambda: True) == ({}, ["a"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from tests.monkey.agreement import outdated
 from tests.ui.drops import drop
@@ -100,6 +100,20 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
     studio.window.actions_.choices("open_recent")[0].trigger()
     wait_counted(studio)
     assert len(names(studio)) == 3
+
+
+@pytest.mark.slow
+def test_what_is_opened_after_nothing_was_found_to_add_replaces_the_list(
+    studio: Studio, folder: Path, tmp_path: Path
+) -> None:
+    opened(studio, folder)
+    (tmp_path / "empty").mkdir()
+    studio.window.corpus_controller.add_paths([tmp_path / "empty"])
+    studio.wait_opened()
+    studio.answer(QMessageBox.StandardButton.Ok)
+    assert len(names(studio)) == 3
+    opened(studio, folder / "1.txt", folder / "3.jsonl")
+    assert names(studio) == ["1.txt", "3.jsonl"]
 
 
 @pytest.mark.slow

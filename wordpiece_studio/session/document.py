@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from wordpiece_studio.corpus.files import is_url, kind_of_name
+from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
+from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, encoding_of, is_url, kind_of_name, sample_of
 from wordpiece_studio.corpus.inspection import described_files
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
@@ -83,9 +84,7 @@ def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandlin
 
     With `errors` other than strict, content may be lost; the text is then written as UTF-8.
     """
-    from wordpiece_studio.corpus import files
-
-    file = files.TextOnDisk(path, encoding=encoding, errors=errors)
+    file = TextOnDisk(path, encoding=encoding, errors=errors)
     pieces = list(file.pieces())
     if not pieces:
         return TextFile("", encoding or "utf-8", mark=_head(path, file.size))
@@ -440,7 +439,15 @@ class Reading:
     errors: ErrorHandling = "strict"
 
 
-Opened: TypeAlias = "TextFile | StudioError | Literal['listed', 'stopped']"
+@dataclass(frozen=True, slots=True)
+class Undecodable:
+    """Why a small text cannot be read in the way that was tried, and the encoding that it seems to be in."""
+
+    error: StudioError
+    guess: str | None
+
+
+Opened: TypeAlias = "TextFile | Undecodable | StudioError | Literal['listed', 'stopped']"
 
 
 class CorpusOpening(QObject):
@@ -500,12 +507,12 @@ class CorpusOpening(QObject):
         self._text.close()
         self.list.close()
 
-    def _take_text(self, file: TextFile | None) -> None:
+    def _take_text(self, found: TextFile | Undecodable | None) -> None:
         self._text.forget()  # it may be large
-        if file is None:
+        if found is None:
             self.list.run(self.paths)
         else:
-            self.ended.emit(file)
+            self.ended.emit(found)
 
     def _take_files(self, part: tuple[int, list[object]]) -> None:
         number, found = part
@@ -515,9 +522,21 @@ class CorpusOpening(QObject):
         self.ended.emit("listed")
 
 
-def small_text(path: str, reading: Reading) -> TextFile | None:
+def small_text(path: str, reading: Reading) -> TextFile | Undecodable | None:
     """Return the content of a small text; None if it is something else, to be listed."""
-    return read_text_file(Path(path), reading.encoding, reading.errors) if is_small_text(path) else None
+    if not is_small_text(path):
+        return None
+    try:
+        return read_text_file(Path(path), reading.encoding, reading.errors)
+    except StudioError as error:
+        if not is_about_decoding(error):
+            raise
+        guess = encoding_of(sample_of(FileOnDisk(path))[1])
+        return Undecodable(error, guess.name if guess is not None and guess.how == "guess" else None)
+
+
+def is_about_decoding(error: StudioError) -> bool:
+    return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
 def is_small_text(path: str) -> bool:

@@ -444,7 +444,7 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
         unsaved,
         trains=trains,
         is_file_another=project.is_file_another,
-        is_text_missing=project.path is None and path is not None and session.watch.is_gone(path),
+        is_text_missing=project.path is None and path is not None and path in session.watch.gone,
     )
 
 

@@ -19,7 +19,6 @@ from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
 from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_text import LiveChanges
@@ -31,6 +30,7 @@ from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, HeldOutJudging
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_job import trained_by_library
+from wordpiece_studio.session.watched_files import FileWatch, moved_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.view import View
 from wordpiece_studio.training.config import TrainingConfig
@@ -78,8 +78,9 @@ class Session(QObject):
     ----------
     store
         The user's preferences, kept from start to start.
-    document, opening, references, watch
-        The corpus; reading another one; what its files were like when they were read, and whether they change.
+    document, opening, watch, searching
+        The corpus; reading another one; what its files were like when they were read, and whether they change; where
+        they have been moved.
     counting, settings
         The word counts of the corpus, and the settings of the next training.
     model, runs, comparison, overlaps, warm_up
@@ -105,8 +106,8 @@ class Session(QObject):
         self.store = store
         self.document = Document(self)
         self.opening = CorpusOpening(self)
-        self.references = CorpusReferences(self)
         self.watch = FileWatch(self)
+        self.searching = Task(moved_files, "The missing files cannot be searched for", self)
         self.counting = CorpusCounting(self.document, self)
         self.settings = ChosenSettings(self)
         self.model = TrainerModel(self)
@@ -131,10 +132,12 @@ class Session(QObject):
 
     def close(self) -> None:
         self.player.stop()
-        for part in (self.warm_up, self.counting, self.usage, self.overlaps, self.library_job, self.judging.task):
+        for part in (self.warm_up, self.counting, self.usage, self.overlaps):
             part.close()
+        for task in (self.library_job, self.searching, self.judging.task):
+            task.close()
         end_libraries()
-        for owner in (self.figures, self.opening, self.references, self.watch, self.document):
+        for owner in (self.figures, self.opening, self.watch, self.document):
             owner.close()
         self.runs.places.close()
         self.model.close()
@@ -169,16 +172,16 @@ class Session(QObject):
             self.runs.drop_unasked()
 
     def corpus(self) -> ProjectCorpus:
-        document, references = self.document, self.references
+        document, watch = self.document, self.watch
         if document.is_files:
-            files = tuple(map(references.of, document.files.files))
+            files = tuple(map(watch.reference, document.files.files))
             return ProjectCorpus(name=self.given_name, text=None, files=files)
         file, path = document.file, document.path
         origin: CorpusReference | None = document.unread_origin
         # A file that holds more than could be read must never be overwritten: do not record it.
         if path is not None and not file.is_lossy:
             kind: FileKind = "word-counts" if is_typed_counts(document.text) else "text"
-            origin = references.of(CorpusFile(str(path), kind, encoding=file.encoding))
+            origin = watch.reference(CorpusFile(str(path), kind, encoding=file.encoding))
         return ProjectCorpus(
             name=self.given_name if path is None else path.name, text=document.text, encoding=file.encoding,
             mark=file.mark, is_edited=document.is_modified or file.is_lossy, origin=origin,
@@ -190,7 +193,7 @@ class Session(QObject):
         if corpus.text is None:
             document.take_files()
             document.files.take_references(corpus.files)
-            self.references.take(corpus.files)
+            self.watch.expect(corpus.files)
         else:
             origin = corpus.origin
             is_read = origin is not None and not origin.file.unagreed and not is_url(origin.file.path)
@@ -201,7 +204,7 @@ class Session(QObject):
                 is_modified=corpus.is_edited,
                 unread_origin=None if is_read else origin,
             )
-            self.references.take((origin,) if origin is not None and is_read else ())
+            self.watch.expect((origin,) if origin is not None and is_read else ())
         self.opening.stop()
 
     def agree(self) -> None:
@@ -211,13 +214,13 @@ class Session(QObject):
         if not document.is_files:
             if before.origin is not None and document.path is not None:
                 moved = replace(before.origin.file, path=str(document.path), unagreed=())
-                self.references.take((replace(before.origin, file=moved),))
+                self.watch.expect((replace(before.origin, file=moved),))
             return
         corpus = self.corpus()
         files = tuple(
             replace(old, file=new.file) for old, new in zip(before.files, corpus.files, strict=True)
         )  # what is known of them, at their places
-        self.references.take(files)
+        self.watch.expect(files)
         for run in self.runs.all:
             known = run.origin.corpus
             if known is not None and known.text is None and known.files == before.files:

@@ -23,12 +23,12 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
-from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, judge, library_tokenizer, measure
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.training_job import corpus_with_lines
+from wordpiece_studio.session.watched_files import FileWatch
 from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
 from wordpiece_studio.storage.tokenizer_loading import files_read, load_tokenizer, manifest_of_tokenizer
 from wordpiece_studio.system.child import Child
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.figures import TokenizerFigures
     from wordpiece_studio.evaluation.held_out import Report
     from wordpiece_studio.session.corpus_counting import CorpusCounting
-    from wordpiece_studio.session.corpus_references import FileNews
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison, Runs
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.watched_files import FileNews
     from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.training.config import TrainingConfig
 

@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox
 
-from wordpiece_studio.corpus.files import is_url
+from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.document import Reading, TextFile, read_text_file
+from wordpiece_studio.session.document import (
+    Reading,
+    TextFile,
+    Undecodable,
+    is_about_decoding,
+    read_text_file,
+)
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.samples import (
@@ -31,22 +37,28 @@ from wordpiece_studio.session.samples import (
     text_offered,
 )
 from wordpiece_studio.storage.project.container import SUFFIX
+from wordpiece_studio.storage.project.records import note_agreed
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
-from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
-from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
+from wordpiece_studio.ui.dialogs.file_questions import (
+    LONGEST_NAMED,
+    agreement_box,
+    and_more,
+    ask_for_place,
+    names_project,
+    overwrite_box,
+)
 from wordpiece_studio.ui.messages import ask, question_box
-from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
-from wordpiece_studio.ui.widgets.plain import menu_text, plain_title
+from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
+from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, shown
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from wordpiece_studio.session.corpus_files import FileRow
-    from wordpiece_studio.session.corpus_references import FileNews
     from wordpiece_studio.session.document import Opened
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
@@ -69,12 +81,7 @@ class CorpusController(QObject):
         self._messages = window.messages
         self._project = project
         self._training = training
-        self._extends_text = False  # what is being listed begins with the file of the text shown
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
-        self._is_taking = False
-        self._sought: Reading | None = None  # of the small text whose encoding is being guessed
-        self._error: StudioError | None = None  # why it cannot be read in the usual one
-        self._guess: str | None = None
         self._suggested_text = window.tokenization_pane.text
         self._awaits_preview = False
         self.disk = CorpusOnDisk(window)
@@ -145,23 +152,19 @@ class CorpusController(QObject):
         """
         absolute = tuple(os.path.abspath(path) for path in paths)
         if absolute and not self._has_project(absolute):
-            self._project.when_safe(partial(self._open, absolute), Loss.CORPUS)
+            self._project.when_safe(partial(self._session.opening.open, absolute), Loss.CORPUS)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
-        absolute = tuple(os.path.abspath(path) for path in paths)
+        absolute, opening = tuple(os.path.abspath(path) for path in paths), self._session.opening
         if not absolute or self._has_project(absolute):
             return
         if self._document.is_files:
-            self._session.opening.open(absolute, as_list=True)
+            opening.open(absolute, as_list=True)
             self._added = []
         else:
             own = () if self._document.path is None else (str(self._document.path),)
-            self._project.when_safe(partial(self._open, (*own, *absolute), extends_text=True), Loss.CORPUS)
-
-    def _open(self, paths: tuple[str, ...], *, extends_text: bool = False) -> None:
-        self._extends_text = extends_text
-        self._session.opening.open(paths, as_list=extends_text)
+            self._project.when_safe(partial(opening.open, (*own, *absolute), as_list=True), Loss.CORPUS)
 
     def _has_project(self, paths: tuple[str, ...]) -> bool:
         """Return whether a project is among the paths; if it is the only path, open it."""
@@ -236,12 +239,8 @@ class CorpusController(QObject):
     # -- what was opened
 
     def _on_opening_files_found(self, rows: list[FileRow], number: int) -> None:
-        if self._sought is not None:
-            self._guess = rows[0].encoding if rows and rows[0].known == "guess" else None
-            return
         files = self._document.files
-        if not self._is_taking:
-            self._is_taking = True
+        if not files.is_listing:
             files.is_listing = True
             if self._added is None:
                 self._document.take_files()
@@ -252,41 +251,32 @@ class CorpusController(QObject):
         self._window.corpus_pane.counting_bar.show_listing((len(files.table.rows), number))
 
     def _take_list(self, paths: tuple[str, ...]) -> None:
-        if not self._extends_text:
+        if not self._session.opening.as_list:  # else the list begins with the file of the text shown
             self._window.project.detach()
         self._window.remember_files(*(Path(path) for path in paths))
         self._session.take_corpus(Path(paths[0]).name if len(paths) == 1 else self.tr("Multiple files"))
 
     def _on_opening_ended(self, opened: Opened) -> None:
-        if self._is_taking:
-            added, self._added = self._added, None
-            self._is_taking = False
+        added, self._added = self._added, None
+        if self._document.files.is_listing:
             self._document.files.end_listing(added or ())
             self._window.corpus_pane.counting_bar.show_listing(None)
         if isinstance(opened, TextFile):
             self._take_text(opened)
-        elif opened == "stopped":
-            self._sought = None
-        else:
-            self._ask_if_sought()
-        if isinstance(opened, StudioError):
-            self._take_error(opened)
+        elif isinstance(opened, Undecodable):
+            opening = self._session.opening
+            reopen = partial(opening.open, opening.paths)
+            self._ask_how_to_read(opened.error, opening.reading, opened.guess, lambda dialog: reopen(dialog.reading))
+        elif isinstance(opened, StudioError):
+            self._messages.show_error(opened)
 
     def _take_text(self, file: TextFile) -> None:
         path = Path(self._session.opening.paths[0])
         self._window.project.detach()
         self._document.take_text(file, path)
+        self._session.watch.take(path)
         self._window.remember_files(path)
         self._session.take_corpus("")
-
-    def _take_error(self, error: StudioError) -> None:
-        opening = self._session.opening
-        if is_about_decoding(error) and not opening.as_list:
-            _log.info("shown to the user: %s", error)
-            self._sought, self._error, self._guess = opening.reading, error, None
-            opening.open(opening.paths, as_list=True)  # which guesses the encoding
-        else:
-            self._messages.show_error(error)
 
     def _on_files_changed(self) -> None:
         if self._document.is_files and not self._document.files.is_listing:
@@ -318,48 +308,38 @@ class CorpusController(QObject):
 
     # -- what cannot be decoded
 
-    def _ask_if_sought(self) -> None:
-        """Ask how to read a small text that cannot be decoded, once its encoding has been guessed."""
-        if self._sought is None or self._error is None:
-            return
-        reading, self._sought = self._sought, None
-        paths, opening = self._session.opening.paths[:1], self._session.opening
-        dialog = EncodingDialog(self._error, reading, self._window, guess=self._guess)
-        dialog.accepted.connect(lambda: opening.open(paths, dialog.reading))
+    def _ask_how_to_read(
+        self, error: StudioError, tried: Reading, guess: str | None, take: Callable[[EncodingDialog], None],
+        files: int = 1,
+    ) -> None:  # fmt: skip
+        _log.info("shown to the user: %s", error)
+        dialog = EncodingDialog(error, tried, self._window, guess=guess, files=files)
+        dialog.accepted.connect(lambda: take(dialog))
         dialog.open()
 
     def _on_counting_failed(self, error: StudioError) -> None:
-        files = self._document.files
-        faulty = files.table.faulty
-        if not self._document.is_files or not faulty or not is_about_decoding(error):
-            return
-        row = files.table.row(faulty[0])
-        guess = row.encoding if row.known == "guess" else None
-        _log.info("shown to the user: %s", error)
-        dialog = EncodingDialog(
-            error, Reading(row.file.encoding, row.file.errors), self._window, guess=guess, files=len(files.rows)
-        )
-        everything = range(len(files.rows))
-        dialog.accepted.connect(lambda: self._read_as(everything if dialog.is_for_all else faulty, dialog.reading))
-        dialog.open()
+        table = self._document.files.table
+        if self._document.is_files and table.faulty and is_about_decoding(error):
+            row = table.row(table.faulty[0])
+            guess = row.encoding if row.known == "guess" else None
+            tried = Reading(row.file.encoding, row.file.errors)
+            self._ask_how_to_read(error, tried, guess, partial(self._read_as, table.faulty), len(table.rows))
 
-    def _read_as(self, numbers: Iterable[int], reading: Reading) -> None:
+    def _read_as(self, faulty: Sequence[int], dialog: EncodingDialog) -> None:
+        files, reading = self._document.files, dialog.reading
         errors = None if reading.errors == "strict" else reading.errors
-        self._document.files.read_as(numbers, encoding=None if errors else reading.encoding, errors=errors)
+        numbers = range(len(files.rows)) if dialog.is_for_all else faulty
+        files.read_as(numbers, encoding=None if errors else reading.encoding, errors=errors)
 
     # -- asking for places
 
     def _ask_for_places(self, title: str, take: Callable[[list[str]], None], filters: Sequence[str] = ()) -> None:
         """Ask for files, or for a folder where there are no filters."""
-        dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._folder())
         if filters:
-            dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-            dialog.setNameFilters([*filters, self.tr("All files (*)")])
-        else:
-            dialog.setFileMode(QFileDialog.FileMode.Directory)
-            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.filesSelected.connect(take)
-        dialog.open()
+            filters = [*filters, self.tr("All files (*)")]
+        ask_for_place(
+            self._window, title, "files" if filters else "folder", take, folder=self._folder(), filters=filters
+        )
 
     def _folder(self) -> Path | None:
         if self._document.path is not None:
@@ -379,10 +359,8 @@ class CorpusController(QObject):
         if path is not None and self._document.file.is_lossy:
             name = str(path.with_name(f"{path.stem}.utf-8{path.suffix}"))
         folder = path.parent if path is not None else None
-        title, mode = self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave
-        dialog = place_dialog(self._window, title, mode, folder, name)
-        dialog.fileSelected.connect(self._save_corpus_as)
-        dialog.open()
+        title = self.tr("Save corpus text")
+        ask_for_place(self._window, title, "new file", self._save_corpus_as, folder=folder, name=name)
 
     def _save_corpus_as(self, chosen: str) -> None:
         path, own = Path(chosen), self._document.path
@@ -399,120 +377,99 @@ class CorpusController(QObject):
             return
         self._window.remember_files(path)
         self._session.note_renamed()
-        self.disk.note_written(str(path))
+        self._session.watch.take(path)
 
 
 class CorpusOnDisk(QObject):
-    """Files that are missing, moved or changed: a banner reports them and offers what can be done.
+    """Files that are missing, moved, changed or elsewhere: a banner reports them and offers what can be done.
 
-    Nothing is reread or recounted until the user asks for it.
+    Nothing is reread or recounted until the user asks for it. Files that a project names outside its folder are not
+    touched before the user has seen where they are, and agrees, see `wordpiece_studio.storage.project.records`.
     """
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        session = window.session
         self._window = window
-        self._document = document = session.document
-        self._counting = counting = session.counting
-        self._references = references = session.references
-        self._watch = watch = session.watch
+        self._session = session = window.session
+        self._document = session.document
+        self._counting = session.counting
+        self._watch = session.watch
         self._actions = window.actions_
         self._banner = window.notices.files
-        self._elsewhere = FilesElsewhere(window, self)
-        self._elsewhere.agreed.connect(self._begin_anew)
-        self.gone: tuple[str, ...] = ()  # the paths of the missing files
-        self._changed: tuple[str, ...] = ()
-        references.checking.finished.connect(lambda found: self._take_state(*found))
-        references.searching.finished.connect(lambda found: self._take_found(*found))
-        document.reset.connect(self._begin_anew)
-        document.path_changed.connect(self._note_path)
-        counting.state_changed.connect(self._on_counting_state_changed)
-        counting.failed.connect(lambda: self._offer_to_read())  # it may have been dismissed
-        document.files.changed.connect(self._watch_files)
-        counting.counts_changed.connect(self._on_counting_counts_changed)
-        watch.noticed.connect(self._on_watch_noticed)
+        self._told: tuple[list[str], list[str]] = [], []  # what is gone and changed, as last told
+        session.searching.finished.connect(lambda found: self._take_found(*found))
+        session.document.reset.connect(self._begin_anew)
+        session.document.path_changed.connect(self._watch_files)
+        session.document.files.changed.connect(self._watch_files)
+        session.counting.state_changed.connect(self._on_counting_state_changed)
+        session.counting.failed.connect(lambda: self._offer_to_read())  # it may have been dismissed
+        session.counting.counts_changed.connect(self._on_counting_counts_changed)
+        session.watch.noticed.connect(self._show_state)
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            application.applicationStateChanged.connect(watch.check)  # as when one comes back to the window
+            application.applicationStateChanged.connect(session.watch.check)  # as when one comes back to the window
         self._actions.bind(self)
 
     # -- the state of the files
 
-    def note_written(self, path: str) -> None:
-        """Note that the Studio itself has written a file."""
-        self._watch.take(Path(path))
-        self._note_read()
-        self._take_state(_without(self.gone, path), ())
+    @property
+    def gone(self) -> list[str]:
+        """The paths of the missing files."""
+        return self._among(self._watch.gone)
+
+    def _among(self, some: Collection[Path]) -> list[str]:
+        return [path for path in self._paths() if Path(path) in some] if some else []
 
     def _paths(self) -> list[str]:
         if self._document.is_files:
             return [file.path for file in self._document.files.files if not file.unagreed]
         return [] if self._document.path is None else [str(self._document.path)]
 
-    def _note_read(self) -> None:
-        self._references.note_read(self._paths())
-
     def _watch_files(self) -> None:
         self._watch.watch([Path(path) for path in self._paths() if not is_url(path)])
-        self._offer_to_read()
-
-    def _offer_to_read(self) -> None:
-        if not self._elsewhere.offer() and self._banner.act == self._elsewhere.ask:
-            self._forget()
-
-    def _on_watch_noticed(self, path: Path, news: FileNews) -> None:
-        if news == "changed":
-            self._take_state(self.gone, _with(self._changed, str(path)))
-        else:
-            self._take_state((_with if news == "gone" else _without)(self.gone, str(path)), self._changed)
+        if not self._offer_to_read() and self._banner.act == self._ask_to_read:
+            self._banner.clear()
 
     def _begin_anew(self) -> None:
         self._forget()
         self._watch_files()
 
-    def _note_path(self) -> None:
-        self._note_read()  # it was read or written just now
-        self._watch_files()
-
     def _on_counting_state_changed(self) -> None:
         if self._counting.is_running and self._document.is_files and not self._document.unagreed:
             self._forget()
-            self._note_read()
-            for path in self._watch.paths:
-                self._watch.take(path)
+            self._watch.take(*self._watch.paths)
 
     def _forget(self) -> None:
-        self.gone, self._changed = (), ()
+        self._told = [], []
         self._actions.refresh_soon()
         self._banner.clear()
 
-    def _take_state(self, gone: Sequence[str], changed: Sequence[str]) -> None:
-        present = set(self._paths())
-        before = (self.gone, self._changed)
-        self.gone = gone = tuple(path for path in gone if path in present)
-        self._changed = changed = tuple(path for path in changed if path in present)
+    def _show_state(self) -> None:
+        """Say what is missing or changed, if that is news: a dismissed message stays dismissed."""
+        before, _ = told = self._told
+        self._told = gone, changed = self.gone, self._among(self._watch.changed)
+        if self._told == told:
+            return
         self._actions.refresh_soon()
-        if before == (gone, changed):
-            return  # a dismissed message stays dismissed
         if self._document.is_files:
-            self._document.files.table.mark(set(before[0]) - set(gone), FileState.WAITING)
+            self._document.files.table.mark(set(before).difference(gone), FileState.WAITING)
             self._mark()
             self._window.corpus_pane.lint_controller.check_again()
         self._show(gone, changed)
 
     def _mark(self) -> None:
-        table = self._document.files.table
-        table.mark(self._changed, FileState.CHANGED)
-        table.mark(self.gone, FileState.FAULT, {path: _is_gone(path) for path in self.gone})
+        table, gone = self._document.files.table, self.gone
+        table.mark(self._among(self._watch.changed), FileState.CHANGED)
+        table.mark(gone, FileState.FAULT, {path: _is_gone(path) for path in gone})
 
     def _on_counting_counts_changed(self, counts: object) -> None:
         if counts is not None and self._document.is_files:
             self._mark()  # counts that were taken over mark all files as counted
 
     def _show(self, gone: Sequence[str], changed: Sequence[str]) -> None:
-        if self._document.unagreed:
-            self._offer_to_read()
-        elif gone:
+        if self._offer_to_read():
+            return
+        if gone:
             self._offer_to_locate(self._gone_words(gone))
         elif changed and self._document.is_files:
             words = plural(
@@ -565,7 +522,7 @@ class CorpusOnDisk(QObject):
             document.note_saved()
         else:
             document.take_text(file, path)
-        self.note_written(str(path))
+        self._watch.take(path)
 
     # -- files that were moved
 
@@ -574,37 +531,41 @@ class CorpusOnDisk(QObject):
         when=lambda self: bool(self.gone),
     )  # fmt: skip
     def locate_files(self) -> None:
-        if not self.gone:
+        gone = self.gone
+        if not gone:
             return
-        names = "\n".join(display_name(path) for path in self.gone[:_MOST_NAMED])
-        if len(self.gone) > _MOST_NAMED:
-            names += "\n" + and_more(len(self.gone) - _MOST_NAMED)
-        title = plural(len(self.gone), "Locate missing file", "Locate missing files")
+        names = "\n".join(display_name(path) for path in gone[:_MOST_NAMED])
+        if len(gone) > _MOST_NAMED:
+            names += "\n" + and_more(len(gone) - _MOST_NAMED)
+        title = plural(len(gone), "Locate missing file", "Locate missing files")
         answers = {_OPEN: self.tr("&Look in a folder…")}
-        if len(self.gone) == 1:
+        if len(gone) == 1:
             answers[_YES] = self.tr("&Choose the file…")
         box = question_box(self._window, title, names, answers, default=_OPEN)
-        look = self._look_for_them
-        ask(box, {_OPEN: partial(look, is_file=False), _YES: partial(look, is_file=True)})
+        ask(box, {_OPEN: self._ask_for_folder, _YES: self._ask_for_file})
 
-    def _look_for_them(self, *, is_file: bool) -> None:
-        title = self.tr("Choose the file") if is_file else self.tr("Look in this folder and its subfolders")
-        nearest = next((folder for folder in Path(self.gone[0]).parents if folder.is_dir()), None)
-        dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, nearest)
-        modes = QFileDialog.FileMode
-        dialog.setFileMode(modes.ExistingFile if is_file else modes.Directory)
-        dialog.fileSelected.connect(self._take_place if is_file else self._search_in)
-        dialog.open()
+    def _ask_for_folder(self) -> None:
+        title = self.tr("Look in this folder and its subfolders")
+        ask_for_place(self._window, title, "folder", self._search_in, folder=self._nearest_folder())
+
+    def _ask_for_file(self) -> None:
+        title = self.tr("Choose the file")
+        ask_for_place(self._window, title, "file", self._take_place, folder=self._nearest_folder())
+
+    def _nearest_folder(self) -> Path | None:
+        return next((folder for path in self.gone[:1] for folder in Path(path).parents if folder.is_dir()), None)
 
     def _take_place(self, path: str) -> None:
-        if self.gone:
-            self._take_places({self.gone[0]: os.path.abspath(path)})
+        for old in self.gone[:1]:
+            self._take_places({old: os.path.abspath(path)})
 
-    def _search_in(self, folder: str) -> None:
-        self._references.search(os.path.abspath(folder), self.gone)
+    def _search_in(self, folders: list[str]) -> None:
+        known = [self._watch.reference(CorpusFile(path)) for path in self.gone]
+        self._session.searching.run(os.path.abspath(folders[0]), known)
 
     def _take_found(self, found: dict[str, str], missing: list[str]) -> None:
-        places = {old: new for old, new in found.items() if old in self.gone}
+        gone = self.gone
+        places = {old: new for old, new in found.items() if old in gone}
         if places:
             self._take_places(places)
         if missing:
@@ -614,7 +575,7 @@ class CorpusOnDisk(QObject):
     def _take_places(self, places: dict[str, str]) -> None:
         """Read files from their new places; their counts stay valid as long as they are the same files."""
         document, counts = self._document, self._counting.counts
-        self._references.move(places)
+        self._watch.move({Path(old): Path(new) for old, new in places.items()})
         if document.is_files:
             document.files.move_files(places)
             if counts is not None:
@@ -622,7 +583,65 @@ class CorpusOnDisk(QObject):
                 self._counting.take_counts(counts)
         elif document.path is not None and str(document.path) in places:
             document.move_to(Path(places[str(document.path)]))
-        self._references.check()
+        self._show_state()
+
+    # -- files outside the folder of the project
+
+    def _offer_to_read(self) -> bool:
+        """Name these files, and offer to read them; return whether there are any."""
+        unagreed, places = self._document.unagreed, self._places()
+        if not unagreed:
+            return False
+        if not self._document.is_files:
+            words = self.tr("The file of this text is outside the project’s folder and has not been looked at: {paths}")
+        else:
+            words = plural(
+                len(unagreed),
+                "A file of the corpus is outside the project’s folder and has not been read: {paths}",
+                "{number} files of the corpus are outside the project’s folder and have not been read: {paths}",
+            )
+        paths = " · ".join(shown(display_name(place), LONGEST_NAMED) for place in places[:_MOST_NAMED])
+        if len(places) > _MOST_NAMED:
+            paths += " · " + and_more(len(places) - _MOST_NAMED)
+        action = self._reading_words()
+        if not _has_room(places):
+            action = plural(len(unagreed), "Read this file…", "Read these files…")
+        words = words.format(number=number_text(len(unagreed)), paths=paths)
+        self._banner.show_message(words, "warning", action, self._ask_to_read)
+        return True
+
+    def _ask_to_read(self) -> None:
+        """Agree, because the user has pressed the banner's button; first show what it had no room for."""
+        places = self._places()
+        if _has_room(places):
+            self._agree()
+        else:
+            box = agreement_box(self._window, places, self._reading_words())
+            ask(box, {_YES: partial(self._agree_to, places)}, otherwise=self._offer_to_read)
+
+    def _places(self) -> list[str]:
+        return [place for file in self._document.unagreed for place in file.unagreed]
+
+    def _reading_words(self) -> str:
+        return plural(len(self._document.unagreed), "Read this file", "Read these files")
+
+    def _agree_to(self, places: list[str]) -> None:
+        if self._places() == places:  # else another project was read meanwhile
+            self._agree()
+        else:
+            self._offer_to_read()
+
+    def _agree(self) -> None:
+        state = self._window.project
+        if state.path is not None:
+            note_agreed(state.path, self._session.corpus())
+        state.agree()
+        self._begin_anew()
+
+
+def _has_room(places: Sequence[str]) -> bool:
+    """Return whether the banner can name all places."""
+    return len(places) <= _MOST_NAMED and all(len(display_name(place)) <= LONGEST_NAMED for place in places)
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -644,14 +663,6 @@ def _names(paths: Sequence[str]) -> str:
     """Return the names of the first files, for a sentence."""
     names = ", ".join(display_name(os.path.basename(path)) for path in paths[:_MOST_NAMED])
     return f"{names}, …" if len(paths) > _MOST_NAMED else names
-
-
-def _with(paths: tuple[str, ...], path: str) -> tuple[str, ...]:
-    return paths if path in paths else (*paths, path)
-
-
-def _without(paths: tuple[str, ...], path: str) -> tuple[str, ...]:
-    return tuple(one for one in paths if one != path)
 
 
 def _is_gone(path: str) -> StudioError:

@@ -25,7 +25,7 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
 from wordpiece_studio.ui.dialogs.export_work import inspect, usage_lines
-from wordpiece_studio.ui.dialogs.file_questions import place_dialog
+from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import add_button, ask, plain_box
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
 from wordpiece_studio.ui.widgets.plain import copy_text
@@ -113,10 +113,8 @@ class VocabularyExport(QObject):
         self._open(project)
 
     def _ask_where(self, project: Project, name: str) -> None:
-        title, mode = self.tr("Export the library’s own file"), QFileDialog.AcceptMode.AcceptSave
-        dialog = place_dialog(self._window, title, mode, self._proposed_folder(), name)
-        dialog.fileSelected.connect(partial(self.write_library_run, project))
-        dialog.open()
+        title, take = self.tr("Export the library’s own file"), partial(self.write_library_run, project)
+        ask_for_place(self._window, title, "new file", take, folder=self._proposed_folder(), name=name)
 
     def write_library_run(self, project: Project, place: str) -> None:
         """Write the file of another library, whose run the project shows, and its manifest."""
@@ -297,13 +295,10 @@ class HistoryExport(QObject):
 
     def _ask_where(self, choice: HistoryExportChoice) -> None:
         self._choice = choice
-        title, mode = self.tr("Export merge history"), QFileDialog.AcceptMode.AcceptSave
-        dialog = place_dialog(self._window, title, mode, None)
-        dialog.setNameFilter(f"{_TABLE_KINDS[choice.kind]} (*.{choice.kind})")
-        dialog.setDefaultSuffix(choice.kind)
-        dialog.selectFile(f"merges.{choice.kind}")
-        dialog.fileSelected.connect(self.write)
-        dialog.open()
+        ask_for_place(
+            self._window, self.tr("Export merge history"), "new file", self.write, name=f"merges.{choice.kind}",
+            filters=[f"{_TABLE_KINDS[choice.kind]} (*.{choice.kind})"], suffix=choice.kind,
+        )  # fmt: skip
 
     def write(self, place: str) -> None:
         """Write the chosen merges to the file at `place`."""
@@ -379,13 +374,12 @@ class ChartExport(QObject):
     )  # fmt: skip
     def save_chart(self) -> None:
         """Open the dialog that asks where to save."""
-        dialog = place_dialog(self._window, self.tr("Save chart"), QFileDialog.AcceptMode.AcceptSave, None)
-        dialog.setNameFilters([self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")])
-        dialog.setDefaultSuffix(_CHART_KINDS[0])
-        dialog.selectFile(f"{self._pane.file_name}.{_CHART_KINDS[0]}")
+        dialog = ask_for_place(
+            self._window, self.tr("Save chart"), "new file", self.write, suffix=_CHART_KINDS[0],
+            name=f"{self._pane.file_name}.{_CHART_KINDS[0]}",
+            filters=[self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")],
+        )  # fmt: skip
         dialog.filterSelected.connect(partial(self._on_dialog_filter_selected, dialog))
-        dialog.fileSelected.connect(self.write)
-        dialog.open()
 
     def write(self, place: str) -> None:
         """Write the chart shown to a file: as SVG if the name ends in .svg, else as PNG."""

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, cast
 
 import platformdirs
 from PySide6.QtCore import QLockFile, QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import recoverable_work
-from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.project_state import Loss, UnsavedWork, unsaved_work
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import RecoveryStore
 from wordpiece_studio.session.task import Task, later, single_shot
+from wordpiece_studio.session.watched_files import FileWatch
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.dialogs.file_questions import (
     RecoveryDialog,
+    ask_for_place,
     changed_box,
-    place_dialog,
     replace_box,
     title_of,
     unsaved_work_box,
@@ -37,7 +37,7 @@ from wordpiece_studio.ui.messages import add_button, ask, plain_box, sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.session.corpus_references import FileNews
+    from wordpiece_studio.session.watched_files import FileNews
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -224,13 +224,11 @@ class ProjectController(QObject):
         name = document.files.name if document.is_files else path.stem if path is not None else ""
         name = self._state.path.name if self._state.path is not None else f"{name or self.tr('project')}{SUFFIX}"
         folder = None if path is None else path.parent
-        dialog = place_dialog(
-            self._window, self.tr("Save the project as"), QFileDialog.AcceptMode.AcceptSave, folder, name
-        )
-        dialog.setDefaultSuffix(SUFFIX.lstrip("."))
-        dialog.setNameFilters([self.tr("WordPiece Studio projects (*{suffix})").format(suffix=SUFFIX)])
-        dialog.fileSelected.connect(partial(self._on_place_selected, then))
-        dialog.open()
+        ask_for_place(
+            self._window, self.tr("Save the project as"), "new file", partial(self._on_place_selected, then),
+            folder=folder, name=name, suffix=SUFFIX.lstrip("."),
+            filters=[self.tr("WordPiece Studio projects (*{suffix})").format(suffix=SUFFIX)],
+        )  # fmt: skip
 
     def _on_place_selected(self, then: Callable[[], None] | None, place: str) -> None:
         path = with_suffix(Path(place))

@@ -6,13 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog
 
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
-from wordpiece_studio.ui.dialogs.file_questions import place_dialog
+from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.run_strip import RenameDialog
@@ -176,18 +175,12 @@ class RunsController(QObject):
         self._window.charts_pane.show_figures()
 
     def _ask_for_texts(self) -> None:
-        dialog = self._ask_for_files(self.tr("Choose files to measure, such as one per language"))
-        dialog.filesSelected.connect(self._measure_on)
+        title = self.tr("Choose files to measure, such as one per language")
+        ask_for_place(self._window, title, "files", self._measure_on)
 
     def _ask_for_tokenizers(self) -> None:
         title = self.tr("Add tokenizers: tokenizer.json, vocab.txt, vocab.json or a SentencePiece .model")
-        self._ask_for_files(title).filesSelected.connect(self._session.figures.open)
-
-    def _ask_for_files(self, title: str) -> QFileDialog:
-        dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, None)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.open()
-        return dialog
+        ask_for_place(self._window, title, "files", self._session.figures.open)
 
     def _measure_on(self, paths: list[str]) -> None:
         self._session.figures.measure_on(FiguresText("files", tuple(dict.fromkeys(paths))))

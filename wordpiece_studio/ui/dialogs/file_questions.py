@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path  # noqa: TC003  (for the example below)
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from PySide6.QtCore import QDateTime, QLocale, Qt
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QWidget
@@ -21,7 +21,7 @@ from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtWidgets import QPushButton
 
@@ -35,17 +35,46 @@ _MOST_LINES = 15
 _Button = QMessageBox.StandardButton
 
 
-def place_dialog(
-    window: QWidget, title: str, mode: QFileDialog.AcceptMode, folder: Path | None, name: str = ""
+Place = Literal["new file", "file", "files", "folder"]
+_MODES: dict[Place, QFileDialog.FileMode] = {
+    "new file": QFileDialog.FileMode.AnyFile,
+    "file": QFileDialog.FileMode.ExistingFile,
+    "files": QFileDialog.FileMode.ExistingFiles,
+    "folder": QFileDialog.FileMode.Directory,
+}
+
+
+def ask_for_place(
+    window: QWidget,
+    title: str,
+    kind: Place,
+    take: Callable[..., object],
+    *,
+    folder: Path | None = None,
+    name: str = "",
+    filters: Sequence[str] = (),
+    suffix: str = "",
 ) -> QFileDialog:
-    """Return a dialog, not yet open, that starts in `folder` if there is one, and suggests `name`."""
+    """Ask where something is, or where to save it: `take` gets the path, or for "files" and "folder" a list of them.
+
+    The dialog starts in `folder` if there is one, suggests `name`, and completes what is typed by `suffix`.
+    """
     dialog = QFileDialog(window, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setAcceptMode(mode)
+    modes = QFileDialog.AcceptMode
+    dialog.setAcceptMode(modes.AcceptSave if kind == "new file" else modes.AcceptOpen)
+    dialog.setFileMode(_MODES[kind])
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly, kind == "folder")
+    dialog.setDefaultSuffix(suffix)
+    if filters:
+        dialog.setNameFilters(filters)
     if folder is not None:
         dialog.setDirectory(str(folder))
     if name:
         dialog.selectFile(name)
+    chosen = dialog.filesSelected if kind in ("files", "folder") else dialog.fileSelected
+    chosen.connect(take)
+    dialog.open()
     return dialog
 
 

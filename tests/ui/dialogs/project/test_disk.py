@@ -29,7 +29,9 @@ def opened_files(projects: Projects, *names: str) -> list[Path]:
     projects.window.corpus_controller.add_paths(paths)
     projects.studio.wait_opened()
     projects.studio.wait(lambda: projects.window.session.counting.counts is not None, 20_000)
-    projects.studio.wait(lambda: not projects.window.session.references.is_running)
+    projects.studio.wait(lambda: not projects.window.session.watch.is_pending)
+    preview = projects.window.corpus_pane.files_view.preview
+    projects.studio.wait(lambda: not preview.task.is_running)  # it suggests a text to tokenize
     projects.train()
     projects.save()
     return paths

@@ -159,7 +159,7 @@ def hostile(folder: Path, name: str, **others: Any) -> Path:
 
 def is_quiet(projects: Projects) -> bool:
     session, pane = projects.window.session, projects.window.corpus_pane
-    return not (session.references.is_running or session.counting.is_under_way or pane.lint_controller.is_under_way)
+    return not (session.watch.is_pending or session.counting.is_under_way or pane.lint_controller.is_under_way)
 
 
 @pytest.mark.slow

@@ -271,7 +271,7 @@ def test_files_that_were_counted_and_not_trained_are_not_counted_again(projects:
     window.corpus_controller.add_paths(paths)
     projects.studio.wait_opened()
     projects.studio.wait(lambda: window.session.counting.counts is not None, 20_000)
-    projects.studio.wait(lambda: not window.session.references.is_running)
+    projects.studio.wait(lambda: not window.session.watch.is_pending)
     path = projects.save()
     window.actions_.new_corpus.trigger()
     projects.studio.wait(lambda: window.session.counting.counts is not None)

@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
-from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import single_shot
@@ -101,10 +100,6 @@ def _known() -> list[tuple[str, str]]:
         ("koi8-r", _tr("Cyrillic (KOI8-R)")), ("cp1251", _tr("Cyrillic (Windows-1251)")),
         ("utf-16", "UTF-16"), ("utf-16-le", "UTF-16 LE"), ("utf-16-be", "UTF-16 BE"),
     ]  # fmt: skip
-
-
-def is_about_decoding(error: StudioError) -> bool:
-    return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
 class EncodingDialog(QuestionDialog):
