@@ -75,8 +75,7 @@ import threading
 import time
 from wordpiece_studio.corpus.files import CorpusFile
 from functools import partial
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
-from wordpiece_studio.corpus.counting.workers import ChildCounter
+from wordpiece_studio.corpus.counting.workers import ChildCounter, SegmentCounter
 from wordpiece_studio.system.child import Child
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline

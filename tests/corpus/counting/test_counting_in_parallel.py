@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import gzip
 import itertools
@@ -10,9 +11,9 @@ import pickle
 import random
 import signal
 import threading
-from collections import deque
+import time
 from pathlib import Path
-from queue import SimpleQueue
+from queue import PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +23,8 @@ from hypothesis import strategies as st
 from wordpiece_studio.corpus.counting import counting, segments, word_counters, workers
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
 from wordpiece_studio.corpus.counting.segments import Segment
+from wordpiece_studio.corpus.counting.workers import SegmentCounter
 from wordpiece_studio.corpus.counts import CountingProgress, CountingStopped
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
@@ -34,7 +35,7 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from wordpiece_studio.corpus.counting.workers import Answer
     from wordpiece_studio.corpus.counts import WordCounts
@@ -52,34 +53,37 @@ CLEAN = st.lists(PARTS, max_size=60).map(lambda parts: "".join(parts).encode())
 class PretendedWorker:
     """Counts as a thread or process would, but only when it is asked: so a test says who is fast and who dies when."""
 
-    def __init__(self, make_counter: Callable[..., SegmentCounter], numbers: WordNumbers) -> None:
-        self.segments: list[int] = []
-        self.renumbering = Renumbering(numbers)
+    def __init__(
+        self,
+        make_counter: Callable[..., SegmentCounter],
+        numbers: WordNumbers,
+        segments: Sequence[Segment],
+        to_count: list[int],
+    ) -> None:
+        self.segment: int | None = None
+        self._renumbering = Renumbering(numbers)
         self._counter = make_counter(sends_words=True)
-        self._given: deque[Segment] = deque()
+        self._segments, self._to_count = segments, to_count
         self._answers: Iterator[Answer] = iter(())
-
-    def give(self, number: int, segment: Segment) -> None:
-        self.segments.append(number)
-        self._given.append(segment)
 
     def said(self) -> Answer | None:
         """Return the next thing it says; None if it has nothing to do."""
         for answer in self._answers:
             return answer
-        if not self._given:
+        if not self._to_count:
             return None
-        self._answers = self._answers_for(self.segments[0], self._given.popleft())
+        self.segment = self._to_count.pop(0)
+        self._answers = self._answers_for(self.segment)
         return self.said()
 
-    def _answers_for(self, number: int, segment: Segment) -> Iterator[Answer]:
+    def _answers_for(self, number: int) -> Iterator[Answer]:
         fault = None
         try:
-            for part in self._counter.parts(segment):
-                yield number, self.renumbering.renumbered(pickle.loads(pickle.dumps(part)))
+            for part in self._counter.parts(self._segments[number]):
+                yield number, self._renumbering.renumbered(pickle.loads(pickle.dumps(part)))
         except StudioError as error:
             fault = pickle.loads(pickle.dumps(error))
-        self.segments.remove(number)
+        self.segment = None
         yield number, workers.OVER if fault is None else fault
 
 
@@ -91,23 +95,26 @@ class PretendedWorkers:
     memory = 0
 
     def __init__(
-        self, make_counter: Callable[..., SegmentCounter], count: int, numbers: WordNumbers, *, are_children: bool
+        self,
+        make_counter: Callable[..., SegmentCounter],
+        count: int,
+        numbers: WordNumbers,
+        segments: Sequence[Segment],
+        *,
+        are_children: bool,
     ) -> None:
-        self._begin = functools.partial(PretendedWorker, make_counter, numbers)
+        self._to_count = list(range(len(segments)))
+        self._begin = functools.partial(PretendedWorker, make_counter, numbers, segments, self._to_count)
         self._all = [self._begin() for _ in range(count)]
-        self._lost: list[int] = []
 
-    @property
-    def free(self) -> PretendedWorker | None:
-        return self.rng.choice([None, *(worker for worker in self._all if len(worker.segments) < 2)])
-
-    def heard(self, seconds: float = 0.0) -> Answer | None:
+    def heard(self, seconds: float) -> Answer | None:
         if self.rng.random() < self.deaths:
             dead = self._all.pop(self.rng.randrange(len(self._all)))
-            self._lost += dead.segments
             self._all = self._all or [self._begin()]
-        if self._lost:
-            return self._lost.pop(), workers.LOST
+            if dead.segment is None:
+                return None
+            bisect.insort(self._to_count, dead.segment)
+            return dead.segment, workers.LOST
         return self.rng.choice(self._all).said()
 
     def end(self) -> None:
@@ -313,25 +320,23 @@ def test_the_first_fault_in_the_corpus_is_reported(corpus: list[Path], pre_token
 
 
 def test_while_should_stop_does_not_return_all_rest(corpus: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The workers end what they have, and are given nothing."""
-    given: list[int] = []
-    over = threading.Semaphore(0)
-    give, say = workers.Worker.give, workers.Worker._say
-    monkeypatch.setattr(workers.Worker, "give", lambda self, *what: given.append(what[0]) or give(self, *what))
-    monkeypatch.setattr(
-        workers.Worker, "_say", lambda self, what: say(self, what) or (what is workers.OVER and over.release())
-    )
-    rests: list[int] = []
+    """The workers end what they have begun, and wait until it is received."""
+    said: list[object] = []
+    say = workers.Worker._say
+    monkeypatch.setattr(workers.Worker, "_say", lambda self, *what: said.append(what) or say(self, *what))
+    rested: list[int] = []
 
     def should_stop() -> bool:
-        if len(given) >= 3 and not rests:
-            for _ in given:
-                assert over.acquire(timeout=60)
-            rests.append(len(given))
+        if len(said) >= 3 and not rested:
+            before = -1
+            while before < len(said):
+                before = len(said)
+                time.sleep(0.5)
+            rested.append(before)
         return False
 
     counts = count_words(corpus, "bert-uncased", processes=2, should_stop=should_stop)
-    assert rests[0] < len(given)
+    assert rested[0] < len(said)
     assert counts == count_words(corpus, "bert-uncased")
 
 
@@ -342,17 +347,19 @@ def test_a_worker_whose_parts_no_one_takes_pauses(corpus: list[Path], is_child: 
     make_counter = functools.partial(SegmentCounter, files, pipeline, 100, is_compiled=False, part_bytes=100_000)
     said: SimpleQueue[Any] = SimpleQueue()
     stop = threading.Event()
-    worker = workers.Worker(make_counter, said, stop, PlainWordNumbers(), is_child=is_child)
+    to_count: PriorityQueue[int] = PriorityQueue()
+    parts = [Segment(0, start, start + 1000) for start in range(0, 4000, 1000)]
+    worker = workers.Worker(make_counter, parts, to_count, said, stop, PlainWordNumbers(), is_child=is_child)
     worker.start()
-    for number in range(4):
-        worker.give(number, Segment(0, 1000 * number, 1000 * number + 1000))
-    kinds = [type(said.get(timeout=60)[1]) for _ in range(5)]
-    assert kinds == [str, PartCounts, str, PartCounts, str]  # it is ready, and twice a part of a segment
+    for number in range(5):
+        to_count.put(number)
+    kinds = [type(said.get(timeout=60)[2]) for _ in range(4)]
+    assert kinds == [PartCounts, str, PartCounts, str]  # twice a part of a segment
     assert said.empty()
     worker.waiting_parts.release()
-    assert type(said.get(timeout=60)[1]) is PartCounts
+    assert type(said.get(timeout=60)[2]) is PartCounts
     stop.set()
-    worker.end()
+    worker.join()
     assert not worker.is_alive()
 
 

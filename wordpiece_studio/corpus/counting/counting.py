@@ -4,10 +4,10 @@ A corpus is read line by line; a line ends at LF. Where the normalizer and the p
 between blanks are counted first, and each distinct stretch is normalized and split once; that gives exactly the same
 counts in the same order.
 
-Large files are divided into segments, which are given to workers in the order of the corpus, and their parts are added
-in that order too. So the result is the same for any number of workers, what has been added is always the beginning of
-the corpus, and of several faults the first one in the corpus is reported. Not here: the workers (`workers`), reading
-and decoding (`segment_counter`, `listing`), and how the words of a piece of text are counted (`word_counters`,
+Large files are divided into segments, which workers take in the order of the corpus, and their parts are added in that
+order too. So the result is the same for any number of workers, what has been added is always the beginning of the
+corpus, and of several faults the first one in the corpus is reported. Not here: the workers (`workers`), reading and
+decoding (`segments`, `listing`), and how the words of a piece of text are counted (`word_counters`,
 `compiled_counter`).
 """
 
@@ -21,10 +21,17 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts, read_typed_counts
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, lines_of
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, counter_for, with_lines_before
 from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
-from wordpiece_studio.corpus.counting.workers import LOST, Workers, most_workers
+from wordpiece_studio.corpus.counting.workers import (
+    LOST,
+    SegmentCounter,
+    Workers,
+    can_be_sent,
+    counter_for,
+    most_workers,
+    with_lines_before,
+)
 from wordpiece_studio.corpus.counts import (
     CorpusStatistics,
     CountingProgress,
@@ -344,13 +351,10 @@ class _FileCounting:
         self._make_counter = partial(SegmentCounter, self._files, pipeline, longest, is_compiled=is_compiled)
         self._segments = [Segment(number) for number in range(len(files))]
         self._workers: Workers | None = None
-        self._next = 0  # the first segment not given out
         self._head = 0  # the first segment not completely added
         self._added = 0  # how many of its parts are added
         self._lines_before = 0  # lines of its file before it
-        self._parts: dict[int, list[PartCounts]] = {}  # of segments from the head on, not added yet
-        self._ended: dict[int, StudioError | None] = {}  # segments whose parts have all arrived, or a fault
-        self._lost: set[int] = set()  # segments to be given out again
+        self._waiting: dict[int, list[PartCounts | StudioError | str]] = {}  # what was said of later segments
         self._known: dict[int, int] = {}  # how many parts will come again that were added before the segment was lost
         self._bytes_added = 0
 
@@ -410,7 +414,9 @@ class _FileCounting:
     def _report(self, bytes_in_hand: int = 0) -> None:
         over = self._head == len(self._segments)
         files = len(self._files) if over else self._segments[self._head].file
-        waiting = sum(part.bytes_read for parts in self._parts.values() for part in parts)
+        waiting = sum(
+            each.bytes_read for said in self._waiting.values() for each in said if isinstance(each, PartCounts)
+        )
         memory = self._workers.memory if self._workers is not None else 0
         self._meter.note(self._bytes_added + waiting + bytes_in_hand, files, self.counts.total, memory)
 
@@ -431,51 +437,38 @@ class _FileCounting:
 
             numbers = TableWordNumbers(likely_words(self._bytes_to_come))
         self.counts = Merging(numbers)
-        self._workers = workers = Workers(make_counter, count, numbers, are_children=not self._in_threads)
+        are_children = not self._in_threads
+        self._workers = workers = Workers(make_counter, count, numbers, self._segments, are_children=are_children)
         try:
             while self._head < len(self._segments):
                 self._check_stop()
                 self._report()
-                while (worker := workers.free) and (number := self._segment_to_give()) is not None:
-                    worker.give(number, self._segments[number])
                 if (answer := workers.heard(_WAIT_SECONDS)) is not None:
                     self._take_in(*answer)
-                    self._add_parts()
         finally:
             workers.end()
 
-    def _segment_to_give(self) -> int | None:
-        """Return the first segment not given out, marking it as given; None after a segment with a fault."""
-        number = min(self._lost, default=self._next)
-        if number == len(self._segments) or any(fault and each < number for each, fault in self._ended.items()):
-            return None
-        self._lost.discard(number)
-        self._next = max(self._next, number + 1)
-        return number
-
     def _take_in(self, number: int, said: PartCounts | StudioError | str) -> None:
+        """Keep what was said of a segment; add what comes next in the corpus, or raise a fault that does."""
         if said == LOST:
-            self._parts.pop(number, None)
-            self._lost.add(number)
+            self._waiting.pop(number, None)
             self._known[number] = self._added if number == self._head else 0
-        elif not isinstance(said, PartCounts):
-            self._ended[number] = said if isinstance(said, StudioError) else None
-        elif self._known.get(number):
+        elif isinstance(said, PartCounts) and self._known.get(number):
             self._known[number] -= 1
         else:
-            self._parts.setdefault(number, []).append(said)
+            self._waiting.setdefault(number, []).append(said)
+        while ready := self._waiting.pop(self._head, None):
+            for each in ready:
+                if isinstance(each, PartCounts):
+                    self._add(each)
+                elif isinstance(each, StudioError):
+                    raise with_lines_before(each, self._lines_before)
+                else:
+                    self._end_segment()
 
-    def _add_parts(self) -> None:
-        """Add the parts that come next in the corpus, as far as they have arrived; raise a fault that comes next."""
-        while self._head < len(self._segments):
-            file = self._segments[self._head].file
-            for part in self._parts.pop(self._head, ()):
-                self._add(part)
-            if self._head not in self._ended:
-                return
-            if (fault := self._ended.pop(self._head)) is not None:
-                raise with_lines_before(fault, self._lines_before)
-            self._head += 1
-            self._added = 0
-            goes_on = self._head < len(self._segments) and self._segments[self._head].file == file
-            self._lines_before = lines_of(self.counts.files, file) if goes_on else 0
+    def _end_segment(self) -> None:
+        file = self._segments[self._head].file
+        self._head += 1
+        self._added = 0
+        goes_on = self._head < len(self._segments) and self._segments[self._head].file == file
+        self._lines_before = lines_of(self.counts.files, file) if goes_on else 0

@@ -1,8 +1,8 @@
 """The words of a part of a corpus: counted anywhere, and merged in the order of the corpus.
 
 However a corpus is divided, wherever a part was counted, and whichever neighbours are merged first, the result is the
-same: words, order, counts, and the notes on each file. Not here: the counting (`segment_counter`), and what is merged
-when (`counting`, `cluster_counting`).
+same: words, order, counts, and the notes on each file. Not here: the counting (`workers`), and what is merged when
+(`counting`, `cluster_counting`).
 """
 
 from __future__ import annotations

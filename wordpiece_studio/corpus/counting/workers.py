@@ -1,8 +1,8 @@
-"""The workers that count segments of a corpus at the same time: threads of this process, or child processes.
+"""What counts segments of a corpus: the caller's thread, other threads, or child processes.
 
 Kernels run in parallel threads; Python code, such as a pattern, needs processes. Each child is driven by a thread here,
-so all workers are alike. A lost child costs nothing but time. Not here: which worker counts which segment, and what
-happens to the parts (`counting`).
+so all workers are alike. A lost child costs nothing but time. Not here: which segments there are (`segments`), and what
+happens to their parts (`counting`).
 """
 
 from __future__ import annotations
@@ -10,33 +10,248 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from queue import Empty, PriorityQueue, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
+from wordpiece_studio.corpus.counting.segments import (
+    NotPlainUtf8,
+    RawBlock,
+    ReadingNotes,
+    first_byte,
+    raw_blocks,
+    segment_pieces,
+)
+from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
+from wordpiece_studio.corpus.decoding import DETECT, TextPiece
+from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
-from wordpiece_studio.text.word_numbers import PlainWordNumbers
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.word_numbers import PlainWordNumbers, spelled_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
+    import numpy as np
+    from numpy.typing import NDArray
+
     from wordpiece_studio.corpus.counting.segments import Segment
+    from wordpiece_studio.corpus.counting.word_counters import WordCounter
+    from wordpiece_studio.corpus.counts import FileStatistics
+    from wordpiece_studio.corpus.files import CorpusFile, TextOnDisk
+    from wordpiece_studio.corpus.parquet import ParquetTexts
+    from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_table import TableWordNumbers
 
-    CounterMaker = Callable[..., SegmentCounter]
+    CounterMaker = Callable[..., "SegmentCounter"]
     Answer = tuple[int, PartCounts | StudioError | str]
+    Said = tuple["Worker", int | None, Any]
 
-_AT_ONCE = 2  # segments that a worker has, one of them in progress
+AnyPiece = TypeVar("AnyPiece", TextPiece, RawBlock)
+
 _PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
-_READY, OVER, LOST = "ready", "over", "lost"
-"""What is said besides parts and errors: a worker can count; a segment is done, or must be counted again."""
+OVER, LOST = "over", "lost"
+"""What is said of a segment besides parts and errors: it is done, or will be counted again from its beginning."""
+
+
+def can_be_sent(pipeline: Pipeline) -> bool:
+    """Return whether another process can have a pipeline: whether its steps are the built-in ones."""
+    try:
+        normalizers.to_spec(pipeline.normalizer)
+        pre_tokenizers.to_spec(pipeline.pre_tokenizer)
+    except StudioError:
+        return False
+    return True
+
+
+def counter_for(
+    pipeline: Pipeline, longest: int, check_stop: Callable[[], None], *, is_compiled: bool, **options: Any
+) -> WordCounter:
+    """Return a counter of words; if it is compiled, the pipeline must be local, and it takes further options."""
+    if not is_compiled:
+        return PlainCounter(pipeline, longest, check_stop)
+    from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
+
+    return CompiledCounter(pipeline, longest, check_stop, **options)
+
+
+class SegmentCounter:
+    """Counts segments of files.
+
+    Parameters
+    ----------
+    is_compiled
+        Whether to count with compiled kernels; the pipeline must then be local.
+    part_bytes, bytes_to_come
+        About how much text becomes one part, and how much there will be.
+    sends_words
+        Whether parts bring the new words; not needed if the receiver reads `numbers` directly.
+    numbers
+        The words and their numbers, if other compiled counters use them too; its own are an attribute.
+    on_block
+        Called before each block of text with the bytes on disk read for the current part; not given, it is
+        `check_stop`.
+    check_stop
+        Called now and then while text is split into words. Both may raise.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[CorpusFile] | Mapping[int, CorpusFile],
+        pipeline: Pipeline,
+        longest: int,
+        *,
+        is_compiled: bool,
+        part_bytes: int,
+        bytes_to_come: int = 0,
+        sends_words: bool = False,
+        numbers: TableWordNumbers | None = None,
+        on_block: Callable[[int], None] | None = None,
+        check_stop: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._files = files
+        self._is_local = pipeline.is_local
+        self._part_bytes = part_bytes
+        self._on_block = on_block or (lambda _: check_stop())
+        self._counter = counter_for(
+            pipeline, longest, check_stop, is_compiled=is_compiled, bytes_to_come=bytes_to_come, numbers=numbers
+        )
+        self._add_raw: Callable[[RawBlock], None] | None = getattr(self._counter, "add_raw", None)
+        self.numbers = self._counter.numbers
+        self._words_sent = 0 if sends_words else None  # how many words parts have brought
+        self._notes = ReadingNotes()
+        self._bytes_read = 0  # of the current part
+        self._file = self._parts_done = self._lines_before = 0  # of the segment; the lines of its finished parts
+
+    def parts(self, segment: Segment) -> Iterator[PartCounts]:
+        """Yield what is counted in a segment, in one part or several; each is complete when it is yielded.
+
+        After a fault, the current part is forgotten.
+        """
+        try:
+            yield from self._parts(segment)
+        except CountingStopped:
+            raise
+        except StudioError:
+            self._counter.abandon_part()
+            raise
+
+    def _parts(self, segment: Segment) -> Iterator[PartCounts]:
+        file = self._files[segment.file]
+        self._file, self._bytes_read, self._parts_done, self._lines_before = segment.file, 0, 0, 0
+        if file.kind == "word-counts":
+            yield self._table(file)
+            return
+        if self._add_raw is not None and _may_be_raw(file):
+            try:
+                yield from self._read(segment, raw_blocks(file, segment), self._add_raw)
+            except NotPlainUtf8:
+                self._counter.abandon_part()
+                if self._parts_done:  # it was plain so far, so there is a fault to report
+                    raise self._fault_in(file, segment) from None
+            else:
+                return
+        if segment.start == 0 and segment.end is None:
+            source = opened(file, splits_at_blanks=self._is_local)
+            yield from self._read(segment, source.pieces(), self._counter.add, source)
+        else:
+            pieces = segment_pieces(file, segment, splits_at_blanks=self._is_local)
+            yield from self._read(segment, pieces, self._counter.add)
+
+    def interrupted(self) -> PartCounts:
+        """Return the current part, after `on_block` raised."""
+        self._notes.end_text()
+        return self._taken()
+
+    def _read(
+        self,
+        segment: Segment,
+        pieces: Iterable[AnyPiece],
+        add: Callable[[AnyPiece], None],
+        source: TextOnDisk | ParquetTexts | None = None,
+    ) -> Iterator[PartCounts]:
+        """Count pieces; what they take on disk is known to their source, if there is one."""
+        held = read_before = 0
+        self._notes = ReadingNotes(0 if segment.start == 0 else first_byte(self._files[segment.file], segment))
+        for piece in pieces:
+            self._on_block(self._bytes_read)
+            add(piece)
+            self._notes.add(piece)
+            size = piece.end_byte - piece.byte
+            held += size
+            self._bytes_read = self._bytes_read + size if source is None else source.bytes_read - read_before
+            if held >= self._part_bytes:
+                yield self._taken()
+                held, read_before = 0, 0 if source is None else source.bytes_read
+        self._notes.end_text()
+        yield self._taken()
+
+    def _taken(self) -> PartCounts:
+        """Return the current part."""
+        tally, read = self._counter.end_part(), self._notes.taken()
+        self._parts_done += 1
+        part = self._part(
+            read,
+            tally.numbers,
+            tally.counts,
+            skipped=tuple(
+                (self._file, word.line - self._lines_before, word.byte, word.length) for word in tally.skipped
+            ),
+            skipped_words=tally.skipped_words,
+            spelled_out=tally.spelled_out,
+            bytes_read=self._bytes_read,
+        )
+        self._bytes_read = 0
+        self._lines_before += read.lines + read.skipped_lines
+        return part
+
+    def _part(
+        self, read: FileStatistics, numbers: NDArray[np.int32], counts: NDArray[np.int64], **others: Any
+    ) -> PartCounts:
+        if self._words_sent is not None:
+            others["words"], others["ends"] = self.numbers.spelled(self._words_sent)
+            self._words_sent = len(self.numbers)
+        return PartCounts.of_file(self._file, read, numbers, counts, **others)
+
+    def _fault_in(self, file: CorpusFile, segment: Segment) -> StudioError:
+        """Return the error from `decoding` for a file that contains invalid UTF-8."""
+        try:
+            for _ in segment_pieces(file, segment, splits_at_blanks=self._is_local):
+                self._on_block(0)
+        except CountingStopped:
+            raise
+        except StudioError as error:
+            return error
+        return StudioError("{path} changed while it was read", "Count it again.", path=display_name(file.path))
+
+    def _table(self, file: CorpusFile) -> PartCounts:
+        """Return the words of a table of words and their counts; they may contain blanks."""
+        from wordpiece_studio.corpus.word_counts import read_word_counts
+
+        self._on_block(0)
+        counts = read_word_counts(file)
+        numbers = self.numbers.numbers_of(*spelled_out(counts.words))
+        read = counts.statistics.files[0]
+        return self._part(read, numbers, counts.counts, bytes_read=FileOnDisk(file.path).size)
+
+
+def with_lines_before(error: StudioError, lines: int) -> StudioError:
+    """Return an error whose line is counted in a segment, shifted by the lines of the file before it."""
+    if isinstance(line := error.values.get("line"), int):
+        error.values["line"] = line + lines
+    return error
+
+
+def _may_be_raw(file: CorpusFile) -> bool:
+    return file.kind == "text" and file.errors == "strict" and file.encoding in (None, "utf-8", DETECT)
 
 
 class Workers:
-    """Several workers, each with a counter of its own.
+    """Several workers, each with a counter of its own, which take the segments in their order.
 
     `numbers` are those of words used here; workers use a table too, and must then be threads.
     """
@@ -46,71 +261,68 @@ class Workers:
         make_counter: CounterMaker,
         count: int,
         numbers: PlainWordNumbers | TableWordNumbers,
+        segments: Sequence[Segment],
         *,
         are_children: bool,
     ) -> None:
         self._make_counter = make_counter
         self._numbers = numbers
-        self._said: SimpleQueue[tuple[Worker, Any]] = SimpleQueue()
+        self._segments = segments
+        self._to_count: PriorityQueue[int] = PriorityQueue()  # the numbers of segments; the one after the last ends
+        for number in range(len(segments)):
+            self._to_count.put(number)
+        self._said: SimpleQueue[Said] = SimpleQueue()
         self._stop = threading.Event()
         self._all: list[Worker] = []
-        self._lost: list[int] = []  # lost segments not reported yet
         self._begin(is_child=are_children)
         with contextlib.suppress(RuntimeError):  # no resources for another thread: use fewer
             for _ in range(count - 1):
                 self._begin(is_child=are_children)
 
     @property
-    def free(self) -> Worker | None:
-        """The worker that can best take a segment; None if there is none."""
-        ready = [worker for worker in self._all if worker.is_ready and len(worker.segments) < _AT_ONCE]
-        return min(ready, key=lambda worker: len(worker.segments), default=None)
-
-    @property
     def memory(self) -> int:
         """How many bytes of memory their child processes hold."""
         return sum(worker.memory for worker in self._all)
 
-    def heard(self, seconds: float = 0.0) -> Answer | None:
+    def heard(self, seconds: float) -> Answer | None:
         """Return the number of a segment and the next that is said about it; None if that takes over `seconds`.
 
         That is a part of it, why it cannot be read, `OVER` or `LOST`.
         """
-        if self._lost:
-            return self._lost.pop(), LOST
         try:
-            worker, said = self._said.get(timeout=seconds)
+            worker, number, said = self._said.get(timeout=seconds)
         except Empty:
             return None
-        if said is _READY:
-            worker.is_ready = True
-        elif said == OVER or isinstance(said, StudioError):
-            return worker.segments.pop(0), said
-        elif isinstance(said, PartCounts):
+        if isinstance(said, PartCounts):
             worker.waiting_parts.release()
-            part = said if worker.renumbering is None else worker.renumbering.renumbered(said)
-            return worker.segments[0], part
+            said = said if worker.renumbering is None else worker.renumbering.renumbered(said)
         elif isinstance(said, LostChildError):
-            self._lose(worker)
-        elif isinstance(said, BaseException):
+            self._lose(worker, number)
+            said = LOST
+        elif isinstance(said, BaseException) and (number is None or not isinstance(said, StudioError)):
             raise said
-        return self.heard()
+        return None if number is None else (number, said)
 
     def end(self) -> None:
         """End all workers; counts that were not received are discarded."""
         self._stop.set()
+        for _ in self._all:
+            self._to_count.put(len(self._segments))
         for worker in self._all:
-            worker.end()
+            worker.join()
 
     def _begin(self, *, is_child: bool) -> None:
-        worker = Worker(self._make_counter, self._said, self._stop, self._numbers, is_child=is_child)
+        worker = Worker(
+            self._make_counter, self._segments, self._to_count, self._said, self._stop, self._numbers, is_child=is_child
+        )
         worker.start()
         self._all.append(worker)
 
-    def _lose(self, worker: Worker) -> None:
-        """Drop a child and the segments it had. If no worker is left, a thread of this process counts."""
-        self._lost += worker.segments
-        worker.end()
+    def _lose(self, worker: Worker, number: int | None) -> None:
+        """Drop a child; others count the segment it had. If no worker is left, a thread of this process counts."""
+        if number is not None:
+            self._to_count.put(number)
+        worker.join()
         self._all.remove(worker)
         if not self._all:
             self._begin(is_child=False)
@@ -119,54 +331,43 @@ class Workers:
 class Worker(threading.Thread):
     """A thread that counts segments, itself or through a child process, and reports the results.
 
-    `segments` are the numbers of those it has, in the order in which it counts them. `renumbering` is None if its word
-    numbers are those used here. `waiting_parts` is to be released when a part was received: until then it pauses.
+    `renumbering` is None if its word numbers are those used here. `waiting_parts` is to be released when a part was
+    received: until then it pauses.
     """
 
     def __init__(
         self,
         make_counter: CounterMaker,
-        said: SimpleQueue[tuple[Worker, Any]],
+        segments: Sequence[Segment],
+        to_count: PriorityQueue[int],
+        said: SimpleQueue[Said],
         stop: threading.Event,
         numbers: PlainWordNumbers | TableWordNumbers,
         *,
         is_child: bool,
     ) -> None:
         super().__init__(daemon=True, name="counting")
-        self.segments: list[int] = []
-        self.is_ready = False
         self.memory = 0
         self.renumbering = Renumbering(numbers) if isinstance(numbers, PlainWordNumbers) else None
         self.waiting_parts = threading.Semaphore(_PARTS_AT_ONCE)
         self._make_counter = make_counter
+        self._segments, self._to_count = segments, to_count
         self._said = said
         self._stop_event = stop
         self._is_child = is_child
         self._shared_numbers = None if isinstance(numbers, PlainWordNumbers) else numbers
-        self._given: SimpleQueue[Segment | None] = SimpleQueue()
-
-    def give(self, number: int, segment: Segment) -> None:
-        """Give it a segment to count."""
-        self.segments.append(number)
-        self._given.put(segment)
-
-    def end(self) -> None:
-        """Wait until it has ended, which it does when it has nothing left to do or was stopped."""
-        self._given.put(None)
-        self.join()
 
     def run(self) -> None:
-        """Count the given segments."""
+        number = None
         try:
             with contextlib.ExitStack() as stack:
                 counter = self._counter(stack)
-                self._say(_READY)
-                while (segment := self._given.get()) is not None:
-                    self._count(counter, segment)
+                while (number := self._to_count.get()) < len(self._segments):
+                    self._count(counter, number)
         except CountingStopped:
             return
         except BaseException as error:
-            self._say(error)
+            self._say(number, error)
 
     def _counter(self, stack: contextlib.ExitStack) -> SegmentCounter | ChildCounter:
         if not self._is_child:
@@ -178,22 +379,22 @@ class Worker(threading.Thread):
             raise LostChildError from error  # the system cannot start another process
         return ChildCounter(child, self._make_counter, self._stop_event)
 
-    def _count(self, counter: SegmentCounter | ChildCounter, segment: Segment) -> None:
+    def _count(self, counter: SegmentCounter | ChildCounter, number: int) -> None:
         try:
-            for part in counter.parts(segment):
+            for part in counter.parts(self._segments[number]):
                 while not self.waiting_parts.acquire(timeout=POLL_SECONDS):
                     self._check_stop()
-                self._say(part)
+                self._say(number, part)
         except CountingStopped:
             raise
         except StudioError as error:
-            self._say(error)
+            self._say(number, error)
         else:
             self.memory = counter.memory if isinstance(counter, ChildCounter) else 0
-            self._say(OVER)
+            self._say(number, OVER)
 
-    def _say(self, what: object) -> None:
-        self._said.put((self, what))
+    def _say(self, number: int | None, what: object) -> None:
+        self._said.put((self, number, what))
 
     def _check_stop(self) -> None:
         if self._stop_event.is_set():
