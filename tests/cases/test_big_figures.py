@@ -17,7 +17,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui import app
-from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes.history_pane import HistoryPane
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import table_model
 from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter, HistoryItems, HistoryTableModel
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.table_model import VALUE_ROLE, OrderingCanceled, RowsWanted, TableColumn
+from wordpiece_studio.session.table_model import VALUE_ROLE, RowsWanted, TableColumn
+from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 
@@ -249,7 +250,7 @@ def test_words_touched_are_counted_together_as_one_by_one(monkeypatch: pytest.Mo
 def test_canceled_searches_are_not_answered(qapp: object) -> None:
     for chosen in (HistoryFilter("a"), HistoryFilter()):
         wanted = RowsWanted(120, columns()[HistoryColumn.VALUE], filter=chosen)
-        with pytest.raises(OrderingCanceled):
+        with pytest.raises(Stopped):
             HistoryItems(history()).ordered(wanted, lambda: True)
 
 
@@ -302,7 +303,7 @@ def test_a_wrong_expression_is_told_and_changes_nothing(qtbot: QtBot, pattern: s
     trainer = Trainer(WordCounts.from_pairs([("ab" * 30, 1)]), TrainingConfig(max_merges=100))
     merges = trainer.run(100)
     table = HistoryTableModel(MillionModel(trainer.history))  # type: ignore[arg-type]
-    with qtbot.waitSignal(table.filter_failed) as caught:
+    with qtbot.waitSignal(table.task.failed) as caught:
         table.set_filter(HistoryFilter(pattern, is_pattern=True))
     assert message in str(caught.args[0])
     assert table.rowCount() == merges

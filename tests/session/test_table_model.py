@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import table_model
 from wordpiece_studio.session.table_model import (
     RecordTableModel,
@@ -21,9 +22,12 @@ from wordpiece_studio.session.table_model import (
     SortedTableModel,
     TableColumn,
     TableModel,
+    TokenSearch,
     each_row,
     stable_order,
+    tokens_found,
 )
+from wordpiece_studio.system.child import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,3 +163,36 @@ def test_records_are_rows_and_their_columns_describe_the_cells(qtmodeltester: Mo
     assert words.headerData(1, Qt.Orientation.Horizontal) == "count"
     words.set_records([])
     assert words.rowCount() == 0
+
+
+TOKENS = ["[UNK]", "ab", "AB", "##ing", "ring", "a" * 42]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_pattern", "expected"),
+    [
+        ("ab", False, [1, 2]),
+        ("AB", False, [2]),
+        ("ing$", False, []),
+        ("ing$", True, [3, 4]),
+        ("^##", True, [3]),
+        (r"\p{Lu}", True, [0, 2]),
+    ],
+)
+def test_tokens_are_searched(text: str, is_pattern: bool, expected: list[int]) -> None:
+    search = TokenSearch()
+    half = search.found(TOKENS[:3], text, is_pattern, lambda: False)
+    assert half.nonzero()[0].tolist() == [n for n in expected if n < 3]
+    found = search.found(TOKENS, text, is_pattern, lambda: False)  # there are more now
+    assert found.nonzero()[0].tolist() == expected
+
+
+def test_a_search_that_takes_too_long_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_model, "_MOST_SECONDS", -1.0)
+    with pytest.raises(StudioError, match="takes too long"):
+        tokens_found(TOKENS, lambda tokens: [True] * len(tokens))
+
+
+def test_canceled_searches_are_not_answered() -> None:
+    with pytest.raises(Stopped):
+        TokenSearch().found(TOKENS, "a", False, lambda: True)

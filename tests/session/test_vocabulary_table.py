@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.session.vocabulary_table import Kind
 
@@ -48,7 +47,7 @@ class Scene:
         qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
         model.last()
         self.usage = TokenUsage(model)
-        self.table = VocabularyTableModel(model, self.usage, explained)
+        self.table = VocabularyTableModel(model, self.usage)
         self._widget = QObject()
 
     def count(self) -> None:
@@ -64,10 +63,6 @@ class Scene:
 
     def ids(self) -> list[int]:
         return [self.table.item_of_row(row) for row in range(self.table.rowCount())]
-
-
-def explained(reason: DeadReason) -> str:
-    return f"because {reason.kind}"
 
 
 @pytest.fixture
@@ -97,9 +92,6 @@ def test_cells_are_readable(scene: Scene) -> None:
     assert table.index(table.rowCount() - 1, _Column.BORN).data() == "60"
     assert table.index(6, _Column.FREQUENCY).data() == "…"  # nothing is known yet
     scene.count()
-    dead = int(scene.usage.dead.nonzero()[0][0])
-    assert table.index(dead, _Column.REASON).data() == "because merged"
-    assert table.index(0, _Column.REASON).data() == ""
     assert table.headerData(0, Qt.Orientation.Horizontal) == "Token"
     assert table.index(0, _Column.ID).data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
 
@@ -107,7 +99,7 @@ def test_cells_are_readable(scene: Scene) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(scene: Scene, kind: Kind) -> None:
     scene.count()
-    items, size = scene.table.items, scene.model.history.vocabulary_size(60)
+    items, size = scene.table.source, scene.model.history.vocabulary_size(60)
     assert items is not None
     expected = {
         "all": range(size), "special": range(5), "alphabet": range(5, items.initial),
@@ -118,7 +110,7 @@ def test_kinds(scene: Scene, kind: Kind) -> None:
 
 
 def test_numbers(scene: Scene) -> None:
-    items = scene.table.items
+    items = scene.table.source
     assert items is not None
     assert items.numbers(70) == TokenNumbers(5, items.initial - 5, 70 - items.initial, None)
     scene.count()
@@ -145,7 +137,7 @@ def test_sorting_is_stable(scene: Scene, column: VocabularyColumn, order: Qt.Sor
 
 def test_the_step_adds_and_removes_rows_in_any_order_and_filter(scene: Scene) -> None:
     chance = random.Random(1)
-    history, items = scene.model.history, scene.table.items
+    history, items = scene.model.history, scene.table.source
     assert items is not None
     known = history.vocabulary_size(60)
     scene.count()
@@ -194,12 +186,12 @@ def test_another_run(scene: Scene) -> None:
     scene.table.sort(_Column.TOKEN, DOWN)
     scene.model.forget()
     scene.table.show_step()
-    assert (scene.table.rowCount(), scene.table.items) == (0, None)
-    assert VocabularyTableModel(scene.model, scene.usage, explained).rowCount() == 0
+    assert (scene.table.rowCount(), scene.table.source) == (0, None)
+    assert VocabularyTableModel(scene.model, scene.usage).rowCount() == 0
 
 
 def test_qt_finds_no_fault(scene: Scene, qtmodeltester: ModelTester) -> None:
-    table = VocabularyTableModel(scene.model, scene.usage, explained)
+    table = VocabularyTableModel(scene.model, scene.usage)
     qtmodeltester.check(table)
     for column, order, kind in ((0, UP, "all"), (3, DOWN, "all"), (-1, UP, "learned"), (2, DOWN, "all")):
         table.set_filter(VocabularyFilter(kind=kind))  # type: ignore[arg-type]
@@ -259,7 +251,7 @@ def test_an_expression_that_fails_shows_no_token(
 ) -> None:
     everything = scene.ids()
     monkeypatch.setattr(table_model, "_MOST_SECONDS", -1.0)
-    with scene.qtbot.waitSignal(scene.table.filter_failed) as caught:
+    with scene.qtbot.waitSignal(scene.table.task.failed) as caught:
         scene.table.set_filter(VocabularyFilter(pattern, is_pattern=True))
     assert message in str(caught.args[0])
     assert scene.ids() == []

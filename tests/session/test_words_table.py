@@ -125,10 +125,10 @@ def test_only_words_with_the_text_and_the_token(scene: Scene, monkeypatch: pytes
     monkeypatch.setattr(table_model, "_AT_ONCE", at_once)
     token = scene.history.token(int(scene.history.column("new_id")[4]))
     for step in (5, 60, 3, 6):
-        scene.table.set_filter(WordsFilter("A", token, scene.model.step))
+        scene.table.set_filter(WordsFilter("A", token))
         scene.seek(step)
         assert scene.words() == []
-        scene.table.set_filter(WordsFilter("a", token, step))
+        scene.table.set_filter(WordsFilter("a", token))
         scene.settle()
         segmentation = scene.history.segmentation
         assert scene.words() == [w for w in scene.expected(step) if "a" in w and token in segmentation(w, step)]
@@ -156,26 +156,26 @@ def test_a_new_run_replaces_the_words(hug: Scene) -> None:
 def test_before_a_training_words_are_split_into_symbols(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     table = RunWordsModel(model)
     table.show_step()
-    assert table.words is None
+    assert table.source is None
     table.show_step((hugs, TrainingConfig(vocab_size=5, end_of_word_suffix="_")))
     qtbot.waitUntil(lambda: table.rowCount() == 5, timeout=5000)
     assert [table.index(row, 0).data() for row in range(5)] == ["pun", "hug", "pug", "hugs", "bun"]
     assert table.index(0, WordColumn.SPLIT).data() == "p ##u ##n ##_"
-    shown = table.words
+    shown = table.source
     table.show_step((hugs, TrainingConfig()))
-    assert table.words is shown
+    assert table.source is shown
     table.sort(WordColumn.SPLIT, DOWN)
     qtbot.waitUntil(lambda: table.index(0, 0).data() == "hugs", timeout=5000)
     model.start(hugs, TrainingConfig(max_merges=1))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
     table.show_step((hugs, TrainingConfig()))
-    assert table.words is not shown
+    assert table.source is not shown
     table.close()
 
 
 def test_words_that_cannot_be_split_are_reported(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     table = RunWordsModel(model)
-    with qtbot.waitSignal(table.filter_failed, timeout=5000):
+    with qtbot.waitSignal(table.task.failed, timeout=5000):
         table.show_step((hugs, TrainingConfig(alphabet_limit=1, alphabet_overflow="unk")))
     assert table.rowCount() == 0
     table.close()
@@ -205,7 +205,7 @@ def test_qt_accepts_the_model(scene: Scene, qtmodeltester: ModelTester) -> None:
     for step in (0, 3, 4, 60, 59):
         scene.model.seek(step)
         table.show_step()
-        table.set_filter(WordsFilter("b" if step % 2 else "", "", 0))
+        table.set_filter(WordsFilter("b" if step % 2 else ""))
     table.sort(WordColumn.SPLIT, DOWN)
     table.forget()
     table.show_step()

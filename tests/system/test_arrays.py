@@ -1,13 +1,25 @@
-"""Slices give what one call gives; and what two texts have in common."""
+"""Slices give what one call gives; the order of words; and what two texts have in common."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from wordpiece_studio.system import arrays
-from wordpiece_studio.system.arrays import SLICE, code_points_of, common_length, hashes_of, lengths_of, repeated, slices
+from wordpiece_studio.system.arrays import (
+    SLICE,
+    code_points_of,
+    common_length,
+    hashes_of,
+    lengths_of,
+    ranks_of,
+    repeated,
+    slices,
+)
 
+LETTERS = st.characters(codec="utf-32-be", include_characters="#ab\0가\U0010ffff")
 WORDS = ["a", "", "bcd", "\U0001f600x", "\ud800", "토큰", "e"]
 
 
@@ -46,3 +58,12 @@ def test_slices_are_all_of_it_in_order(count: int) -> None:
 def test_what_two_texts_have_in_common(one: str, other: str, length: int, from_end: int) -> None:
     assert common_length(one, other) == common_length(other.encode(), one.encode()) == length
     assert common_length(one, other, from_end=True) == common_length(other, one, from_end=True) == from_end
+
+
+@pytest.mark.slow
+@example([chr(0x4E00 + n) for n in range(2000)] + ["b" * 7 + end for end in "xyz"])  # one group is left at the end
+@settings(max_examples=60)
+@given(st.lists(st.text(LETTERS, max_size=70), max_size=20))
+def test_ranks_are_the_places_in_the_order_of_the_code_points(words: list[str]) -> None:
+    distinct = sorted(set(words))
+    assert ranks_of(words).tolist() == [distinct.index(word) for word in words]

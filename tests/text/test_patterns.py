@@ -6,10 +6,13 @@ import pickle
 import time
 
 import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import Unchanged
-from wordpiece_studio.text.patterns import PatternPreTokenizer, SearchPattern, Split
+from wordpiece_studio.text.patterns import PatternPreTokenizer, SearchPattern, Split, pattern_finder, text_finder
 from wordpiece_studio.text.pipeline import PatternOverrunError, Pipeline
 from wordpiece_studio.text.pre_tokenizers import ByteLevel, PreTokenizerSequence, WhitespaceSplit, resolve_pre_tokenizer
 
@@ -157,3 +160,35 @@ def test_invalid_search_patterns_are_rejected(pattern: str, told: str) -> None:
 def test_an_endless_search_is_stopped() -> None:
     with pytest.raises(StudioError, match="takes too long"):
         SearchPattern("(a|aa)+[^a]").is_in("a" * 90)
+
+
+TOKENS = ["[UNK]", "ab", "AB", "##ing", "ring"]
+
+
+@pytest.mark.parametrize(("text", "found"), [("ab", ["ab", "AB"]), ("AB", ["AB"]), ("ing$", [])])
+def test_capitals_are_looked_for_only_where_there_are_some(text: str, found: list[str]) -> None:
+    assert [token for token, is_found in zip(TOKENS, text_finder(text)(TOKENS), strict=True) if is_found] == found
+
+
+@given(
+    st.lists(st.text(st.sampled_from("abc#\n\r\u2028"), max_size=6), max_size=20),
+    st.sampled_from([
+        "a(b|c)+$", "^(a|b)*c", "(ab|c)+", "^(#)+a?$", "(a|b)*", "(.)+b", "^(a.)+$", "[^b]c", "^[^a#]*$", r"\bc",
+        r"\w#", r"\p{L}{2}", "(?<=a)b", "c(?!#)", "[#a]", r"\p{Zl}", "(?s)a.b", r"[^\n]$", r"(a)\1", "(?i)B", r"\s",
+    ]),
+)  # fmt: skip
+def test_tokens_searched_together_are_found_as_each_on_its_own_is(tokens: list[str], pattern: str) -> None:
+    expected = [regex.search(pattern, token) is not None for token in tokens]
+    assert pattern_finder(pattern)(tokens) == expected
+
+
+def test_a_hostile_expression_is_abandoned() -> None:
+    began = time.process_time()
+    with pytest.raises(StudioError, match="takes too long"):
+        pattern_finder("(?:a|b|ab|#)+[^ab]$")(["ok", "ab" * 30])
+    assert time.process_time() - began < 10
+
+
+def test_an_expression_that_only_the_one_library_knows_is_searched_with_it() -> None:
+    assert pattern_finder(r"\p{Hangul}")(["가나", "ab", "a{2}{3}"]) == [True, False, False]
+    assert pattern_finder("^(?:a{2}){3}$")(["aaaaaa", "aaa"]) == [True, False]

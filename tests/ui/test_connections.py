@@ -27,7 +27,6 @@ CROSSING = {
     "corpus_controller: corpus_pane.refused": "errors are shown by the window alone",
     "corpus_controller: tokenization_pane.edit.text_changed": "the live text is the session's",
     "export_controller: charts_pane.save_requested": "dialogs about files are the window's",
-    "export_controller: history_pane.export_bar.stop_button.clicked": "what it stops is a job of the window",
     "export_controller: history_pane.export_button.clicked": "dialogs about files are the window's",
     "runs_controller: charts_pane.files_requested": "dialogs about files are the window's",
     "runs_controller: charts_pane.tokenizers_requested": "dialogs about files are the window's",

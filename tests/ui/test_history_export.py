@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QRadioButton
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import read_merge_table
-from wordpiece_studio.ui.panes.history.history_export import HistoryExportDialog
+from wordpiece_studio.ui.dialogs.export_dialog import HistoryExportDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ def test_all_merges_are_exported(studio: Studio, tmp_path: Path, kind: str) -> N
     export(studio, path)
     studio.wait(lambda: "Exported 25 merges" in studio.window.notices.training.text)
     assert read_merge_table(path)["token"] == [merge.token for merge in studio.window.model.history]
-    assert studio.window.history_pane.export_bar.isHidden()
+    assert studio.window.export_controller.history.export_bar.isHidden()
 
 
 def test_the_rows_shown_are_exported_in_their_order(studio: Studio, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_an_export_is_given_up_and_leaves_nothing(
 
     monkeypatch.setattr(merge_table, "_ROWS", 1)
     monkeypatch.setattr(merge_table, "merge_columns", slow)
-    path, bar = tmp_path / "merges.csv", studio.window.history_pane.export_bar
+    path, bar = tmp_path / "merges.csv", studio.window.export_controller.history.export_bar
     export(studio, path)
     assert "merges.csv" in bar.text
     assert not studio.window.actions_.export_history.isEnabled()
@@ -88,7 +88,7 @@ def test_a_full_disk_is_reported(studio: Studio, tmp_path: Path, monkeypatch: py
     assert "cannot be written" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
     assert not list(tmp_path.glob("*merges*"))
-    assert not studio.window.history_pane.export_bar.text
+    assert not studio.window.export_controller.history.export_bar.text
 
 
 def test_a_missing_folder_is_reported_at_once(studio: Studio, tmp_path: Path) -> None:
@@ -114,6 +114,6 @@ def test_keys_go_to_a_step_and_to_the_row_of_the_step(studio: Studio) -> None:
 
 
 def test_chosen_columns_are_remembered(studio: Studio) -> None:
-    columns = studio.window.history_pane.view.columns
-    columns.choose(frozenset({HistoryColumn.STEP, HistoryColumn.TOKEN}))
-    assert studio.window.settings.values.history_columns == columns.names()
+    view = studio.window.history_pane.view
+    view.choose_columns(frozenset({HistoryColumn.STEP, HistoryColumn.TOKEN}))
+    assert studio.window.settings.values.history_columns == view.column_names()

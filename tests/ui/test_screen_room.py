@@ -12,12 +12,11 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.ui import messages
-from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
+from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExportDialog
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWindow
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
-from wordpiece_studio.ui.panes.history.history_export import HistoryExportDialog
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog

@@ -217,4 +217,4 @@ def test_before_a_training_the_words_counted_are_shown(empty_studio: Studio) -> 
     assert words.table.index(0, WordColumn.SPLIT).data() == "h ##u ##g"
     window.actions_.train.trigger()
     empty_studio.wait_finished()
-    empty_studio.wait(lambda: words.table.words is not None and words.table.words.history is window.model.history)
+    empty_studio.wait(lambda: words.table.source is not None and words.table.source.history is window.model.history)

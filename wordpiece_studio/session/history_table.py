@@ -12,17 +12,17 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.table_model import (
     LEFT,
-    OrderingCanceled,
     SortedItems,
     SortedTableModel,
     TableColumn,
     TokenSearch,
 )
 from wordpiece_studio.system.arrays import slices
+from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.engine import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from PySide6.QtCore import QObject
@@ -49,8 +49,6 @@ class HistoryColumn(IntEnum):
 
 
 TOKEN_COLUMNS = (HistoryColumn.LEFT, HistoryColumn.RIGHT, HistoryColumn.TOKEN)
-_NUMBER_COLUMNS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
-"""Those of the history, from `HistoryColumn.PAIR_FREQUENCY` on."""
 _NO_STEPS = np.empty(0, dtype=np.int64)
 _tr = partial(QCoreApplication.translate, "HistoryTableModel")
 
@@ -69,13 +67,7 @@ class HistoryFilter:
 
 
 class HistoryItems(SortedItems):
-    """The merges of one history.
-
-    Attributes
-    ----------
-    live_steps
-        The steps that changed the live text, from 1, ascending: int64.
-    """
+    """The merges of one history; `live_steps` are those, from 1 and ascending, that changed the live text: int64."""
 
     def __init__(self, history: MergeHistory, live_steps: NDArray[np.int64] = _NO_STEPS) -> None:
         super().__init__()
@@ -84,7 +76,7 @@ class HistoryItems(SortedItems):
         self._tokens = TokenSearch()
         self._words = _NO_STEPS
         self._words_by_index: dict[int, int] = {}
-        self._extremes: tuple[int, dict[HistoryColumn, tuple[float, float]]] = (0, {})
+        self._bounds: dict[str, tuple[int, tuple[float, float]]] = {}  # by column, with the number of merges
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         needs_places = wanted.column.keys is HistoryItems.all_words_touched
@@ -100,8 +92,8 @@ class HistoryItems(SortedItems):
             changed[steps[steps <= count]] = True
             mask &= changed[1:]
         if chosen.text:
-            vocabulary = self.history.vocabulary(count)
-            found = self._tokens.found(vocabulary, chosen.text, chosen.is_pattern, should_stop)
+            tokens = self.history.vocabulary(count).tokens
+            found = self._tokens.found(tokens, chosen.text, chosen.is_pattern, should_stop)
             has_token = found[self.column("left_id", count)]
             has_token |= found[self.column("right_id", count)]
             has_token |= found[self.column("new_id", count)]
@@ -125,7 +117,7 @@ class HistoryItems(SortedItems):
         known = len(parts[0])
         for part in slices(count - known):
             if should_stop():
-                raise OrderingCanceled
+                raise Stopped
             parts.append(self.history.words_touched_counts(known + part.start, known + part.stop))
         self._words = words = np.concatenate(parts)
         return words[:count]
@@ -144,23 +136,12 @@ class HistoryItems(SortedItems):
             found = self._words_by_index[index] = int(self.history.words_touched_counts(index, index + 1)[0])
         return found
 
-    def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
-        """Return the bounds of each number column; empty if there are no merges. Sorted rows arrive later."""
-        history, count = self.history, len(self.history)
-        if not count:
-            return {}
-        if count == self._extremes[0]:
-            return self._extremes[1]
-        found: dict[HistoryColumn, tuple[float, float]] = {}
-        for column, name in enumerate(_NUMBER_COLUMNS, HistoryColumn.PAIR_FREQUENCY):
-            values = self.column(name, count)
-            found[HistoryColumn(column)] = (values.min().item(), values.max().item())
-        found[HistoryColumn.STEP] = (1, count)
-        found[HistoryColumn.VOCABULARY] = (history.vocabulary_size(1), history.vocabulary_size(count))
-        found[HistoryColumn.SYMBOLS] = (history.symbols_after(count), history.symbols_after(1))
-        found[HistoryColumn.WORDS] = (0, history.word_count)  # finding the actual maximum takes too long
-        self._extremes = count, found
-        return found
+    def bounds(self, name: str) -> tuple[float, float]:
+        """Return the least and the largest number of a column. Sorted rows arrive later."""
+        values = self.history.column(name)
+        if name not in self._bounds or self._bounds[name][0] != len(values):
+            self._bounds[name] = len(values), (values.min().item(), values.max().item())
+        return self._bounds[name][1]
 
 
 _NEEDS = 18
@@ -177,22 +158,15 @@ def _tokens(
     )  # fmt: skip
 
 
-def _figures(name: str) -> dict[str, Any]:
-    """Describe the values and the order of a column of the history."""
-    return {
-        "value": lambda items, index: items.history.column(name)[index].item(),
-        "keys": lambda items, count, _stop: items.column(name, count),
-    }
-
-
 def _numbers(
     column: HistoryColumn, title: str | Callable[[Any], str], explanation: str, entry: str | Callable[[Any], str],
-    importance: int = 0, **how: Any,
+    importance: int = 0, *, longest: Callable[[HistoryItems], Sequence[str]], **how: Any,
 ) -> TableColumn[HistoryItems]:  # fmt: skip
+    """Return a column of numbers; `longest` returns texts at least as long as any of them so far."""
+
     def width(measure: Any, items: HistoryItems | None) -> int:
-        """Return the width of the longest number so far, as bold as at the step."""
-        extremes = items.extremes().get(column) if items is not None else None
-        texts = _longest_texts(column, *extremes) if extremes is not None else ()
+        """Return the width of the longest number, as bold as at the step."""
+        texts = longest(items) if items is not None and len(items.history) else ()
         return int(max(measure.text(*texts, is_bold=True) + 14, measure.title(column) + _NEEDS))
 
     return TableColumn(
@@ -200,10 +174,20 @@ def _numbers(
     )
 
 
-def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str]:
-    """Return texts at least as long as any number in this range in this column."""
-    if column is not HistoryColumn.VALUE:
-        return [f"{int(most):,}"]
+def _figures(
+    column: HistoryColumn, name: str, *described: Any, longest: Callable[[HistoryItems], Sequence[str]] | None = None,
+    **how: Any,
+) -> TableColumn[HistoryItems]:  # fmt: skip
+    """Return a column of the history's own."""
+    return _numbers(
+        column, *described, longest=longest or (lambda items: [f"{items.bounds(name)[1]:,}"]),
+        value=lambda items, index: items.history.column(name)[index].item(),
+        keys=lambda items, count, _stop: items.column(name, count), **how,
+    )  # fmt: skip
+
+
+def _longest_values(items: HistoryItems) -> list[str]:
+    least, most = items.bounds("value")
     texts = [value_text(least), value_text(most)]
     if not (float(most).is_integer() and float(least).is_integer()):
         texts += ["0.0000000"] if least < 0.01 else ["0.00000"]
@@ -211,9 +195,12 @@ def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str
     return texts
 
 
+def _objective(items: HistoryItems | None) -> str:
+    return "score" if items is None else items.history.config.objective
+
+
 def _value_title(items: HistoryItems | None) -> str:
-    objective = "score" if items is None else items.history.config.objective
-    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
+    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[_objective(items)]
 
 
 def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
@@ -221,38 +208,39 @@ def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
     place = HistoryColumn
     return (
         _numbers(place.STEP, _tr("Step"), _tr("The number of the merge, from 1"), "step",
-                 value=lambda _items, index: index + 1),
+                 value=lambda _items, index: index + 1, longest=lambda items: [f"{len(items.history):,}"]),
         _tokens(place.LEFT, "left_id", _tr("Left"), _tr("The left symbol of the pair"), "pair", 7),
         _tokens(place.RIGHT, "right_id", _tr("Right"), _tr("The right symbol of the pair"), "pair", 7),
         _tokens(place.TOKEN, "new_id", _tr("New token"), _tr("The token that the pair became"), "token", 10),
-        _numbers(place.PAIR_FREQUENCY, _tr("n(ab)"),
-                 _tr("How often the pair occurred in the corpus before this merge"), "pair",
-                 **_figures("pair_frequency")),
-        _numbers(place.LEFT_FREQUENCY, _tr("n(a)"),
-                 _tr("How often the left symbol occurred in the corpus before this merge"), "pair", 6,
-                 **_figures("left_frequency")),
-        _numbers(place.RIGHT_FREQUENCY, _tr("n(b)"),
-                 _tr("How often the right symbol occurred in the corpus before this merge"), "pair", 5,
-                 **_figures("right_frequency")),
-        _numbers(place.VALUE, _value_title,
-                 _tr("The pair’s merge score under the objective; the pair with the highest is merged"),
-                 lambda items: "score" if items is None else items.history.config.objective,
-                 drawn=lambda items, index: value_text(items.history.column("value")[index].item()),
-                 **_figures("value")),
-        _numbers(place.TIES, _tr("Ties"),
+        _figures(place.PAIR_FREQUENCY, "pair_frequency", _tr("n(ab)"),
+                 _tr("How often the pair occurred in the corpus before this merge"), "pair"),
+        _figures(place.LEFT_FREQUENCY, "left_frequency", _tr("n(a)"),
+                 _tr("How often the left symbol occurred in the corpus before this merge"), "pair", 6),
+        _figures(place.RIGHT_FREQUENCY, "right_frequency", _tr("n(b)"),
+                 _tr("How often the right symbol occurred in the corpus before this merge"), "pair", 5),
+        _figures(place.VALUE, "value", _value_title,
+                 _tr("The pair’s merge score under the objective; the pair with the highest is merged"), _objective,
+                 longest=_longest_values,
+                 drawn=lambda items, index: value_text(items.history.column("value")[index].item())),
+        _figures(place.TIES, "ties", _tr("Ties"),
                  _tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
-                 "tie", 7, drawn=_ties_drawn, **_figures("ties")),
+                 "tie", 7, drawn=_ties_drawn),
         _numbers(place.VOCABULARY, _tr("Vocabulary"), _tr("How many tokens the vocabulary had after this merge"),
                  "vocabulary", 4, value=lambda items, index: items.history.vocabulary_size(index + 1),
-                 keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count]),
+                 keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
+                 longest=lambda items: [f"{items.history.vocabulary_size(len(items.history)):,}"]),
         _numbers(place.SYMBOLS, _tr("Symbols"), _tr("How many symbols the corpus consisted of after this merge, N"),
                  "symbol", 3, value=lambda items, index: items.history.symbols_after(index + 1),
-                 keys=lambda items, count, _stop: items.column("symbols_before", count)),  # the same order
+                 keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
+                 longest=lambda items: [f"{items.history.symbols_after(1):,}"]),
+        # Finding the actual maximum takes too long.
         _numbers(place.WORDS, _tr("Words"), _tr("How many distinct words this merge changed"), "word", 2,
-                 value=HistoryItems.words_touched, keys=HistoryItems.all_words_touched),
+                 value=HistoryItems.words_touched, keys=HistoryItems.all_words_touched,
+                 longest=lambda items: [f"{items.history.word_count:,}"]),
         _numbers(place.IS_NEW, _tr("New"), _tr("Whether the token was not in the vocabulary before"), "token", 1,
                  value=lambda items, index: bool(items.history.column("is_new")[index]),
-                 keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8)),
+                 keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
+                 longest=lambda _items: ()),
     )  # fmt: skip
 
 
@@ -276,6 +264,11 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         model.run_reset.connect(self._on_model_run_reset)
         model.merges_appended.connect(self._on_model_merges_appended)
 
+    @property
+    def step(self) -> int:
+        """The step that is shown."""
+        return self._model.step
+
     def step_of_row(self, row: int) -> int:
         return self.item_of_row(row) + 1
 
@@ -285,8 +278,8 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     def set_live_steps(self, steps: NDArray[np.int64]) -> None:
         """Set the steps, from 1 and ascending, that changed the live text; int64, shape (n,)."""
         self._live_steps = steps
-        if self._source is not None:
-            self._source.live_steps = steps
+        if self.source is not None:
+            self.source.live_steps = steps
         if self.filter.only_live:
             self._refilter()
 

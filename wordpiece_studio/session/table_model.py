@@ -3,15 +3,10 @@
 A row shows an *item*, known by its number from 0: a merge, a token, a file. A column says what it makes of an item, and
 is asked only about the rows in view. The order of the rows is an index array made with NumPy, in a thread if there are
 many items. Colors and fonts are up to the view.
-
-Which tokens contain a text or match a regular expression is found here, too, and their order by code points: a million
-takes a few tenths of a second, sliced to give other threads their turn, which Python's own sort would not.
 """
 
 from __future__ import annotations
 
-import contextlib
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,15 +17,14 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import Task, Turn, single_shot
-from wordpiece_studio.system.arrays import code_points_of, lengths_of
-from wordpiece_studio.text.patterns import SearchPattern, compiled_pattern
+from wordpiece_studio.system.arrays import ranks_of
+from wordpiece_studio.system.child import Stopped
+from wordpiece_studio.text.patterns import pattern_finder, text_finder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-
-    Finder = Callable[[Sequence[str]], list[bool]]
+    from wordpiece_studio.text.patterns import Finder
 
 Index = QModelIndex | QPersistentModelIndex
 ShouldStop = Callable[[], bool]
@@ -55,96 +49,49 @@ _NO_INDEX = QModelIndex()
 class TableColumn(Generic[SourceT]):
     """A column of a table. Its functions take the table's source and the number of an item, unless it says otherwise.
 
-    Attributes
-    ----------
-    title, explanation
-        The heading, which may depend on the source (None: there is none), and its tooltip.
-    value
-        Returns a cell's value; None if it is unknown.
-    text
-        Returns a cell's text; None: the value, as `value_text` writes it.
-    keys
-        Returns what the first n items (the number) are sorted by: shape (n,). None: by their numbers.
-    align
-        Where cells and heading stand.
-    spoken, spoken_title
-        What a screen reader says in place of the text and of the title.
-    entry
-        The key of the entry of the glossary that explains it, which may depend on the source too; empty: the one
-        that explains the table.
-    tip
-        Returns the tooltip of a cell, where it has another one than its row.
-    check, switch
-        Return whether the box in a cell is checked, None if it has none; and check it or clear it, as a bool says.
-    edit
-        Takes the text that the user has typed into a cell.
-    drawn
-        Returns what is drawn in place of the text.
-    chips, chips_below
-        Return what is drawn in place of text, in one line or two: variants, of which the first is drawn that fits.
-    sign
-        Returns a letter to be seen after the chips, however little room there is.
-    indent
-        So many pixels stand before the chips.
-    ink
-        The name of a color of the theme, or returns it or a color; empty: that of the row.
-    bold
-        Returns whether the text is bold.
-    width
-        The width in pixels, as text and font decide, of which it returns what they need (from a `Measure` and the
-        source); or a text that fits; None: what the others leave.
-    least
-        What it can do with where there is little room, said as `width` is; None: no less.
-    stretch
-        Columns with the largest number that is not 0 share the room that is left.
-    importance
-        What is hidden first where there is too little room: 1, then 2 and so on, never 0; what is negative lies out of
-        view rather than take room from others.
-    elide
-        Which end of a text is left out where it does not fit; None: the right one, and none of what stands at the
-        right: a number is never cut off.
-    is_there
-        Returns whether there is such a column for a source at all; None: always.
+    A heading, a glossary entry and a width may depend on the source, None while there is none. Widths are in pixels, as
+    text and font decide: a function returns what they need, from a `Measure` and the source; a text, what it needs.
     """
 
     title: str | Callable[[Any], str]
-    value: Callable[[SourceT, int], Any]
-    text: Callable[[SourceT, int], str] | None = None
+    value: Callable[[SourceT, int], Any]  # None if it is unknown
+    text: Callable[[SourceT, int], str] | None = None  # None: the value, as `value_text` writes it
+    # What the first n items (the number) are sorted by, of shape (n,); None: by their numbers.
     keys: Callable[[SourceT, int, ShouldStop], NDArray[Any]] | None = None
     align: Qt.AlignmentFlag = RIGHT
-    explanation: str | None = None
+    explanation: str | None = None  # the tooltip of the heading
+    # What a screen reader says in place of the text and of the title.
     spoken: Callable[[SourceT, int], str] | None = None
     spoken_title: str | None = None
-    entry: str | Callable[[Any], str] = ""
-    tip: Callable[[SourceT, int], str] | None = None
+    entry: str | Callable[[Any], str] = ""  # of the glossary; empty: the one that explains the table
+    tip: Callable[[SourceT, int], str] | None = None  # where a cell has another one than its row
+    # Whether the box in a cell is checked, None if it has none; and what checks it or clears it.
     check: Callable[[SourceT, int], bool | None] | None = None
     switch: Callable[[SourceT, int, bool], None] | None = None
-    edit: Callable[[SourceT, int, str], None] | None = None
+    edit: Callable[[SourceT, int, str], None] | None = None  # takes what the user has typed into a cell
+    # What is drawn in place of the text: another one, or chips in one line or two, in variants of which the first is
+    # drawn that fits, so many pixels from the left; after them, however little room there is, a letter.
     drawn: Callable[[SourceT, int], str] | None = None
     chips: Callable[[SourceT, int], Iterable[Sequence[Any]]] | None = None
     chips_below: Callable[[SourceT, int], Iterable[Sequence[Any]] | None] | None = None
-    sign: Callable[[SourceT, int], str] | None = None
     indent: int = 0
-    ink: str | Callable[[SourceT, int], Any] = ""
+    sign: Callable[[SourceT, int], str] | None = None
+    ink: str | Callable[[SourceT, int], Any] = ""  # a color, or the name of one of the theme; empty: that of the row
     bold: Callable[[SourceT, int], bool] | None = None
-    width: str | Callable[[Any, SourceT], float] | None = None
-    least: str | Callable[[Any, SourceT], float] | None = None
-    stretch: int = 0
+    width: str | Callable[[Any, SourceT], float] | None = None  # None: what the others leave
+    least: str | Callable[[Any, SourceT], float] | None = None  # where there is little room; None: no less
+    stretch: int = 0  # columns with the largest number that is not 0 share the room that is left
+    # What is hidden first where there is too little room: 1, then 2 and so on, never 0; what is negative lies out of
+    # view rather than take room from others.
     importance: int = 0
+    # Which end of a text is left out where it does not fit; None: the right one, and none of what stands at the right:
+    # a number is never cut off.
     elide: Qt.TextElideMode | None = None
-    is_there: Callable[[SourceT], bool] | None = None
+    is_there: Callable[[SourceT], bool] | None = None  # whether a source has such a column; None: always
 
 
 class TableModel(QAbstractTableModel, Generic[SourceT]):
-    """One row per item of a source.
-
-    Parameters
-    ----------
-    source
-        What the functions of the columns take, with as many rows as it is long; None if there is nothing yet.
-    tip
-        Returns the tooltip of an item's row, as HTML.
-    """
+    """One row per item of a source, which is None if there is nothing yet; `tip` returns that of a row, as HTML."""
 
     def __init__(
         self,
@@ -156,12 +103,8 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
     ) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
-        self._source = source
+        self.source = source
         self.tip = tip
-
-    @property
-    def source(self) -> SourceT | None:
-        return self._source
 
     def item_of_row(self, row: int) -> int:
         return row
@@ -171,18 +114,18 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return np.arange(self.rowCount())
 
     def value(self, item: int, column: int) -> Any:
-        return self.columns[column].value(self._source, item)  # type: ignore[arg-type]  # no item without a source
+        return self.columns[column].value(self.source, item)  # type: ignore[arg-type]  # no item without a source
 
     def text(self, item: int, column: int) -> str:
         described = self.columns[column]
         if described.text is not None:
-            return described.text(self._source, item)  # type: ignore[arg-type]
+            return described.text(self.source, item)  # type: ignore[arg-type]
         return self.value_text(self.value(item, column))
 
     def drawn(self, item: int, column: int) -> str:
         """Return what is drawn as the text of a cell."""
         drawn = self.columns[column].drawn
-        return self.text(item, column) if drawn is None else drawn(self._source, item)  # type: ignore[arg-type]
+        return self.text(item, column) if drawn is None else drawn(self.source, item)  # type: ignore[arg-type]
 
     def value_text(self, value: object) -> str:
         """Return a formatted value: integers with grouped digits, floats with four significant digits."""
@@ -201,7 +144,7 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return self._said(self.columns[column].entry)
 
     def _said(self, text: str | Callable[[SourceT | None], str]) -> str:
-        return text if isinstance(text, str) else text(self._source)
+        return text if isinstance(text, str) else text(self.source)
 
     def dress(self, column: int, **how: Any) -> None:
         """Describe more of a column: how its cells are drawn."""
@@ -213,7 +156,7 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role not in _ANSWERED or not index.isValid() or self._source is None:
+        if role not in _ANSWERED or not index.isValid() or self.source is None:
             return None
         column = self.columns[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -222,12 +165,12 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return self.text(item, index.column())
         if role == VALUE_ROLE:
-            return column.value(self._source, item)
+            return column.value(self.source, item)
         if role == Qt.ItemDataRole.ToolTipRole:
             tip = column.tip or self.tip
-            return tip(self._source, item) if tip is not None else None
+            return tip(self.source, item) if tip is not None else None
         if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
-            return column.spoken(self._source, item)
+            return column.spoken(self.source, item)
         if role == Qt.ItemDataRole.CheckStateRole and (is_checked := self.is_checked(index)) is not None:
             return Qt.CheckState.Checked if is_checked else Qt.CheckState.Unchecked
         return None
@@ -235,7 +178,7 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
     def is_checked(self, index: Index) -> bool | None:
         """Return whether the box in a cell is checked; None if it has no box."""
         check = self.columns[index.column()].check if index.isValid() else None
-        return None if check is None or self._source is None else check(self._source, self.item_of_row(index.row()))
+        return None if check is None or self.source is None else check(self.source, self.item_of_row(index.row()))
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
@@ -264,10 +207,7 @@ def each_row(get: Callable[[Any], ValueT]) -> Callable[[Any, int], ValueT]:
 class RecordTableModel(TableModel[Sequence[RecordT]]):
     """One row per record of a sequence, with boxes to check and texts to edit where the columns say so.
 
-    Parameters
-    ----------
-    is_selectable
-        Returns whether a row can be selected; None: all can.
+    `is_selectable` returns whether a row can be selected; None: all can.
     """
 
     def __init__(
@@ -278,18 +218,21 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
         tip: Callable[[Any, int], str] | None = None,
         is_selectable: Callable[[Any, int], bool] | None = None,
     ) -> None:
-        self.records: Sequence[RecordT] = ()
-        super().__init__(columns, self.records, parent, tip=tip)
+        super().__init__(columns, (), parent, tip=tip)
         self._is_selectable = is_selectable
-        self._unsorted: Sequence[RecordT] = self.records
+        self._unsorted: Sequence[RecordT] = ()
         self._sorted_by = -1, Qt.SortOrder.AscendingOrder
+
+    @property
+    def records(self) -> Sequence[RecordT]:
+        return () if self.source is None else self.source
 
     def set_records(self, records: Sequence[RecordT], columns: Sequence[TableColumn[Any]] | None = None) -> None:
         """Show these records, in other columns if there are some, and in the order that the user has chosen, if any."""
         self._unsorted = records
         self.beginResetModel()
         self.columns = self.columns if columns is None else tuple(columns)
-        self._source = self.records = self._in_order(records)
+        self.source = self._in_order(records)
         self.endResetModel()
 
     def extend_records(self, records: Sequence[RecordT]) -> None:
@@ -297,7 +240,7 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
         has_more = len(records) > len(self.records)
         if has_more:
             self.beginInsertRows(QModelIndex(), len(self.records), len(records) - 1)
-        self._source = self.records = self._unsorted = records
+        self.source = self._unsorted = records
         if has_more:
             self.endInsertRows()
 
@@ -342,28 +285,14 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
         return 0 if parent.isValid() else len(self.records)
 
 
-class OrderingCanceled(Exception):
-    """The result is no longer wanted."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsWanted:
-    """Which items a table should show, and in which order; equal ones are in order of their numbers.
-
-    Attributes
-    ----------
-    count
-        The number of items, from the first.
-    column, descending
-        What they are sorted by.
-    filter
-        Which of them; false if all.
-    """
+    """Which of the first `count` items a table should show, and in which order; equal ones in that of their numbers."""
 
     count: int
     column: TableColumn[Any]
     descending: bool = False
-    filter: Any = None
+    filter: Any = None  # false if all
 
     @property
     def is_plain(self) -> bool:
@@ -404,7 +333,7 @@ class SortedItems:
         assert wanted.column.keys is not None
         values = wanted.column.keys(self, wanted.count, should_stop)
         if should_stop():
-            raise OrderingCanceled
+            raise Stopped
         items = stable_order(-values if wanted.descending else values)
         self._sorted = (key, items)
         return items
@@ -435,25 +364,19 @@ ItemsT = TypeVar("ItemsT", bound=SortedItems)
 
 
 class SortedTableModel(TableModel[ItemsT]):
-    """A table that sorts and filters; the latest request wins.
+    """A table that sorts and filters; the latest request wins, and `task` fails if a filter cannot be used.
 
     New items appear at once while all are shown in order of their numbers; otherwise, a little later. Rows in which an
     item stays keep their selection.
 
     Signals
     -------
-    filter_failed(StudioError)
-        The filter's regular expression is invalid or takes too long; the rows stay as they were.
-    busy_changed(bool)
-        The new value of `is_busy`.
     rows_found(bool)
         The rows are those last requested; whether they are the first for another filter.
     rearranging()
         The rows are about to move; selected rows move with their items.
     """
 
-    filter_failed = Signal(object)
-    busy_changed = Signal(object)
     rows_found = Signal(object)
     rearranging = Signal()
 
@@ -462,15 +385,8 @@ class SortedTableModel(TableModel[ItemsT]):
     least_interval_ms: ClassVar[int] = 0
     """How long new items wait for their places, at least."""
 
-    def __init__(
-        self,
-        columns: Sequence[TableColumn[ItemsT]],
-        filter_: object,
-        parent: QObject | None = None,
-        *,
-        tip: Callable[[ItemsT, int], str] | None = None,
-    ) -> None:
-        super().__init__(columns, None, parent, tip=tip)
+    def __init__(self, columns: Sequence[TableColumn[ItemsT]], filter_: object, parent: QObject | None = None) -> None:
+        super().__init__(columns, None, parent)
         self.filter: Any = filter_
         self._column, self._descending = -1, False  # -1: in order of the items' numbers
         self._is_refiltered = False  # since the rows were found
@@ -481,11 +397,11 @@ class SortedTableModel(TableModel[ItemsT]):
         self._order: NDArray[np.int64] | None = None  # those below the limit, by row
         self._row_count = 0
         self._row_of_item: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
-        self.task = Task(_found_rows, "The table cannot be sorted and filtered", self)
-        self.task.finished.connect(self._on_task_finished)
-        self.task.failed.connect(self._on_task_failed)
-        self.task.changed.connect(self._on_task_changed)
-        self._timer = single_shot(self, self._on_timer_timeout, self.least_interval_ms)
+        self._timer = single_shot(self, self._catch_up, self.least_interval_ms)
+        self.task = Task(
+            _found_rows, "The table cannot be sorted and filtered", self,
+            on_answer=self._take_found, on_error=self._timer.stop,
+        )  # fmt: skip
 
     # Rows and items.
 
@@ -546,9 +462,8 @@ class SortedTableModel(TableModel[ItemsT]):
         """Show the items of another source, none so far."""
         self.beginResetModel()
         self._timer.stop()
-        self.task.stop()
-        self.task.answer = self.task.answered = None
-        self._source = source
+        self.task.forget()
+        self.source = source
         self._count = self.limit = self._known = 0
         self._found = None if self._wanted().is_plain else np.empty(0, dtype=np.int64)
         self._is_refiltered = False
@@ -581,16 +496,16 @@ class SortedTableModel(TableModel[ItemsT]):
 
     def _ask(self) -> None:
         """Request the rows for the present filter and order."""
-        source, wanted = self._source, self._wanted()
+        source, wanted = self.source, self._wanted()
         if source is None:
             return
         if not wanted.is_plain and (wanted.count > _AT_ONCE or not source.is_quick(wanted)):
             self.task.run(source, wanted)
         else:
             self.task.stop()
-            self._on_task_finished(_found_rows(source, wanted))
+            self._take_found(_found_rows(source, wanted))
 
-    def _on_task_finished(self, found: tuple[int, NDArray[np.int64] | None, float]) -> None:
+    def _take_found(self, found: tuple[int, NDArray[np.int64] | None, float]) -> None:
         is_refiltered, self._is_refiltered = self._is_refiltered, False
         self._known, self._found, seconds = found
         if is_refiltered and self.resets_when_filtered:
@@ -605,14 +520,7 @@ class SortedTableModel(TableModel[ItemsT]):
             self._timer.start()
         self.rows_found.emit(is_refiltered)
 
-    def _on_task_changed(self) -> None:
-        self.busy_changed.emit(self.is_busy)
-
-    def _on_task_failed(self, error: StudioError) -> None:
-        self._timer.stop()
-        self.filter_failed.emit(error)
-
-    def _on_timer_timeout(self) -> None:
+    def _catch_up(self) -> None:
         if self.is_behind and not self.is_busy:
             self._ask()
 
@@ -637,22 +545,14 @@ class SortedTableModel(TableModel[ItemsT]):
             self._add(order, count)
             return
         before, after = self.shown_items(), np.arange(count) if order is None else order
-        shared = min(len(before), len(after))
-        comes = after[shared:]
         are_all = len(before) == len(after) == self._known > before.max(initial=-1)  # only their order is another
-        if not are_all and not np.array_equal(before[:shared], after[:shared]):
+        if not are_all:
             stays = _is_among(before, after)
-            shared = int(np.count_nonzero(stays))
-            if shared < len(before):
-                self._move(np.concatenate((before[stays], before[~stays])))
-            comes = after[~_is_among(after, before)]
-        self._cut_to(shared)
-        if len(comes):
-            self._add(np.concatenate((self.shown_items(), comes)), shared + len(comes))
-        if np.array_equal(self.shown_items(), after):
-            self._set_rows(order, count)
-        else:
-            self._move(order)
+            kept, comes = before[stays], after[~_is_among(after, before)]
+            self._move(np.concatenate((kept, before[~stays])))
+            self._cut_to(len(kept))
+            self._add(np.concatenate((kept, comes)), count)
+        self._move(order)
 
     def _cut_to(self, count: int) -> None:
         if count < self._row_count:
@@ -668,6 +568,9 @@ class SortedTableModel(TableModel[ItemsT]):
 
     def _move(self, order: NDArray[np.int64] | None) -> None:
         """Put the rows in another order; selected and current rows stay on their items."""
+        if np.array_equal(self.shown_items(), np.arange(self._row_count) if order is None else order):
+            self._set_rows(order, self._row_count)
+            return
         self.rearranging.emit()
         begins: Any = self.layoutAboutToBeChanged  # the stubs do not cover overloaded signals
         ends: Any = self.layoutChanged
@@ -701,17 +604,7 @@ def _is_among(items: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np
 
 
 _TOKENS = 512
-_SLICE_SECONDS = 0.05
 _MOST_SECONDS = 20.0
-_MOST_STEPS = 1_000_000
-_REPETITION = re.compile(r"[*+{]")
-_CHOICE = re.compile(r"[?|]")
-_COMMON = re.compile(
-    r"(?:[\w# @%&=<>!~:;,'\"/.^$|()]|\\[.*+?()\[\]{}^$|\\]|\[\^?(?:\w-\w|[\w#])+\]|[*+?]|\{\d+(?:,\d*)?\})*"
-)
-"""Patterns that `re` and `regex` read alike: no Unicode properties, no nested sets, no fuzzy matching."""
-_CODE_POINTS = 0x110000
-_INTRICATE = re.compile(r"\)[*+{?]|\(\?(?!:)|\(\*|\\\d|\\[gKLNRX]")
 
 
 class TokenSearch:
@@ -724,153 +617,31 @@ class TokenSearch:
     def ranks(self, tokens: Sequence[str]) -> NDArray[np.int64]:
         """Return the place of each token in code point order, by token id: int64, shape (n_tokens,)."""
         if len(self._ranks) != len(tokens):
-            self._ranks = token_ranks(tokens)
+            self._ranks = ranks_of(tokens)
         return self._ranks
 
-    def found(self, vocabulary: Vocabulary, text: str, is_pattern: bool, should_stop: ShouldStop) -> NDArray[np.bool_]:
+    def found(self, tokens: Sequence[str], text: str, is_pattern: bool, should_stop: ShouldStop) -> NDArray[np.bool_]:
         """Return for each token whether a text or an expression occurs in it: bool, by token id."""
-        tokens, (sought, found) = vocabulary.tokens, self._found
+        sought, found = self._found
         if sought != (text, is_pattern):
             found = found[:0]
         if len(found) < len(tokens):
-            finder = pattern_finder(text, vocabulary.longest) if is_pattern else text_finder(text)
+            finder = pattern_finder(text) if is_pattern else text_finder(text)
             found = np.concatenate((found, tokens_found(tokens[len(found) :], finder, should_stop)))
             self._found = ((text, is_pattern), found)
         return found
 
 
-def tokens_found(tokens: Sequence[str], finder: Finder, should_stop: ShouldStop | None = None) -> NDArray[np.bool_]:
+def tokens_found(tokens: Sequence[str], finder: Finder, should_stop: ShouldStop = lambda: False) -> NDArray[np.bool_]:
     """Return for each token whether it matches: bool, shape (n_tokens,)."""
     found = np.empty(len(tokens), dtype=np.bool_)
     turn, end = Turn(), time.monotonic() + _MOST_SECONDS
     for start in range(0, len(tokens), _TOKENS):
         part = tokens[start : start + _TOKENS]
         found[start : start + len(part)] = finder(part)
-        if should_stop is not None:
-            if should_stop():
-                raise OrderingCanceled
-            turn.give()
+        if should_stop():
+            raise Stopped
+        turn.give()
         if time.monotonic() > end:
             raise StudioError("The search takes too long", "Write a simpler expression.")
     return found
-
-
-def text_finder(text: str) -> Finder:
-    """Return a finder of the tokens that contain `text`; case matters only if it has capitals."""
-    if text == text.lower():
-        return lambda tokens: [text in token.lower() for token in tokens]
-    return lambda tokens: [text in token for token in tokens]
-
-
-def pattern_finder(pattern: str, longest: int) -> Finder:
-    """Return a finder of the tokens that match a regular expression; `longest`: characters in the longest token."""
-    careful = SearchPattern(pattern)
-    if not ends_soon(pattern, longest):
-        if _COMMON.fullmatch(pattern) and "[^" not in pattern:
-            return _line_finder(pattern, careful)
-        return lambda tokens: [careful.is_in(token) for token in tokens]
-    # Checking the clock for every token takes six times as long, and `re` is faster still.
-    search: Callable[[str], object] = compiled_pattern(pattern).search
-    if _COMMON.fullmatch(pattern):
-        with contextlib.suppress(re.error):
-            search = re.compile(pattern).search
-    return lambda tokens: [search(token) is not None for token in tokens]
-
-
-def _line_finder(pattern: str, careful: SearchPattern) -> Finder:
-    """Return a finder that searches many tokens at once, as the lines of one text; `pattern` must match no line end.
-
-    The timeout is set once for all of them: setting it for each takes six times as long as searching a token. If it
-    expires, each token is searched on its own, with its own timeout.
-    """
-    lines = compiled_pattern(f"(?m){pattern}")
-
-    def found_in(tokens: Sequence[str]) -> list[bool]:
-        text = "\n".join(tokens)
-        if text.count("\n") >= len(tokens):  # a token contains a line end
-            return [careful.is_in(token) for token in tokens]
-        found = [False] * len(tokens)
-        line = at = 0
-        try:
-            for match in lines.finditer(text, timeout=_SLICE_SECONDS):
-                line += text.count("\n", at, match.start())
-                at = match.start()
-                found[line] = True
-        except (TimeoutError, MemoryError, RecursionError):
-            return [careful.is_in(token) for token in tokens]
-        return found
-
-    return found_in
-
-
-def ends_soon(pattern: str, longest: int) -> bool:
-    r"""Return whether an expression certainly takes only a moment for a text of `longest` characters.
-
-    Assumes that each repetition may begin and end anywhere in the text and that each choice may go both ways. Returns
-    False for repeated groups, lookarounds and backreferences.
-
-    >>> ends_soon("^##a.*b$", 100), ends_soon("(a|aa)+b", 100), ends_soon("a?" * 20, 100)
-    (True, False, False)
-    """
-    if _INTRICATE.search(pattern):
-        return False
-    repetitions, choices = len(_REPETITION.findall(pattern)), len(_CHOICE.findall(pattern))
-    steps: int = max(longest, 1) ** (1 + repetitions) * 2**choices
-    return steps <= _MOST_STEPS
-
-
-def token_ranks(tokens: Sequence[str]) -> NDArray[np.int64]:
-    """Return the place of each token in code point order: int64, shape (n_tokens,).
-
-    Equal tokens have equal ranks. As many characters as fit are packed into one 64-bit number; tokens are sorted by
-    their first characters, those still equal by the next ones, and so on. The characters of a language need few bits
-    each, so there are few rounds.
-
-    >>> token_ranks(["b", "##a", "ab", "a", "b"]).tolist()
-    [3, 0, 2, 1, 3]
-    """
-    lengths = lengths_of(tokens)
-    letters, bits = _numbered(code_points_of(tokens, lengths))
-    letters = np.append(letters, np.zeros(64, dtype=letters.dtype))  # read past the end of the last token
-    starts = np.cumsum(lengths) - lengths
-    ranks = np.zeros(len(tokens), dtype=np.int64)
-    # Tokens still tied, with the numbers of their groups; a group's rank is the place of its first token.
-    tied, groups, bases = np.arange(len(tokens)), np.zeros(len(tokens), dtype=np.int64), np.zeros(1, dtype=np.int64)
-    offset = 0
-    while len(tied):
-        keys, places, left = groups, starts[tied] + offset, lengths[tied] - offset
-        packed = min((63 - len(bases).bit_length()) // bits, max(int(left.max()), 1))
-        for place in range(packed):
-            keys = keys << bits | np.where(left > place, letters[places + place], 0)
-        order = np.argsort(keys)
-        tied, groups, keys = tied[order], groups[order], keys[order]
-        offset += packed
-        is_first = np.diff(keys, prepend=-1) != 0
-        if len(tied) == len(tokens) and is_first.all():  # as in the vocabularies of most languages
-            ranks[tied] = np.arange(len(tied))
-            return ranks
-        first_of_old = np.searchsorted(groups, np.arange(len(bases)))
-        firsts = np.flatnonzero(is_first)
-        bases = bases[groups[firsts]] + firsts - first_of_old[groups[firsts]]
-        groups = np.cumsum(is_first) - 1
-        ranks[tied] = bases[groups]
-        is_tied = (np.diff(firsts, append=len(tied)) > 1)[groups] & (lengths[tied] >= offset)
-        tied, groups = tied[is_tied], groups[is_tied]
-        is_left = np.bincount(groups, minlength=len(bases)) > 0
-        bases, groups = bases[is_left], (np.cumsum(is_left) - 1)[groups]
-    return _dense(ranks)
-
-
-def _numbered(code_points: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
-    """Replace code points by numbers from 1 in the same order; return them and the bit length of the largest."""
-    used = np.zeros(_CODE_POINTS, dtype=np.bool_)
-    used[code_points] = True
-    numbers = np.cumsum(used, dtype=np.int32)
-    return numbers[code_points], max(int(numbers[-1]).bit_length(), 1)
-
-
-def _dense(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-    used = np.zeros(len(ranks), dtype=np.int64)
-    used[ranks] = 1
-    result: NDArray[np.int64] = (np.cumsum(used) - 1)[ranks]
-    return result

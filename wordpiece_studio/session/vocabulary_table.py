@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtCore import QObject
 
-    from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
@@ -134,8 +133,8 @@ class VocabularyItems(SortedItems):
             }[chosen.kind]
             mask[first:end] = True
         if chosen.text:
-            vocabulary = self.history.vocabulary(len(self.history))
-            mask &= self._tokens.found(vocabulary, chosen.text, chosen.is_pattern, should_stop)[:size]
+            tokens = self.history.vocabulary(len(self.history)).tokens
+            mask &= self._tokens.found(tokens, chosen.text, chosen.is_pattern, should_stop)[:size]
         return mask
 
     # Values of a token.
@@ -297,13 +296,8 @@ def _figures(
     )  # fmt: skip
 
 
-def vocabulary_columns(explain: Callable[[DeadReason], str]) -> tuple[TableColumn[VocabularyItems], ...]:
-    """Return those of `VocabularyColumn`; `explain` returns why a token is dead in a few words."""
-
-    def reason_text(items: VocabularyItems, token_id: int) -> str:
-        reason = items.usage.reason(token_id)
-        return explain(reason) if reason is not None else ""
-
+def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
+    """Return those of `VocabularyColumn`."""
     place = VocabularyColumn
     return (
         TableColumn(
@@ -345,7 +339,7 @@ def vocabulary_columns(explain: Callable[[DeadReason], str]) -> tuple[TableColum
             importance=1,
         ),
         TableColumn(
-            _tr("Why unused"), lambda items, token_id: items.usage.reason(token_id), text=reason_text,
+            _tr("Why unused"), lambda items, token_id: items.usage.reason(token_id),
             keys=lambda items, size, _stop: _padded(items.usage.dead, size), align=LEFT, entry="unused-token",
             ink="muted", width=_reason_width, stretch=2, importance=2,
         ),
@@ -355,47 +349,25 @@ def vocabulary_columns(explain: Callable[[DeadReason], str]) -> tuple[TableColum
 class VocabularyTableModel(SortedTableModel[VocabularyItems]):
     """One row per token; the columns are those of `VocabularyColumn`.
 
-    It switches to a new run at once; within a run, it changes only by `show_step`, `show_usage`, `set_filter` and
-    `sort`.
-
-    Parameters
-    ----------
-    explain
-        Returns why a token is dead in a few words.
-    comparison
-        The compared runs.
+    It changes only by `show_step`, `show_usage`, `set_filter` and `sort`.
     """
 
     def __init__(
-        self,
-        model: TrainerModel,
-        usage: TokenUsage,
-        explain: Callable[[DeadReason], str],
-        parent: QObject | None = None,
-        *,
+        self, model: TrainerModel, usage: TokenUsage, parent: QObject | None = None, *,
         comparison: Comparison | None = None,
-    ) -> None:
-        super().__init__(vocabulary_columns(explain), VocabularyFilter(), parent)
+    ) -> None:  # fmt: skip
+        super().__init__(vocabulary_columns(), VocabularyFilter(), parent)
         self._model = model
         self._usage = usage
         self._comparison = comparison
-        self.filter_failed.connect(self._show_no_token)
-        model.run_reset.connect(self.show_step)
+        self._shown_frequencies: object = None
+        self.task.failed.connect(self._show_no_token)
         self.show_step()
-
-    @property
-    def items(self) -> VocabularyItems | None:
-        return self._source
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the columns `BY_USAGE` describe the current step, not an earlier one."""
-        return self._usage.is_current
 
     def show_step(self) -> None:
         """Show the vocabulary of the step: remove tokens not born yet, add those born."""
         history = self._model.history
-        if history is not (self.items.history if self.items is not None else None):
+        if history is not (self.source.history if self.source is not None else None):
             library = self._model.run.library_run if self._model.run is not None else None
             is_unigram = library is not None and library.trainer.endswith("-unigram")
             items = VocabularyItems(history, self._usage, is_unigram=is_unigram) if history is not None else None
@@ -407,7 +379,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
 
     def _show_others(self) -> None:
         """Take the runs that are compared now, at their steps."""
-        items, others = self._source, tuple(self._comparison.beside()) if self._comparison is not None else ()
+        items, others = self.source, tuple(self._comparison.beside()) if self._comparison is not None else ()
         if items is None or others == items.others:
             return
         are_new = items.set_others(others)
@@ -417,10 +389,11 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
 
     def show_usage(self) -> None:
         """Show the current figures."""
-        if self._source is not None:
-            self._source.forget_order()
-        if self.filter.kind == "dead" or self._column in BY_USAGE:
-            self._ask()
+        if self.source is not None and self._usage.frequencies is not self._shown_frequencies:
+            self._shown_frequencies = self._usage.frequencies
+            self.source.forget_order()
+            if self.filter.kind == "dead" or self._column in BY_USAGE:
+                self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
 
     def _show_no_token(self) -> None:

@@ -18,14 +18,14 @@ from PySide6.QtCore import QCoreApplication, Qt
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import (
     LEFT,
-    OrderingCanceled,
     SortedItems,
     SortedTableModel,
     TableColumn,
-    text_finder,
-    token_ranks,
     tokens_found,
 )
+from wordpiece_studio.system.arrays import ranks_of
+from wordpiece_studio.system.child import Stopped
+from wordpiece_studio.text.patterns import text_finder
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.segmentation import prepare
 
@@ -59,14 +59,10 @@ class WordColumn(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class WordsFilter:
-    """Which words to show: those in which a text occurs, and which contain a token after so many merges.
+    """Which words to show: those in which a text occurs, and which contain a token at the step."""
 
-    The case of a text matters only if it has capitals.
-    """
-
-    text: str = ""
+    text: str = ""  # case matters only if it has capitals
     token: str = ""
-    step: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.text or self.token)
@@ -76,20 +72,12 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class ListedWords(SortedItems):
-    """Words with their counts and splits; those of a history, unless a subclass has others.
-
-    Attributes
-    ----------
-    step
-        How many merges have split them.
-    labels
-        What the two are called that cut them; empty if there is one split of each.
-    """
+    """Words with their counts and splits after `step` merges; `labels` are what the two are called that cut them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.step = 0
-        self.labels: tuple[str, ...] = ()
+        self.labels: tuple[str, ...] = ()  # empty if there is one split of each
         self._ranks = _NONE
         self._found: tuple[str, NDArray[np.bool_]] = ("", np.empty(0, dtype=np.bool_))
 
@@ -130,9 +118,6 @@ class ListedWords(SortedItems):
         """Return the token that the last merge made; empty before the first one."""
         return ""
 
-    def largest_count(self) -> int:
-        return int(self.weights.max(initial=0))
-
     def split(self, index: int) -> tuple[str, ...]:
         raise NotImplementedError
 
@@ -142,15 +127,15 @@ class ListedWords(SortedItems):
 
     def splits(self, index: int) -> list[str]:
         """Return the tokens of a word; if two cut it, each time after what that one is called."""
-        cuts = (self.split, self.other_split)
-        return [f"{label}: {' '.join(cut(index))}" for label, cut in zip(self.labels, cuts, strict=False)] or [
-            " ".join(self.split(index))
-        ]
+        if not self.labels:
+            return [" ".join(self.split(index))]
+        cuts = self.split(index), self.other_split(index)
+        return [f"{label}: {' '.join(cut)}" for label, cut in zip(self.labels, cuts, strict=True)]
 
     def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         """Return the places of the words in code point order."""
         if not len(self._ranks):
-            self._ranks = token_ranks(self.words)
+            self._ranks = ranks_of(self.words)
         return self._ranks
 
     def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
@@ -167,15 +152,17 @@ class WordsApart(ListedWords):
         super().__init__()
         self.found = found
         self.labels = labels
-        self._index = {each.word: index for index, each in enumerate(found.words)}
+        self._words = [each.word for each in found.words]
+        self._weights = np.array([each.count for each in found.words], dtype=np.int64)
+        self._index = {word: index for index, word in enumerate(self._words)}
 
-    @cached_property
+    @property
     def words(self) -> Sequence[str]:
-        return list(self._index)
+        return self._words
 
-    @cached_property
+    @property
     def weights(self) -> NDArray[np.int64]:
-        return np.array([each.count for each in self.found.words], dtype=np.int64)
+        return self._weights
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         return True
@@ -197,13 +184,7 @@ class WordsApart(ListedWords):
 
 
 class RunWords(ListedWords):
-    """The words of one history, at one step; or, without one, those counted.
-
-    Attributes
-    ----------
-    counted
-        The words with settings that say which symbols they consist of; None if they are those of a training.
-    """
+    """The words of one history, at one step; or, without one, those counted, with settings that say their symbols."""
 
     def __init__(self, history: MergeHistory | None, counted: Counted | None = None) -> None:
         super().__init__()
@@ -239,10 +220,10 @@ class RunWords(ListedWords):
 
     def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
         history = self.history
-        token_id = history.vocabulary(chosen.step).id_of(chosen.token)
+        token_id = history.vocabulary(self.step).id_of(chosen.token)
         if token_id is None:
             return np.zeros(history.word_count, dtype=np.bool_)
-        return history.holds_token(token_id, chosen.step)
+        return history.holds_token(token_id, self.step)
 
     def index_of(self, word: str) -> int:
         try:
@@ -269,7 +250,7 @@ class RunWords(ListedWords):
         parts = [_NONE]
         for block in self.history.places.blocks_at(self.step):
             if should_stop():
-                raise OrderingCanceled
+                raise Stopped
             parts.append(block.symbol_counts)
         return np.concatenate(parts)
 
@@ -285,14 +266,9 @@ def _split_title(words: ListedWords | None) -> str:
 
 
 class RunWordsModel(SortedTableModel[ListedWords]):
-    """One row per word; the columns are those of `WordColumn`.
+    """One row per word; the columns are those of `WordColumn`. The first rows are the words that this step changed.
 
     It changes only by `show_step`, `show_apart`, `forget`, `set_filter` and `sort`.
-
-    Attributes
-    ----------
-    changed_rows
-        How many words this step changed; they are in the first rows.
     """
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
@@ -320,57 +296,50 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         )  # fmt: skip
         super().__init__(columns, WordsFilter(), parent)
         self._model = model
-        self._places: tuple[object, NDArray[np.int64]] = (None, _NONE)  # an order, and the place of each word in it
         self._changed: NDArray[np.int64] | None = None  # None: not looked up at this step
         self.changed_rows = 0
         self._column, self._descending = WordColumn.COUNT, True
 
     @property
-    def words(self) -> ListedWords | None:
-        return self._source
-
-    @property
     def is_apart(self) -> bool:
         """Whether these are words that two tokenizers cut differently."""
-        return isinstance(self._source, WordsApart)
+        return isinstance(self.source, WordsApart)
 
     def forget(self) -> None:
-        if self._source is not None:
-            self._places, self._changed = (None, _NONE), None
-            self._set_source(None)
+        self._show(None)
+
+    def _show(self, words: ListedWords | None) -> None:
+        if words is not self.source:
+            self._changed = None
+            self._set_source(words)
 
     def show_apart(self, words: WordsApart) -> None:
         """Show the words that two tokenizers cut differently, as long as nothing else is shown."""
-        if words is not self._source:
-            self.forget()
-            self._set_source(words)
-            self._set_count(words.word_count)
-            self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
+        self._show(words)
+        self._set_count(words.word_count)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
 
     def show_step(self, counted: Counted | None = None) -> None:
         """Show the words as they are split at the step of the run shown; before a training, those counted."""
-        words = self._words_now(counted)
-        if words is not self._source:
-            self.forget()
-            self._set_source(words)
+        words, step = self._words_now(counted), self._model.step
+        self._show(words)
         if words is None:
             return
-        words.step, self._changed = self._model.step, None
-        if self._column == WordColumn.SPLIT:
-            words.forget_order()
-        if self.filter.token and not self._known:  # the words are new, and searched as soon as their number is set
-            self.filter = replace(self.filter, step=words.step)
-        elif self.filter.token:
-            self.set_filter(replace(self.filter, step=words.step))
-        elif self._column == WordColumn.SPLIT and self._known:
-            self._ask()
+        if words.step != step:
+            words.step, self._changed = step, None
+            if self._column == WordColumn.SPLIT:
+                words.forget_order()
+            if self._count and self.filter.token:
+                self._refilter()
+            elif self._count and self._column == WordColumn.SPLIT:
+                self._ask()
         self._set_count(words.word_count)
         self._emit_changed(0, self.rowCount() - 1)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
 
     def _words_now(self, counted: Counted | None) -> RunWords | None:
         """Return the words to show, which are those shown unless they belong to something else now."""
-        history, shown = self._model.history, self._source
+        history, shown = self._model.history, self.source
         if history is not None:
             counted = None
         if history.is_damaged if history is not None else counted is None or not len(counted[0]):
@@ -378,9 +347,9 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         return shown if isinstance(shown, RunWords) and shown.is_of(history, counted) else RunWords(history, counted)
 
     def row_of_word(self, word: str) -> int:
-        if self._source is None or not self._known:
+        if self.source is None or not self._known:
             return -1
-        return self.row_of_item(self._source.index_of(word))
+        return self.row_of_item(self.source.index_of(word))
 
     def is_changed(self, item: int) -> bool:
         """Return whether this step changed a word."""
@@ -394,7 +363,7 @@ class RunWordsModel(SortedTableModel[ListedWords]):
 
     def _count_width(self, measure: Any, words: ListedWords | None) -> int:
         """Return the width of the largest count; the words may have to be laid out before there are rows."""
-        most = words.largest_count() if words is not None and self.rowCount() else 0
+        most = int(words.weights.max()) if words is not None and self.rowCount() else 0
         return int(measure.text(f"{most:,}", self.title(WordColumn.COUNT))) + 18
 
     def _word_width(self, measure: Any, words: ListedWords | None) -> int:
@@ -405,24 +374,15 @@ class RunWordsModel(SortedTableModel[ListedWords]):
     def _below_limit(self) -> tuple[NDArray[np.int64] | None, int]:
         order, count = super()._below_limit()
         self.changed_rows = 0
-        if self._source is None or not count:
+        if self.source is None or not count:
             return order, count
         if self._changed is None:
-            self._changed = self._source.changed()
-        places = self._places_in(order, count)[self._changed]
-        places = np.sort(places[places >= 0])
-        self.changed_rows = len(places)
-        if not len(places) or places[-1] == len(places) - 1:
-            return order, count
+            self._changed = self.source.changed()
         rows = np.arange(count) if order is None else order
-        return np.concatenate((rows[places], np.delete(rows, places))), count
-
-    def _places_in(self, order: NDArray[np.int64] | None, count: int) -> NDArray[np.int64]:
-        """Return the place of each word in `order`, -1 for those that are not in it."""
-        if order is None:
-            return np.arange(count)
-        if self._places[0] is not order:
-            places = np.full(self._known, -1, dtype=np.int64)
-            places[order] = np.arange(count)
-            self._places = (order, places)
-        return self._places[1]
+        is_changed = np.zeros(self._known, dtype=np.bool_)
+        is_changed[self._changed] = True
+        comes_first = is_changed[rows]
+        self.changed_rows = int(np.count_nonzero(comes_first))
+        if comes_first[: self.changed_rows].all():
+            return order, count
+        return np.concatenate((rows[comes_first], rows[~comes_first])), count

@@ -24,8 +24,10 @@ from wordpiece_studio.text.character_tables import CodePoints, pattern_tables
 from wordpiece_studio.text.pipeline import PatternOverrunError, PreTokenizer, Span, check_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
+
+    Finder = Callable[[Sequence[str]], list[bool]]
 
 
 # An escape, a class, a repetition, or any other character.
@@ -329,6 +331,55 @@ class SearchPattern:
             return printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN])
 
         return _found(search, shown) is not None
+
+
+def text_finder(text: str) -> Finder:
+    """Return a finder of the tokens that contain `text`; case matters only if it has capitals."""
+    if text == text.lower():
+        return lambda tokens: [text in token.lower() for token in tokens]
+    return lambda tokens: [text in token for token in tokens]
+
+
+_WITHIN_LINES = re.compile(
+    r"(?:[\w# @%&=<>!~:;,'\"/.^$|)]|\((?:\?[:=!<])?(?![*?])|\\(?:[.*+?()\[\]{}^$|\\bdw]|p\{[LMNPS][a-z]?\})"
+    r"|\[\^?(?:\w-\w|[\w#])+\]|[*+?]|\{\d+(?:,\d*)?\})*"
+)
+"""Patterns that match no line end, but for the classes of what they are to exclude."""
+_EXCLUDING = re.compile(r"\\.|\[\^")
+
+
+def pattern_finder(pattern: str) -> Finder:
+    """Return a finder of the tokens that match a regular expression.
+
+    Most expressions are searched in many tokens at once, as the lines of one text, with one timeout for all: setting it
+    for each takes ten times as long as searching a token. If it expires, each token is searched on its own.
+    """
+    careful = SearchPattern(pattern)
+
+    def found_each(tokens: Sequence[str]) -> list[bool]:
+        return [careful.is_in(token) for token in tokens]
+
+    if _WITHIN_LINES.fullmatch(pattern) is None:
+        return found_each
+    in_line = _EXCLUDING.sub(lambda found: r"[^\n" if found[0] == "[^" else found[0], pattern)
+    lines = compiled_pattern(f"(?m)(?:{in_line}).*")  # to the end of the line: one match in each is enough
+
+    def found_in_lines(tokens: Sequence[str]) -> list[bool]:
+        text = "\n".join(tokens)
+        if text.count("\n") >= len(tokens):  # a token contains a line end
+            return found_each(tokens)
+        found = [False] * len(tokens)
+        line = at = 0
+        try:
+            for match in lines.finditer(text, timeout=_TIMEOUT_SECONDS):
+                line += text.count("\n", at, match.start())
+                at = match.start()
+                found[line] = True
+        except (TimeoutError, MemoryError, RecursionError):
+            return found_each(tokens)
+        return found
+
+    return found_in_lines
 
 
 # What is common to the two languages.

@@ -20,13 +20,13 @@ from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
-from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes.history_pane import HistoryPane
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
-from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
+from wordpiece_studio.ui.panes.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.run_strip import RunStrip
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops

@@ -14,9 +14,8 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.panes.history import history_pane, history_view
-from wordpiece_studio.ui.panes.history.history_export import history_tsv
-from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes import history_pane
+from wordpiece_studio.ui.panes.history_pane import HistoryPane, history_tsv
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -159,7 +158,7 @@ def test_what_was_copied_in_the_background_is_not_kept(bench: Bench, monkeypatch
 
 def test_a_selection_of_very_many_rows_is_dropped_on_sorting(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     pane = bench.show(HistoryPane)
-    monkeypatch.setattr(history_view, "_MOST_CARRIED", 3)
+    monkeypatch.setattr(history_pane, "_MOST_CARRIED", 3)
     for last, kept in ((2, 3), (3, 0), (24, 25)):
         pane.view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         selection = QItemSelection(pane.rows.index(0, 0), pane.rows.index(last, 12))

@@ -12,7 +12,7 @@ from tests.ui.panes.test_history_pane import click_row
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes.history_pane import HistoryPane
 from wordpiece_studio.ui.widgets.table import Measure
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.history.history_view import HistoryMenu
+    from wordpiece_studio.ui.panes.history_pane import HistoryMenu
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_the_columns_are_as_many_as_fit(bench: Bench, pane: HistoryPane) -> None
     assert {HistoryColumn.STEP, HistoryColumn.TOKEN, HistoryColumn.VALUE} <= shown
     assert HistoryColumn.SYMBOLS not in shown
     assert f"{len(shown)} of 13 columns are shown; " in pane._controls.columns.toolTip()
-    pane.view.columns.choose(frozenset([HistoryColumn.TOKEN]))
+    pane.view.choose_columns(frozenset([HistoryColumn.TOKEN]))
     assert "1 of 13 columns is shown; " in pane._controls.columns.toolTip()
 
 
@@ -208,22 +208,21 @@ def test_sorting_changes_no_column(bench: Bench, pane: HistoryPane) -> None:
 
 
 def test_the_last_column_cannot_be_hidden(pane: HistoryPane) -> None:
-    pane.view.columns.choose(frozenset({HistoryColumn.TOKEN}))
+    pane.view.choose_columns(frozenset({HistoryColumn.TOKEN}))
     assert not action(menu_of(pane), "New token").isEnabled()
     assert action(menu_of(pane), "Step").isEnabled()
 
 
 def test_choice_and_order_are_restored(bench: Bench, pane: HistoryPane) -> None:
-    columns = pane.view.columns
-    columns.choose(frozenset({HistoryColumn.STEP, HistoryColumn.WORDS, HistoryColumn.TOKEN}))
+    pane.view.choose_columns(frozenset({HistoryColumn.STEP, HistoryColumn.WORDS, HistoryColumn.TOKEN}))
     with bench.qtbot.waitSignal(pane.columns_chosen) as caught:
         pane.view.horizontalHeader().moveSection(int(HistoryColumn.WORDS), 0)
     other = bench.show(HistoryPane, width=900)
-    other.take_columns(caught.args[0])
+    other.view.take_column_names(caught.args[0])
     assert other.view.shown_columns() == pane.view.shown_columns()
     assert other.view.first_column == HistoryColumn.WORDS
-    assert other.view.columns.names() == caught.args[0]
-    other.take_columns(("no such column", "-step"))
+    assert other.view.column_names() == caught.args[0]
+    other.view.take_column_names(("no such column", "-step"))
     assert other.view.first_column == HistoryColumn.WORDS
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QProgressBar, QSizePolicy, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
@@ -23,12 +23,17 @@ from wordpiece_studio.storage.merge_table import check_merge_table_place, write_
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.actions import command, tr
-from wordpiece_studio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
+from wordpiece_studio.ui.dialogs.export_dialog import (
+    ExportChoice,
+    ExportDialog,
+    HistoryExportChoice,
+    HistoryExportDialog,
+)
 from wordpiece_studio.ui.dialogs.export_work import inspect, usage_lines
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import add_button, ask, plain_box
-from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
-from wordpiece_studio.ui.widgets.plain import copy_text
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -253,6 +258,42 @@ class VocabularyExport(QObject):
         ask(box, {QMessageBox.StandardButton.Yes: partial(self._begin, may_replace=True)}, otherwise=self._ask_again)
 
 
+class ExportBar(QWidget):
+    """Visible while merges are being written; work can continue meanwhile."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = ""
+        self._label = plain_label("", self, role="hint")
+        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._bar = QProgressBar(self)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(self.tr("Export progress"))
+        tip = self.tr("Cancel without writing; an existing file stays unchanged")
+        self.stop_button = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
+        fill(QHBoxLayout(self), (self._label, 3), (self._bar, 1), self.stop_button, margins=(12, 2, 10, 2), spacing=-1)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._label.text() if not self.isHidden() else ""
+
+    def begin(self, name: str) -> None:
+        """Show that a file of this name is being written."""
+        self._name = name
+        set_plain_text(self._label, self.tr("Writing {name}…").format(name=name))
+        self._bar.setRange(0, 0)
+        self.show()
+
+    def show_progress(self, written: int, rows: int) -> None:
+        sentence = plural(rows, "{name}: {written} of 1 merge", "{name}: {written} of {rows} merges")
+        text = sentence.format(name=self._name, written=number_text(written), rows=number_text(rows))
+        set_plain_text(self._label, text)
+        set_plain_tooltip(self._label, text)
+        self._bar.setRange(0, max(rows, 1))
+        self._bar.setValue(written)
+
+
 class HistoryExport(QObject):
     """Writes the merges, or those that the history shows, as a table, in the background."""
 
@@ -263,7 +304,9 @@ class HistoryExport(QObject):
         self._pane = pane = window.history_pane
         self._choice = HistoryExportChoice(True, "csv")
         self.job = Task(_write_table, "The merge history cannot be exported", self)
-        pane.export_bar.stop_button.clicked.connect(self._stop)
+        self.export_bar = ExportBar(pane)
+        pane.put_above(self.export_bar)
+        self.export_bar.stop_button.clicked.connect(self._stop)
         self.job.progressed.connect(self._on_job_progressed)
         self.job.finished.connect(self._on_job_finished)
         self.job.failed.connect(self._on_job_failed)
@@ -291,7 +334,7 @@ class HistoryExport(QObject):
 
     def _stop(self) -> None:
         self.job.stop()
-        self._pane.export_bar.hide()
+        self.export_bar.hide()
 
     def _ask_where(self, choice: HistoryExportChoice) -> None:
         self._choice = choice
@@ -312,22 +355,22 @@ class HistoryExport(QObject):
             return
         is_whole = self._choice.all_merges
         rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_items()
-        self._pane.export_bar.begin(path.name)
+        self.export_bar.begin(path.name)
         self.job.run(path, history, rows + 1, self._window.project.capture(), is_whole)
 
     def _on_job_progressed(self, progress: tuple[int, int]) -> None:
-        self._pane.export_bar.show_progress(*progress)
+        self.export_bar.show_progress(*progress)
 
     def _on_job_finished(self) -> None:
         path, _, steps, *_ = self.job.forget()
-        self._pane.export_bar.hide()
+        self.export_bar.hide()
         rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
         self._window.notices.training.show_message(words.format(rows=number_text(rows), path=path))
 
     def _on_job_failed(self, error: StudioError) -> None:
         self.job.forget()
-        self._pane.export_bar.hide()
+        self.export_bar.hide()
         self._window.messages.show_error(error)
 
 

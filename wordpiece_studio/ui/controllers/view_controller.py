@@ -75,7 +75,7 @@ class ViewController(QObject):
         self._document.reset.connect(self._on_document_reset)
         window.session.runs.changed.connect(self._show_run_strip)
         history = window.history_pane
-        history.take_columns(self._settings.values.history_columns)
+        history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
         self._stack = stack = self._document.undo_stack
         window.actions_.bind(

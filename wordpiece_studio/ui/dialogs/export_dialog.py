@@ -1,4 +1,4 @@
-"""The one dialog before an export: what, at which step, in which format and where; shows the files to be written."""
+"""The dialogs before an export: what, at which step, in which format and where; shows the files to be written."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.exports import Export
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
+from wordpiece_studio.storage.merge_table import KINDS as MERGE_TABLE_KINDS
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export_work import usage_lines
 from wordpiece_studio.ui.messages import sentence
@@ -583,3 +584,54 @@ class ExportDialog(QuestionDialog):
             dialog.selectFile(self.place.name)
             dialog.fileSelected.connect(self.place_edit.setText)
         dialog.open()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryExportChoice:
+    """What to export: all merges, or the rows shown in their order; and the file format, as its suffix."""
+
+    all_merges: bool
+    kind: str
+
+
+class HistoryExportDialog(QuestionDialog):
+    """Asks which of the merges to export and in which format; the file name is asked for next.
+
+    `rows` is how many are shown; None if they are all in step order, so that there is nothing to choose.
+    """
+
+    def __init__(self, merges: int, rows: int | None, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Export merge history"), parent, entry="merge")
+        self._parts: list[QWidget | QSpacerItem] = []
+        self._rows = None
+        if rows is not None:
+            shown = counted(
+                rows, "1 merge shown, as filtered and sorted", "{count} merges shown, as filtered and sorted"
+            )
+            every = counted(merges, "The only merge, in step order", "All {count} merges, in step order")
+            self._rows = self._ask(self.tr("Merges"), shown, every)
+        kinds = (
+            self.tr("CSV: for spreadsheets; tokens are never read as formulas"),
+            self.tr("JSONL: one JSON object per merge, for programs"),
+            self.tr("Parquet: small and fast to read, for programs; needs pyarrow"),
+        )
+        self._kinds = self._ask(self.tr("Format"), *kinds)
+        self.lay_out(*self._parts, accept=self.tr("Choose &location…"))
+        self.accept_button.setFocus()
+
+    def _ask(self, question: str, *answers: str) -> QButtonGroup:
+        """Add a question; the ids of the answers in the group count from 0, and the first one is chosen."""
+        group = QButtonGroup(self)
+        self._parts.append(plain_label(question, self, role="heading"))
+        for number, text in enumerate(answers):
+            button = QRadioButton(text, self)
+            button.setChecked(number == 0)
+            group.addButton(button, number)
+            self._parts.append(button)
+        self._parts.append(QSpacerItem(0, 8, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed))
+        return group
+
+    @property
+    def choice(self) -> HistoryExportChoice:
+        are_all = self._rows is None or self._rows.checkedId() == 1
+        return HistoryExportChoice(are_all, MERGE_TABLE_KINDS[self._kinds.checkedId()])

@@ -17,7 +17,7 @@ from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_labe
 from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
 NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
 """Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05."""
@@ -170,9 +170,25 @@ def beginning(text: str, most: int) -> str:
     return units[: 2 * before].decode("utf-16-le", "surrogatepass")
 
 
-def line_field(parent: QWidget | None, text: str = "", *, most: int = _LONGEST_LINE) -> QLineEdit:
-    """Return a field for one line of at most `most` UTF-16 units, or for `text` if that is longer."""
-    field = QLineEdit(parent)
+class _Line(QLineEdit):
+    def __init__(self, parent: QWidget | None, takes_key: Callable[[QKeyEvent], bool] | None) -> None:
+        super().__init__(parent)
+        self._takes_key = takes_key
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._takes_key is None or not self._takes_key(event):
+            super().keyPressEvent(event)
+
+
+def line_field(
+    parent: QWidget | None, text: str = "", *, most: int = _LONGEST_LINE,
+    takes_key: Callable[[QKeyEvent], bool] | None = None,
+) -> QLineEdit:  # fmt: skip
+    """Return a field for one line of at most `most` UTF-16 units, or for `text` if that is longer.
+
+    Keys for which `takes_key` returns True do nothing else.
+    """
+    field = _Line(parent, takes_key)
     limit(field, text, most=most)
     field.setText(whole(text))
     return field

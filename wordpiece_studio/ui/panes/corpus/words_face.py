@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -71,17 +71,16 @@ def _key(compared: ComparedStep) -> tuple[Run, int | None]:
 class WordsFace(Pane):
     """The table with a field for searches and counts, and a box that leaves only words with the selected token.
 
-    Below them, where something is compared, a choice of what it is that must cut the words differently.
+    Below them, where something is compared, a choice of what it is that must cut the words differently. `refuse` is
+    called if a count cannot be set.
     """
 
     def __init__(
         self, session: Session, refuse: Callable[[StudioError], None], theme: Theme, parent: QWidget | None = None
     ) -> None:
-        """`refuse` is called if a count cannot be set."""
         super().__init__(session.model, parent)
         self._session = session
         self._refuse = refuse
-        self._error: StudioError | None = None  # why there are no rows
         self._said = ""  # about the words that are cut differently
         self._other: tuple[Run, int | None] | None = None  # what must cut the words differently, if anything
         self._shown_before: Run | None = None
@@ -102,7 +101,7 @@ class WordsFace(Pane):
         self.view.horizontalHeader().setSortIndicatorClearable(False)
         self.view.horizontalHeader().setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
         self._token = ""  # the selected one, which is marked
-        self._field = line_field(self)
+        self._field = line_field(self, takes_key=self._takes_key)
         self._field.setPlaceholderText(self.tr("Search, or type: hug 10"))
         self._field.setAccessibleName(self.tr("Search the words, or type a word and its count"))
         set_plain_tooltip(
@@ -114,7 +113,6 @@ class WordsFace(Pane):
         )
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(60)
-        self._field.installEventFilter(self)
         self.only = QCheckBox(self)
         self.only.setEnabled(False)
         tip = self.tr("Set the count of this word")
@@ -151,7 +149,7 @@ class WordsFace(Pane):
         self.view.item_chosen.connect(self._select_word)
         self.view.chip_chosen.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.table.rows_found.connect(self._on_table_rows_found)
-        self.table.filter_failed.connect(self._on_table_filter_failed)
+        self.table.task.failed.connect(self._show_emptiness)
         for changed in (self._session.comparison.changed, model.step_changed, model.selection_changed):
             changed.connect(self.refresh_soon)
         for changed in (self._session.counting.counts_changed, self._session.counting.state_changed):
@@ -180,8 +178,7 @@ class WordsFace(Pane):
     # -- contents
 
     def refresh(self) -> None:
-        before, counts = self.table.words, self._session.counting.counts
-        self._error = None
+        before, counts = self.table.source, self._session.counting.counts
         others = self._others()
         self._show_choice(others)
         if self._other is None:
@@ -191,7 +188,7 @@ class WordsFace(Pane):
             self._find_apart(others[self._place_of_choice() - 1])
         self._show_share()
         self._take_filter()
-        if self.table.words is not before:
+        if self.table.source is not before:
             self._fit()
         self._show_token(self._selected_token())
         self._show_selection()
@@ -282,7 +279,7 @@ class WordsFace(Pane):
         shown = ComparedStep(run, self._model.step)
         libraries = run.library, other.run.library  # which are loaded a little later than the runs of a project
         self._search.ask(shown, other, *libraries, at_once=len(run.counts) <= _FEW_WORDS)
-        found, words = self._search.answer, self.table.words
+        found, words = self._search.answer, self.table.source
         if self._search.answered != self._search.request:
             if not isinstance(words, WordsApart):
                 self.table.forget()
@@ -317,7 +314,7 @@ class WordsFace(Pane):
     @property
     def _is_alike(self) -> bool:
         """Whether no word is cut differently."""
-        words = self.table.words
+        words = self.table.source
         return isinstance(words, WordsApart) and not words.word_count
 
     def _selected_token(self) -> str:
@@ -327,45 +324,49 @@ class WordsFace(Pane):
         return text_of_token(selection, history.vocabulary(self._model.merge_count))
 
     def _show_token(self, token: str) -> None:
+        """Say in the box which token it is about."""
         self.only.setEnabled(bool(token) or self.only.isChecked())
-        contains = self.tr("Contains {token}").format(token=token_text(token, _LONGEST_SHOWN))
-        self.only.setText(menu_text(contains if token else self.tr("Contains token")))
-        tip = self.tr("Only words that contain the selected token")
-        if not token:
-            tip = self.tr(
-                "Show only words that contain a token; select a token first, for example in Live tokenization"
-            )
+        text = self.tr("Contains token")
+        tip = self.tr("Show only words that contain a token; select a token first, for example in Live tokenization")
+        if token:
+            text = self.tr("Contains {token}").format(token=token_text(token, _LONGEST_SHOWN))
+            tip = self.tr("Only words that contain the selected token")
+        self.only.setText(menu_text(text))
         set_plain_tooltip(self.only, tip)
         self.only.setAccessibleName(tip)
 
     def _show_emptiness(self) -> None:
-        error = self._error or self._search.error
-        text = "" if error is None else str(error)
-        if not text and self._other is not None and self.table.words is None:
-            percent = self._search.progress
-            text = self.tr("Comparing words…")
-            if percent is not None:
-                text = self.tr("Comparing words… {percent}%").format(percent=percent)
-        elif not text and self._is_alike:
-            text = self._said
-        elif not text and self.table.words is None:
-            text = self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
-            if self._session.counting.is_under_way:
-                text = self.tr("The words are being counted.")
-            elif self._model.history is not None:
-                text = self.tr("The words of this run cannot be read.")
-        elif not text and not self.table.rowCount() and not self.table.is_busy:
-            text = self.tr("No word matches at this step.")
+        text = self._why_empty()
         self.empty.show_text(text)
         self.empty.setVisible(bool(text))
         self.view.setVisible(not text)
+
+    def _why_empty(self) -> str:
+        """Return why there are no rows; empty if there are some."""
+        error, words = self.table.task.error or self._search.error, self.table.source
+        if error is not None:
+            return str(error)
+        if words is None and self._other is not None:
+            percent = self._search.progress
+            comparing = self.tr("Comparing words…") if percent is None else self.tr("Comparing words… {percent}%")
+            return comparing.format(percent=percent)
+        if self._is_alike:
+            return self._said
+        if words is not None:
+            is_empty = not self.table.rowCount() and not self.table.is_busy
+            return self.tr("No word matches at this step.") if is_empty else ""
+        if self._model.history is not None:
+            return self.tr("The words of this run cannot be read.")
+        if self._session.counting.is_under_way:
+            return self.tr("The words are being counted.")
+        return self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
 
     def _take_filter(self) -> None:
         self._timer.stop()
         token = self._selected_token() if self.only.isChecked() else ""
         entry = self._entry()
         sought = entry[0] if entry is not None else self._field.text()
-        self.table.set_filter(WordsFilter(sought, token, self._model.step if token else 0))
+        self.table.set_filter(WordsFilter(sought, token))
 
     def _copy(self) -> None:
         """Copy the selected rows as tab-separated text."""
@@ -386,13 +387,10 @@ class WordsFace(Pane):
     def _show_set_button(self) -> None:
         entry = self._entry()
         if entry is not None:
-            self.set_button.setText(self.tr("Set") if entry[1] else self.tr("Remove"))
-            tip = (
-                self.tr("Set the count of {word} to {count:,} (Enter)")
-                if entry[1]
-                else self.tr("Remove {word} (Enter)")
-            )
-            tip = tip.format(word=token_text(entry[0], _LONGEST_SHOWN), count=entry[1])
+            word, count = entry
+            tip = self.tr("Set the count of {word} to {count:,} (Enter)") if count else self.tr("Remove {word} (Enter)")
+            tip = tip.format(word=token_text(word, _LONGEST_SHOWN), count=count)
+            self.set_button.setText(self.tr("Set") if count else self.tr("Remove"))
             set_plain_tooltip(self.set_button, tip)
             self.set_button.setAccessibleName(tip)
         self.set_button.setVisible(entry is not None)
@@ -429,11 +427,6 @@ class WordsFace(Pane):
             self._field.setSelection(len(self._field.text()) - len(count), len(count))
 
     # -- events
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            return self._takes_key(event)
-        return super().eventFilter(watched, event)
 
     def _takes_key(self, event: QKeyEvent) -> bool:
         """Let Escape clear the field, Enter set a count, and otherwise Enter and the down arrow go to the table.
@@ -473,10 +466,6 @@ class WordsFace(Pane):
 
     def _select_word(self, item: int) -> None:
         self._model.set_selection(Selection("word", text=str(self.table.value(item, WordColumn.WORD))))
-
-    def _on_table_filter_failed(self, error: StudioError) -> None:
-        self._error = error
-        self._show_emptiness()
 
     def _on_counting_changed(self) -> None:
         if self._model.history is None:

@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.session.plural import plural
@@ -35,7 +29,7 @@ from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
+from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_state, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import (
     DEAD_MARK,
@@ -51,6 +45,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from PySide6.QtGui import QKeyEvent
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.runs import Comparison
@@ -70,23 +65,17 @@ _PAUSE_MS = 120
 class VocabularyControls(QWidget):
     """Sets what to search for, and which kind of tokens to show.
 
-    Parameters
-    ----------
-    look
-        Called when `filter` has changed.
-    leave
-        Called when the user moves from the search field into the table.
+    It calls `look` when `filter` has changed, and `leave` when the user moves from the search field into the table.
     """
 
     def __init__(self, look: Callable[[], None], leave: Callable[[], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look, self._leave = look, leave
-        self._field = line_field(self)
+        self._field = line_field(self, takes_key=self._takes_key)
         self._field.setPlaceholderText(self.tr("Search"))
         self._field.setAccessibleName(self.tr("Search tokens in the vocabulary"))
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(_NARROWEST)
-        self._field.installEventFilter(self)
         tip = self.tr("Search with a regular expression, such as ^##.*ing$")
         self._pattern = tool_button(".*", tip, self, name=self.tr("Search with a regular expression"))
         self._pattern.setCheckable(True)
@@ -127,8 +116,7 @@ class VocabularyControls(QWidget):
         """Show the error in the regular expression; an empty `text` hides it."""
         self.error.show_text(text)
         self.error.setVisible(bool(text))
-        self._field.setProperty("state", "wrong" if text else "")
-        self._field.style().polish(self._field)
+        set_state(self._field, "wrong" if text else "")
 
     def offer_only_here(self, is_offered: bool) -> None:
         """Offer the tokens that no other compared run has, or not any more."""
@@ -150,18 +138,17 @@ class VocabularyControls(QWidget):
             if text != self._kinds.itemText(index):
                 self._kinds.setItemText(index, text)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def _takes_key(self, event: QKeyEvent) -> bool:
         """Let Escape clear the field, and Enter or the down arrow go to the table."""
-        if watched is self._field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            if event.key() == Qt.Key.Key_Escape and self._field.text():
-                self._field.clear()
-                return True
-            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
-                if self._timer.isActive():
-                    self._report_filter()
-                self._leave()
-                return True
-        return super().eventFilter(watched, event)
+        if event.key() == Qt.Key.Key_Escape and self._field.text():
+            self._field.clear()
+        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            if self._timer.isActive():
+                self._report_filter()
+            self._leave()
+        else:
+            return False
+        return True
 
     def _kind_names(self) -> tuple[str, ...]:
         kinds = self.tr("All"), self.tr("Special"), self.tr("Alphabet"), self.tr("Learned"), self.tr("Unused")
@@ -191,19 +178,27 @@ def _sign(items: VocabularyItems, token_id: int) -> str:
     return DEAD_MARK if token_id < len(dead) and dead[token_id] else ""
 
 
-TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
-_ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\\\"}
+def _reason_text(items: VocabularyItems, token_id: int) -> str:
+    reason = items.usage.reason(token_id)
+    return dead_words(reason) if reason is not None else ""
+
+
+_TITLES = {
+    VocabularyColumn.TOKEN: "token", VocabularyColumn.ID: "id", VocabularyColumn.BORN: "born",
+    VocabularyColumn.SCORE: "score", VocabularyColumn.FREQUENCY: "frequency", VocabularyColumn.WORDS: "words",
+    VocabularyColumn.LENGTH: "length", VocabularyColumn.REASON: "dead",
+}  # fmt: skip
+"""Of what is copied."""
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
     """Return a header line and one line per token; unknown values are empty, as is a special token's birth."""
-    columns = [column for column in VocabularyColumn if column is not VocabularyColumn.RUNS]
-    titles = [*TITLES[:3], "score", *TITLES[3:]]
-    if table.items is None or table.items.scores is None:
-        titles.remove("score")
-        columns.remove(VocabularyColumn.SCORE)
-    lines = ["\t".join(titles)]
-    unknown = () if table.is_counted else BY_USAGE
+    items = table.source
+    assert items is not None  # else there are no ids
+    columns = [column for column in _TITLES if column is not VocabularyColumn.SCORE or items.scores is not None]
+    unknown = () if items.usage.is_current else BY_USAGE
+    lines = ["\t".join(_TITLES[column] for column in columns)]
     for token_id in ids.tolist():
         values = (None if column in unknown else table.value(token_id, column) for column in columns)
         lines.append("\t".join(map(_field, values, columns)))
@@ -213,9 +208,7 @@ def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
 def _field(value: object, column: VocabularyColumn) -> str:
     if value is None or (column is VocabularyColumn.BORN and value == SPECIAL_BIRTH):
         return ""
-    if isinstance(value, DeadReason):
-        return value.kind
-    return value.translate(_ESCAPES) if isinstance(value, str) else str(value)
+    return value.kind if isinstance(value, DeadReason) else str(value).translate(_ESCAPES)
 
 
 class VocabularyPane(Pane):
@@ -227,11 +220,12 @@ class VocabularyPane(Pane):
     ) -> None:  # fmt: skip
         super().__init__(model, parent, usage=usage)
         self._usage = usage
-        self.table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
+        self.table = VocabularyTableModel(model, usage, self, comparison=comparison)
         if comparison is not None:
             self.follow(comparison.changed)
         self.table.tip = self._tip
         self.table.dress(VocabularyColumn.TOKEN, chips=_chips, sign=_sign, indent=2)
+        self.table.dress(VocabularyColumn.REASON, text=_reason_text)
         self.view = TableView(
             self.table, theme, self, name=self.tr("Vocabulary"), row_room=4, several=True, walking_chooses=True,
             marks_selected=True, is_adjustable=True,
@@ -258,9 +252,9 @@ class VocabularyPane(Pane):
         self.view.verticalScrollBar().actionTriggered.connect(self._on_scroll_bar_action_triggered)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
         self.table.rows_found.connect(self._on_table_rows_found)
-        self.table.filter_failed.connect(self._on_table_filter_failed)
-        self._usage.changed.connect(self._on_usage_changed)
-        self.follow(self._model.step_changed, self._model.merges_appended, self._model.state_changed)
+        self.table.task.failed.connect(self._on_table_task_failed)
+        model = self._model
+        self.follow(self._usage.changed, model.step_changed, model.merges_appended, model.state_changed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
     def focus_search(self) -> None:
@@ -271,10 +265,14 @@ class VocabularyPane(Pane):
 
     # -- contents
 
+    def forget(self) -> None:
+        self.table.show_step()
+
     def refresh(self) -> None:
         self.table.show_step()
+        self.table.show_usage()
         self.view.spread()  # whether there are other runs, or scores
-        self.controls.offer_only_here(self.table.items is not None and bool(self.table.items.others))
+        self.controls.offer_only_here(self.table.source is not None and bool(self.table.source.others))
         self._show_heading()
         self._show_emptiness()
         token_id = self._selected_id()
@@ -282,7 +280,7 @@ class VocabularyPane(Pane):
             self._keep_token(token_id)
 
     def _show_heading(self) -> None:
-        history, items = self._model.history, self.table.items
+        history, items = self._model.history, self.table.source
         if history is None or items is None or items.history is not history:  # the last: of the run shown before
             self.set_heading()
             return
@@ -411,7 +409,7 @@ class VocabularyPane(Pane):
             self.view.scrollToTop()
         self.refresh_later()
 
-    def _on_table_filter_failed(self, error: StudioError) -> None:
+    def _on_table_task_failed(self, error: StudioError) -> None:
         self.controls.show_error(str(error))
         self.refresh_later()
 
@@ -426,11 +424,6 @@ class VocabularyPane(Pane):
         token_id = self.table.item_of_row(row)
         self._model.seek(max(self.table.value(token_id, VocabularyColumn.BORN), 0))
         self._select(token_id)
-
-    def _on_usage_changed(self) -> None:
-        if self.is_current:
-            self.table.show_usage()
-        self.refresh_later()
 
     def _on_model_selection_changed(self) -> None:
         if self.is_current:
