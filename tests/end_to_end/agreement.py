@@ -110,7 +110,9 @@ def _read_history(window: MainWindow, found: Shown) -> None:
     pane = window.history_pane
     if not pane.isVisible() or not pane.view.isVisible():
         return
-    found.steps["history"] = pane.view.step
+    items = pane.rows.source
+    marked = (step for step in range(1, window.model.merge_count + 1) if pane.view.look(items, step - 1).is_marked)
+    found.steps["history"] = next(marked, 0)
     row = pane.rows.row_of_step(window.model.step)
     if row < 0:
         return

@@ -260,15 +260,15 @@ def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Stud
     window, view = two.window, two.window.tokenization_pane.changes_view
     two.wait(lambda: len(view.rows.runs) == 2)
     rows, table = view.model, view._table
-    here = [row for row in range(rows.rowCount()) if rows.records.run_of(row).letter == "B"][1]
+    here = [row for row in range(rows.rowCount()) if view.run_of(row).letter == "B"][1]
     two.qtbot.mouseClick(table.viewport(), _LEFT, pos=center_of(table, here))
     step = view.rows[here].step
-    assert window.model.step == window.session.comparison.shown_step(rows.records.run_of(here), step)
-    two.wait(lambda: rows.records.look(here).ground)
-    assert not rows.records.is_future(here)
+    assert window.model.step == window.session.comparison.shown_step(view.run_of(here), step)
+    two.wait(lambda: view.look(here).ground)
+    assert not view.is_future(here)
     for row in range(rows.rowCount()):
-        assert rows.records.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
-        assert bool(rows.records.look(row).ground) == (view.rows[row].step == step)
+        assert view.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
+        assert bool(view.look(row).ground) == (view.rows[row].step == step)
 
 
 def center_of(table: object, row: int) -> QPoint:

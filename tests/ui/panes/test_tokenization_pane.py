@@ -235,7 +235,7 @@ def test_the_step_stays_in_view_when_the_list_shrinks(bench: Bench, pane: Tokeni
     changes, table = pane.changes_view, pane.changes_view._table
     for height in (260, 90, 70):
         changes.resize(changes.width(), height)
-        row = table.visualRect(changes.model.index(changes.model.records.last_past(), 0))
+        row = table.visualRect(changes.model.index(changes.last_past(), 0))
         assert table.viewport().rect().contains(row)
 
 
@@ -593,7 +593,7 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     ]
     qtmodeltester.check(changes)
     bench.seek(9)
-    row = changes.records.last_past()
+    row = pane.changes_view.last_past()
     assert pane.changes_view.rows[row].step == 9
     said = changes.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert said == f"Step 9: T + ##h → Th · −1 token · then {counts[9]} tokens"

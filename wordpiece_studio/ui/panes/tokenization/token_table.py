@@ -7,11 +7,9 @@ for screen readers.
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QModelIndex, QObject
@@ -31,9 +29,8 @@ from wordpiece_studio.ui.widgets.table import RowLook, TableView, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
     from PySide6.QtGui import QColor
 
     from wordpiece_studio.session.live_text import LiveChanges, LiveLine, TextChange, TextSummary
@@ -47,8 +44,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 
-    Token = tuple[LiveLine, TokenizedWord, int]
-    """A line, a word in it, and the place of a token in that."""
+    Token = tuple[ChipPlace, LiveLine, TokenizedWord, int]
+    """The place of a token, its line, its word, and its place in that."""
 
 _tr = partial(QCoreApplication.translate, "ChangesView")
 _SLICE_SECONDS, _PAUSE_MS = 0.008, 4
@@ -174,50 +171,6 @@ class TokenCopy(QObject):
         self._gathered = []
 
 
-class TokenRows(Sequence["Token"]):
-    """The tokens of lines of text, of which the first have been read."""
-
-    def __init__(self, lines: LiveText, ends: tuple[int, ...] = ()) -> None:
-        self._lines = lines
-        self._ends = ends  # the number of tokens up to the end of each line read so far
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    @overload
-    def __getitem__(self, row: int) -> Token: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Token]: ...
-    def __getitem__(self, row: int | slice) -> Token | Sequence[Token]:
-        if isinstance(row, slice):
-            return [self[each] for each in range(len(self))[row]]
-        place = self.place_of(row)
-        line = self._lines[place.line]
-        return line, line.words[place.word], place.chip
-
-    def place_of(self, row: int) -> ChipPlace:
-        line = bisect_right(self._ends, row)
-        chip = row - (self._ends[line - 1] if line else 0)
-        for index, word in enumerate(self._lines[line].words):
-            if chip < len(word.pieces):
-                return ChipPlace(line, index, chip)
-            chip -= len(word.pieces)
-        raise IndexError(row)
-
-    @property
-    def has_more(self) -> bool:
-        return len(self._ends) < len(self._lines)
-
-    def with_more(self) -> TokenRows:
-        """Return these tokens and those of further lines."""
-        further, total = list(self._ends), len(self)
-        wanted = total + _AT_ONCE
-        while len(further) < len(self._lines) and total < wanted:
-            total += sum(len(word.pieces) for word in self._lines[len(further)].words)
-            further.append(total)
-        return TokenRows(self._lines, tuple(further))
-
-
 class TokenModel(RecordTableModel["Token"]):
     """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
 
@@ -225,38 +178,44 @@ class TokenModel(RecordTableModel["Token"]):
         def column(
             place: int, title: str | Callable[[Sequence[Token]], str], **how: Any
         ) -> TableColumn[Sequence[Token]]:
-            return TableColumn(title, each_row(lambda token: texts.row(*token)[place]), **how)
+            return TableColumn(title, each_row(lambda token: texts.row(*token[1:])[place]), **how)
 
         super().__init__(parent=parent)
         self.columns = (
-            column(
-                0, self.tr("Token"), align=LEFT, width=_letters(12), spoken=each_row(lambda token: texts.spoken(*token))
-            ),
+            column(0, self.tr("Token"), align=LEFT, width=_letters(12),
+                   spoken=each_row(lambda token: texts.spoken(*token[1:]))),
             column(1, self.tr("ID"), width=_letters(6)),
             column(2, lambda _tokens: texts.options.unit_title, width=_letters(14)),
             column(3, self.tr("Created"), entry="step", width=_letters(7)),
             column(4, self.tr("Word"), align=LEFT, entry="word", stretch=1),
-        )
-        self._tokens = TokenRows(LiveText())
-        self._is_growing = False
+        )  # fmt: skip
+        self._further: Iterator[Token] | None = None  # what is not in the table yet
 
     def set_lines(self, lines: LiveText) -> None:
         """Show the tokens of these lines, with offsets in the unit chosen."""
-        self._tokens = TokenRows(lines).with_more()
-        self.set_records(self._tokens)
+        further = _tokens_of(lines)
+        self._further = None
+        self.set_records(list(islice(further, _AT_ONCE)))
+        self._further = further
 
     def place_of(self, row: int) -> ChipPlace:
-        return self._tokens.place_of(row)
+        return self.records[row][0]
 
     def canFetchMore(self, parent: Index) -> bool:
-        return self._tokens.has_more and not parent.isValid() and not self._is_growing
+        return self._further is not None and not parent.isValid()
 
     def fetchMore(self, _parent: Index) -> None:
-        if not self._is_growing:
-            self._is_growing = True  # a slot notified of the new rows may ask for more at once
-            self._tokens = self._tokens.with_more()
-            self.extend_records(self._tokens)
-            self._is_growing = False
+        further, self._further = self._further, None  # what is notified of the new rows may ask for more at once
+        more = list(islice(further or (), _AT_ONCE))
+        self.extend_records([*self.records, *more])
+        self._further = further if more else None
+
+
+def _tokens_of(lines: LiveText) -> Iterator[Token]:
+    for number, line in enumerate(lines):
+        for place, word in enumerate(line.words):
+            for chip in range(len(word.pieces)):
+                yield ChipPlace(number, place, chip), line, word, chip
 
 
 def _letters(count: int) -> Callable[[Measure, object], int]:
@@ -267,126 +226,14 @@ STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
 _ROWS_AROUND = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ShownChanges(Sequence["TextChange"]):
-    """The changes of the live text, of one run or of several.
-
-    Attributes
-    ----------
-    now
-        The step of the run of each row: int64, shape (n_rows,).
-    """
-
-    rows: TextChanges
-    now: NDArray[np.int64]
-
-    @property
-    def steps(self) -> NDArray[np.int64]:
-        return self.rows.steps
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, row: int) -> TextChange: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[TextChange]: ...
-    def __getitem__(self, row: int | slice) -> TextChange | Sequence[TextChange]:
-        return self.rows[row]
-
-    def goes_on_in(self, other: ShownChanges) -> bool:
-        """Return whether another one has more rows after these, or the same."""
-        if self.is_merged or other.is_merged:
-            return self.rows is other.rows
-        return np.array_equal(self.steps, other.steps[: len(self.steps)])
-
-    @property
-    def is_merged(self) -> bool:
-        """Whether they are of several runs."""
-        return len(self.rows.runs) > 1
-
-    def run_of(self, row: int) -> Run | None:
-        return self.rows.run_of(row) if self.is_merged else None
-
-    def letter_of(self, row: int) -> str:
-        run = self.run_of(row)
-        return "" if run is None else run.letter
-
-    def last_past(self) -> int:
-        """Return the index of the last row not after the step, or -1."""
-        past = np.flatnonzero(self.steps <= self.now)
-        return int(past[-1]) if len(past) else -1
-
-    def row_of_step(self, run: Run | None) -> int:
-        here = np.flatnonzero(self.steps == self.now).tolist()
-        return next((row for row in here if self.run_of(row) is run), -1)
-
-    def is_future(self, row: int) -> bool:
-        return bool(self.steps[row] > self.now[row])
-
-    def look(self, row: int) -> RowLook:
-        """Mark the rows of the steps where there are several runs, and draw what is still to come pale."""
-        is_marked = self.is_merged and self.steps[row] == self.now[row]
-        return RowLook("hover" if is_marked else "", "faint" if self.is_future(row) else "muted")
-
-    def chips(self, row: int) -> Iterator[list[FlowItem]]:
-        """Yield the token with the pair that it was merged from, and the token alone."""
-        change, is_future = self.rows[row], self.is_future(row)
-        chip = FlowItem(change.token, "chip", faded=is_future)
-        yield [chip, FlowItem(f"{token_text(change.left)} + {token_text(change.right)}", faded=is_future)]
-        yield [chip]
-
-    def spoken(self, row: int) -> str:
-        change = self.rows[row]
-        said = _tr("Step {step}: {left} + {right} → {token}")
-        if self.is_merged:
-            said = _tr("Run {letter}, step {step}: {left} + {right} → {token}")
-        said = said.format(
-            letter=self.letter_of(row),
-            step=number_text(change.step),
-            left=token_text(change.left),
-            right=token_text(change.right),
-            token=token_text(change.token),
-        )
-        by = plural(abs(change.change), "{change} token", "{change} tokens").format(change=signed_text(change.change))
-        tokens = plural(change.tokens, "then 1 token", "then {count} tokens").format(count=number_text(change.tokens))
-        return " · ".join((said, by, tokens))
-
-
 def _count_text(change: TextChange) -> str:
     return plural(change.tokens, "1 token", "{count} tokens").format(count=number_text(change.tokens))
-
-
-def _changes_columns(theme: Theme) -> tuple[TableColumn[ShownChanges], ...]:
-    def color(shown: ShownChanges, row: int) -> QColor | str:
-        run = shown.run_of(row)
-        return "" if run is None else theme.run_color(run.color)
-
-    return (
-        TableColumn(
-            _tr("Step"), each_row(lambda change: number_text(change.step)), spoken=ShownChanges.spoken, entry="step",
-            width="300,000",
-        ),
-        TableColumn(
-            _tr("Token"), each_row(lambda change: token_text(change.token)), align=LEFT, entry="token",
-            chips=ShownChanges.chips, stretch=1,
-        ),
-        TableColumn(_tr("Change"), each_row(lambda change: signed_text(change.change)), width="−1,000"),
-        TableColumn(_tr("Tokens"), each_row(_count_text), width="10,000 tokens"),
-        TableColumn(
-            _tr("Run"), ShownChanges.letter_of, ink=color, entry="run", width="AA",
-            is_there=lambda shown: shown.is_merged,
-        ),
-    )  # fmt: skip
 
 
 class ChangesView(QWidget):
     """The rows of `changes`, and of the runs compared with the one shown, under a title.
 
-    Parameters
-    ----------
-    go
-        Called with the step that belongs to a row that is clicked, and the token that this row's step made.
+    `go` is called with the step that belongs to a row that is clicked, and the token that this row's step made.
     """
 
     def __init__(
@@ -403,16 +250,16 @@ class ChangesView(QWidget):
         self._changes = changes
         self._comparison = comparison
         self._step = 0
+        self.rows = TextChanges()
+        self._now = self.rows.steps  # the step of the run of each row
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("changes", self)
         self.model: RecordTableModel[TextChange] = RecordTableModel(
-            _changes_columns(theme), self, tip=lambda shown, row: tooltip_text(shown.spoken(row))
+            self._columns(theme), self, tip=lambda _rows, row: tooltip_text(self.spoken(row))
         )
-        self._shown = ShownChanges(TextChanges(), np.empty(0, dtype=np.int64))
-        self.model.set_records(self._shown)
         self._table = TableView(
             self.model, theme, self, name=self.tr("Steps that changed the text"), row_room=4, has_heading=False,
-            look=ShownChanges.look,
+            look=lambda _rows, row: self.look(row),
         )  # fmt: skip
         self._table.horizontalHeader().moveSection(RUN, 0)
         fill(QVBoxLayout(self), self._title, (self._table, 1), margins=(14, 6, 6, 4), spacing=4)
@@ -421,9 +268,74 @@ class ChangesView(QWidget):
         changes.changed.connect(self._show_rows)
         self._show_rows()
 
+    def _columns(self, theme: Theme) -> tuple[TableColumn[Sequence[TextChange]], ...]:
+        def color(_rows: Sequence[TextChange], row: int) -> QColor | str:
+            run = self.run_of(row)
+            return "" if run is None else theme.run_color(run.color)
+
+        return (
+            TableColumn(
+                _tr("Step"), each_row(lambda change: number_text(change.step)), entry="step", width="300,000",
+                spoken=lambda _rows, row: self.spoken(row),
+            ),
+            TableColumn(
+                _tr("Token"), each_row(lambda change: token_text(change.token)), align=LEFT, entry="token",
+                chips=lambda _rows, row: self._chips(row), stretch=1,
+            ),
+            TableColumn(_tr("Change"), each_row(lambda change: signed_text(change.change)), width="−1,000"),
+            TableColumn(_tr("Tokens"), each_row(_count_text), width="10,000 tokens"),
+            TableColumn(
+                _tr("Run"), lambda _rows, row: self._letter_of(row), ink=color, entry="run", width="AA",
+                is_there=lambda _rows: self.is_merged,
+            ),
+        )  # fmt: skip
+
+    # -- what a row says
+
     @property
-    def rows(self) -> TextChanges:
-        return self._shown.rows
+    def is_merged(self) -> bool:
+        """Whether the rows are of several runs."""
+        return len(self.rows.runs) > 1
+
+    def run_of(self, row: int) -> Run | None:
+        return self.rows.run_of(row) if self.is_merged else None
+
+    def _letter_of(self, row: int) -> str:
+        run = self.run_of(row)
+        return "" if run is None else run.letter
+
+    def is_future(self, row: int) -> bool:
+        return bool(self.rows.steps[row] > self._now[row])
+
+    def look(self, row: int) -> RowLook:
+        """Mark the rows of the steps where there are several runs, and draw what is still to come pale."""
+        is_marked = self.is_merged and self.rows.steps[row] == self._now[row]
+        return RowLook("hover" if is_marked else "", "faint" if self.is_future(row) else "muted")
+
+    def _chips(self, row: int) -> Iterator[list[FlowItem]]:
+        """Yield the token with the pair that it was merged from, and the token alone."""
+        change, is_future = self.rows[row], self.is_future(row)
+        chip = FlowItem(change.token, "chip", faded=is_future)
+        yield [chip, FlowItem(f"{token_text(change.left)} + {token_text(change.right)}", faded=is_future)]
+        yield [chip]
+
+    def spoken(self, row: int) -> str:
+        change = self.rows[row]
+        said = _tr("Step {step}: {left} + {right} → {token}")
+        if self.is_merged:
+            said = _tr("Run {letter}, step {step}: {left} + {right} → {token}")
+        said = said.format(
+            letter=self._letter_of(row),
+            step=number_text(change.step),
+            left=token_text(change.left),
+            right=token_text(change.right),
+            token=token_text(change.token),
+        )
+        by = plural(abs(change.change), "{change} token", "{change} tokens").format(change=signed_text(change.change))
+        tokens = plural(change.tokens, "then 1 token", "then {count} tokens").format(count=number_text(change.tokens))
+        return " · ".join((said, by, tokens))
+
+    # -- which rows there are
 
     def needed_height(self, most_rows: int | None = None) -> int:
         rows = len(self.rows)
@@ -432,26 +344,24 @@ class ChangesView(QWidget):
     def set_step(self, step: int) -> None:
         """Scroll to where this step lies among the rows; those after it are pale."""
         self._step = step
-        self._show(self.rows)
+        self._find_now()
+        self._mark_step()
+        self._table.viewport().update()
 
     def _show_rows(self) -> None:
-        before = len(self.rows)
-        self._show(self._merged() or self._changes.rows)
-        self._show_title()
-        if len(self.rows) != before:
-            self.updateGeometry()  # more rows need more height
-
-    def _show(self, rows: TextChanges) -> None:
-        """Show these rows. Rows that are only appended move nothing."""
-        others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
-        now = np.array([others.get(run, self._step) for run in rows.runs], dtype=np.int64)
-        before, self._shown = self._shown, ShownChanges(rows, now[rows.places])
-        if before.goes_on_in(self._shown):
-            self.model.extend_records(self._shown)
+        before, was_merged = self.rows.steps, self.is_merged
+        self.rows = self._merged() or self._changes.rows
+        self._find_now()
+        is_of_one = not was_merged and not self.is_merged
+        if is_of_one and np.array_equal(before, self.rows.steps[: len(before)]):  # what is only appended moves nothing
+            self.model.extend_records(self.rows)
             self._table.viewport().update()
         else:
-            self.model.set_records(self._shown)
+            self.model.set_records(self.rows)
         self._mark_step()
+        self._show_title()
+        if len(self.rows) != len(before):
+            self.updateGeometry()  # more rows need more height
 
     def _merged(self) -> TextChanges | None:
         """Return the rows of all compared runs in the order of their tabs, if there are others."""
@@ -460,6 +370,11 @@ class ChangesView(QWidget):
             return None  # those of another run stay until this one's are found
         found = {**others, current: rows}
         return TextChanges.of_runs({run: found[run] for run in self._comparison.runs.all if run in found})
+
+    def _find_now(self) -> None:
+        others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
+        now = np.array([others.get(run, self._step) for run in self.rows.runs], dtype=np.int64)
+        self._now = now[self.rows.places]
 
     def _show_title(self) -> None:
         rows, is_known = len(self.rows), self._changes.is_known
@@ -472,15 +387,21 @@ class ChangesView(QWidget):
             text = self.tr("No step changes this text") if is_known else appear
         set_plain_text(self._title, text)
 
+    def last_past(self) -> int:
+        """Return the index of the last row not after the step, or -1."""
+        past = np.flatnonzero(self.rows.steps <= self._now)
+        return int(past[-1]) if len(past) else -1
+
     def _mark_step(self) -> None:
         """Keep the last row not after the step in view, and mark it if it is at the step."""
-        shown = self._shown
-        here = shown.row_of_step(self._comparison.runs.current if shown.is_merged else None)
-        self._table.setCurrentIndex(self.model.index(here, 0) if here >= 0 else QModelIndex())
-        if len(shown):
-            self._table.bring_into_view(max(shown.last_past(), 0), _ROWS_AROUND, is_early=True)
+        run = self._comparison.runs.current if self.is_merged else None
+        here = (row for row in np.flatnonzero(self.rows.steps == self._now).tolist() if self.run_of(row) is run)
+        row = next(here, -1)
+        self._table.setCurrentIndex(self.model.index(row, 0) if row >= 0 else QModelIndex())
+        if len(self.rows):
+            self._table.bring_into_view(max(self.last_past(), 0), _ROWS_AROUND, is_early=True)
 
     def _on_table_item_chosen(self, row: int) -> None:
-        chosen, run = self.rows[row], self._shown.run_of(row)
+        chosen, run = self.rows[row], self.run_of(row)
         step = chosen.step if run is None else self._comparison.shown_step(run, chosen.step)
         self._go(step, chosen.token)
