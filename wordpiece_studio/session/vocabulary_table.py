@@ -349,7 +349,7 @@ def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
 class VocabularyTableModel(SortedTableModel[VocabularyItems]):
     """One row per token; the columns are those of `VocabularyColumn`.
 
-    It changes only by `show_step`, `show_usage`, `set_filter` and `sort`.
+    It changes only by `show_step`, `show_usage`, `forget`, `set_filter` and `sort`.
     """
 
     def __init__(
@@ -363,6 +363,9 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         self._shown_frequencies: object = None
         self.task.failed.connect(self._show_no_token)
         self.show_step()
+
+    def forget(self) -> None:
+        self._set_source(None)
 
     def show_step(self) -> None:
         """Show the vocabulary of the step: remove tokens not born yet, add those born."""

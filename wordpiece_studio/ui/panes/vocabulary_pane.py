@@ -266,7 +266,7 @@ class VocabularyPane(Pane):
     # -- contents
 
     def forget(self) -> None:
-        self.table.show_step()
+        self.table.forget()
 
     def refresh(self) -> None:
         self.table.show_step()
