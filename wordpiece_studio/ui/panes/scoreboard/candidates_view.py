@@ -119,7 +119,6 @@ class CandidatesView(TableView):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._theme = theme
         self._is_rule_named = False
-        self.needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
         tip = _tr("Show more candidates. Scrolling to the last one does the same.")
         self.more_button = tool_button(_tr("Show more candidates"), tip, None, name=_tr("Show more candidates"))
         self.candidates: RecordTableModel[Candidate] = RecordTableModel(self._columns(), tip=Ranking.tip)
@@ -166,7 +165,6 @@ class CandidatesView(TableView):
     def show_ranking(self, ranking: Ranking, *, may_have_more: bool) -> None:
         """Show these candidates, from the top unless they continue those shown."""
         self.more_button.setVisible(may_have_more)
-        self.needs = {}
         if self.ranking.goes_on_in(ranking):
             self.candidates.extend_records(ranking)
             self.spread()
@@ -174,10 +172,6 @@ class CandidatesView(TableView):
         else:
             self.candidates.set_records(ranking)
             self.scrollToTop()
-
-    def restyle(self) -> None:
-        self.needs = {}
-        super().restyle()
 
     def needed_height(self, rows: int) -> int:
         return self.horizontalHeader().sizeHint().height() + rows * self.row_height + 3
@@ -188,10 +182,7 @@ class CandidatesView(TableView):
 
     def widths(self, room: int) -> dict[int, int]:
         """Values are never cut off; then pairs, formulas and reduced formulas get room, and the bar takes the rest."""
-        if not self.needs:
-            self.needs = {column: self._needed_width(column) for column in (RANK, NUMBERS, REDUCED, VALUE)}
-            self.needs[PAIR] = self._needed_pair_width()
-        needed = dict(self.needs)
+        needed = self.needed_widths()
         pair = needed.pop(PAIR)
         more = self._fit_button(room - pair - sum(needed.values()))
         left = room - needed[RANK] - needed[VALUE] - pair - more
@@ -211,16 +202,12 @@ class CandidatesView(TableView):
         if 0 < title - needed.get(NUMBERS, title) <= left - tie - _SHORTEST_BAR:
             left -= title - needed[NUMBERS]
             needed[NUMBERS] = title
-        self._name_rule(title > needed.get(NUMBERS, title))
+        self._is_rule_named = title > needed.get(NUMBERS, title)
+        self.horizontalHeader().viewport().update()
         airy = min(max(left - tie - _LONGEST_BAR, 0) // len(needed), _MOST_AIR)
         widths = {column: width + (airy if column != RANK else 0) for column, width in {**needed, PAIR: pair}.items()}
         self._place_button()
         return {**widths, BAR: max(room - sum(widths.values()), self.horizontalHeader().minimumSectionSize())}
-
-    def _name_rule(self, is_named: bool) -> None:
-        if is_named != self._is_rule_named:
-            self._is_rule_named = is_named
-            self.candidates.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
     def _fit_button(self, left: int) -> int:
         """Return the width of the button; it drops its text where that does not fit into `left`."""
@@ -238,22 +225,19 @@ class CandidatesView(TableView):
         right = self.viewport().geometry().right()  # the header is laid out later
         self.more_button.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
 
-    def _sampled_rows(self) -> Sequence[int]:
-        count = len(self.ranking)
-        return range(count) if count <= 2 * _SAMPLE else [*range(_SAMPLE), *range(count - _SAMPLE, count)]
-
-    def _needed_width(self, column: int) -> int:
-        """Return the width of a column's texts, 0 if there are none; a long heading may be elided."""
-        measure = Measure(self)
-        texts = (self.candidates.text(row, column) for row in self._sampled_rows())
-        needed = measure.text(*texts, is_bold=column in (RANK, VALUE))
-        if needed and column != NUMBERS:
-            needed = max(needed, measure.text(self.candidates.title(column)))
-        return needed + _CELL_ROOM if needed else 0
-
-    def _needed_pair_width(self) -> int:
-        longest = max((self.delegate.width(_chips_of(self.ranking[row])) for row in self._sampled_rows()), default=80.0)
-        return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
+    def needed_widths(self) -> dict[int, int]:
+        """Return the width of what is in each column but the bars, 0 if there is nothing; long headings may be cut."""
+        measure, all_rows = Measure(self), range(len(self.ranking))
+        rows = {*all_rows[:_SAMPLE], *all_rows[-_SAMPLE:]}
+        longest = max((measure.chips(_chips_of(self.ranking[row])) for row in rows), default=80.0)
+        needed = {PAIR: min(int(longest), _LONGEST_PAIR) + _CELL_ROOM}
+        for column in (RANK, NUMBERS, REDUCED, VALUE):
+            texts = (self.candidates.text(row, column) for row in rows)
+            width = measure.text(*texts, is_bold=column in (RANK, VALUE))
+            if width and column != NUMBERS:
+                width = max(width, measure.text(self.candidates.title(column)))
+            needed[column] = width + _CELL_ROOM if width else 0
+        return needed
 
     @property
     def tie_width(self) -> int:
@@ -261,9 +245,6 @@ class CandidatesView(TableView):
         if self.ranking.tied_rows < 2:
             return 0
         return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self.ranking.tie_text)
-
-    def show_pair(self, left: str, right: str) -> None:
-        self.mark_row(self.ranking.row_of(left, right))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         box = self._tie_box()

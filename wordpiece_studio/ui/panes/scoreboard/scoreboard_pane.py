@@ -14,12 +14,11 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import Candidates, TrainerState
-from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking, value_name
-from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest
+from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest, is_of
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
@@ -27,8 +26,6 @@ from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_p
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Formula, Merge
@@ -196,21 +193,6 @@ class CandidatesPart(QStackedWidget):
             self.addWidget(page)
         theme.set_icon(self.pause_button, "pause")
 
-    def show_candidates(
-        self, candidates: Sequence[Candidate], config: TrainingConfig, symbols: int, limit: int, *, ties: int | None
-    ) -> None:
-        """Show these candidates; if they only continue those already shown, nothing scrolls.
-
-        `limit` is how many were requested: if there are as many, there may be more. `ties`: how many tie for the best
-        value; None if only the candidates shown are known.
-        """
-        ranking = Ranking(candidates, config.objective, symbols)
-        tied = ranking.tied_rows
-        text = _tr("Tie of {count} or more") if ties is None and tied == limit else _tr("Tie of {count}")
-        ranking.tie_text = text.format(count=number_text(ties or tied))
-        ranking.tie_rule = tie_rule_sentence(config.tie, ties or tied)
-        self.view.show_ranking(ranking, may_have_more=len(candidates) >= limit)
-
     def show_message(self, text: str, *, can_pause: bool = False) -> None:
         """Show a message in place of the table, with a button if pausing helps; an empty one shows the table."""
         set_plain_text(self.message, text)
@@ -258,7 +240,6 @@ class ScoreboardPane(Pane):
         self.middle = CandidatesPart(theme, self)
         self.candidates_view = self.middle.view
         self._words = WordsPanel(theme, self)
-        self._connect()
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self.middle)
         self._splitter.addWidget(self._words)
@@ -269,6 +250,15 @@ class ScoreboardPane(Pane):
         layout = QVBoxLayout(self)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # the contents adapt to the height
         fill(layout, self._top, (self._splitter, 1), margins=(0, _TOP, 0, 0), spacing=2)
+        self.follow(model.state_changed)
+        model.step_changed.connect(self._on_model_step_changed)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        model.selection_changed.connect(self._on_model_selection_changed)
+        model.candidates_changed.connect(self._on_model_candidates_changed)
+        self.candidates_view.item_chosen.connect(self._on_candidates_view_item_chosen)
+        self.candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
+        self.middle.pause_button.clicked.connect(model.pause)
+        self._words.view.item_chosen.connect(self._on_words_view_item_chosen)
 
     def minimumSizeHint(self) -> QSize:
         """Scroll later than Qt would, which assumes that wrapped texts are as high as in a very narrow pane."""
@@ -288,17 +278,6 @@ class ScoreboardPane(Pane):
         top = self._top.needed_height(each.detail, width)
         words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0
         return _TOP + top + self.candidates_view.needed_height(each.candidates) + words + between
-
-    def _connect(self) -> None:
-        self._model.step_changed.connect(self._on_model_step_changed)
-        self.follow(self._model.state_changed)
-        self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.selection_changed.connect(self._on_model_selection_changed)
-        self._model.candidates_changed.connect(self._on_model_candidates_changed)
-        self.candidates_view.item_chosen.connect(self._on_candidates_view_item_chosen)
-        self.candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
-        self.middle.pause_button.clicked.connect(self._model.pause)
-        self._words.view.item_chosen.connect(self._on_words_view_item_chosen)
 
     def close_jobs(self) -> None:
         self._words.close_job()
@@ -374,17 +353,22 @@ class ScoreboardPane(Pane):
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
         candidates, chosen = self.candidates.pairs if self.candidates is not None else (), self._chosen
-        if chosen is not None and chosen.kind == "pair":
-            for candidate in candidates:
-                if _is_of(chosen, candidate):
-                    return candidate
+        if chosen is not None:
+            found = next((candidate for candidate in candidates if is_of(chosen, candidate)), None)
+            if found is not None:
+                return found
         return self.merge or next(iter(candidates), None)
 
     def _show_candidates(self, candidates: Candidates) -> None:
-        history, config, merge = self._model.history, self._model.config, self.merge
+        history, config, pairs = self._model.history, self._model.config, candidates.pairs
         if history is not None and config is not None:
-            symbols, ties = history.symbols_after(candidates.step), merge.ties if merge is not None else None
-            self.middle.show_candidates(candidates.pairs, config, symbols, self.limit, ties=ties)
+            ranking = Ranking(pairs, config.objective, history.symbols_after(candidates.step))
+            tied = ranking.tied_rows  # of those that are known here
+            ties = self.merge.ties if self.merge is not None else tied
+            text = _tr("Tie of {count} or more") if self.merge is None and tied == self.limit else _tr("Tie of {count}")
+            ranking.tie_text = text.format(count=number_text(ties))
+            ranking.tie_rule = tie_rule_sentence(config.tie, ties)
+            self.candidates_view.show_ranking(ranking, may_have_more=len(pairs) >= self.limit)
         self._show_message()
         self._mark_selection()
 
@@ -418,7 +402,7 @@ class ScoreboardPane(Pane):
             left, right = selection.left, selection.right
         elif selection is not None and selection.kind == "token" and history is not None:
             left, right = _parents(history, selection.text)
-        self.candidates_view.show_pair(left, right)
+        self.candidates_view.mark_row(self.candidates_view.ranking.row_of(left, right))
         self._words.mark_word(selection.text if selection is not None and selection.kind == "word" else "")
 
     def _show_words(self) -> None:
@@ -428,17 +412,10 @@ class ScoreboardPane(Pane):
         self._mark_selection()
 
     def _request(self) -> WordsRequest | None:
-        history, merge, chosen, step = self._model.history, self._shown_pair(), self._chosen, self._model.step
-        if history is None:
-            return None
-        if chosen is not None and (chosen.kind != "pair" or merge is None or not _is_of(chosen, merge)):
-            prefix = history.config.continuing_subword_prefix
-            return WordsRequest(history, step, chosen, made_by(chosen, prefix))
-        if merge is None:
-            return None
-        pair = Selection("pair", left=merge.left, right=merge.right)
-        is_merge = self.merge is not None and _is_of(pair, self.merge)
-        return WordsRequest(history, step, pair, merge.token, is_merge)
+        history, selection, pair = self._model.history, self._chosen, self._shown_pair()
+        if selection is None and pair is not None:
+            selection = Selection("pair", left=pair.left, right=pair.right)
+        return None if history is None or selection is None else WordsRequest(history, self._model.step, selection)
 
     # -- events
 
@@ -498,10 +475,6 @@ class ScoreboardPane(Pane):
             self._on_model_selection_changed(selection)
         else:
             self._model.set_selection(selection)
-
-
-def _is_of(pair: Selection, merge: Merge | Candidate) -> bool:
-    return (pair.left, pair.right) == (merge.left, merge.right)
 
 
 def _parents(history: MergeHistory, token: str) -> tuple[str, str]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from PySide6.QtCore import QCoreApplication, QMargins
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.ui.widgets.chips import FlowItem
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.storage.view import Selection
+    from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -68,85 +69,50 @@ NO_WORDS = PairWords((), 0)
 
 
 class WordsRequest(NamedTuple):
-    """Asks for the words that contain a selection.
-
-    Attributes
-    ----------
-    step
-        The merge in question, from 1; 0 before the first one.
-    selection
-        A pair, a token or a word.
-    token
-        The token that the pair makes.
-    is_merge
-        Whether the pair is the one merged at `step`; its words are then known without a search.
-    """
+    """The words with a selection at a step; with a pair, those that merging it changes, from the step before."""
 
     history: MergeHistory
     step: int
     selection: Selection
-    token: str = ""
-    is_merge: bool = False
 
 
-def find_words(history: MergeHistory, step: int, selection: Selection, token: str, is_merge: bool) -> PairWords:
+def find_words(history: MergeHistory, step: int, selection: Selection) -> PairWords:
+    """Return the words with a selection, and what the merge of the step, or that of the pair, makes of them."""
+    places, before = history.places, max(step - 1, 0)
+    is_merge = step > 0 and is_of(selection, history[step - 1])
     if selection.kind == "word":
-        return _the_word(history, selection.text, step)
-    if selection.kind == "token":
-        return _words_of_token(history, selection.text, step)
-    if is_merge:
-        return words_of_merge(history, step)
-    return _words_of_pair(history, selection.left, selection.right, token, max(step - 1, 0))
-
-
-def words_of_merge(history: MergeHistory, step: int) -> PairWords:
-    """Return the words that the merge `step` (from 1) changed."""
-    # By index, not by text: a table of a million words and their counts would block the window.
-    places = history.places
-    touched = places.words_at(history.positions(step - 1))
-    touched = touched[np.diff(touched, prepend=-1) > 0]
-    weights = history.input.weights[touched]
-    frequent = np.argsort(-weights, kind="stable")[:_SHOWN]
+        try:
+            index = places.index_of(selection.text)
+        except StudioError:  # it is not in the training corpus
+            return NO_WORDS
+        found, total = [(selection.text, int(history.input.weights[index]))], 1
+    elif selection.kind == "token":
+        token_id = history.vocabulary(step).id_of(selection.text)
+        if token_id is None:
+            return NO_WORDS
+        found = history.words_with_token(token_id, step, _SHOWN)
+        total = history.number_of_words(token_id, step)
+    elif is_merge:  # known without a search
+        touched = history.positions(step - 1)
+        found, total = places.most_frequent_words_at(touched, _SHOWN), places.count_words_at(touched)
+    else:
+        found = history.words_with_pair(selection.left, selection.right, before, _SHOWN)
+        total = history.number_of_words_with_pair(selection.left, selection.right, before)
+    token = selection.text if selection.kind == "token" else ""
+    made = made_by(selection, history.config.continuing_subword_prefix)
     words = []
-    for index, weight in zip(touched[frequent].tolist(), weights[frequent].tolist(), strict=True):
-        before, after = (tuple(places.tokens(index, merges)) for merges in (step - 1, step))
-        words.append(PairWord(history.input.words[index], weight, before, after))
-    return PairWords(tuple(words), len(touched))
+    for word, count in found:
+        tokens = tuple(history.segmentation(word, before))
+        if selection.kind == "pair" and not is_merge:
+            after = joined(tokens, selection.left, selection.right, made)
+        else:
+            after = tuple(history.segmentation(word, step))
+        words.append(PairWord(word, count, tokens, after, token))
+    return PairWords(tuple(words), total)
 
 
-def _words_of_pair(history: MergeHistory, left: str, right: str, token: str, step: int) -> PairWords:
-    """Return the words in which a pair occurs after `step` merges, and what merging it would make of them."""
-    words = []
-    for word, count in history.words_with_pair(left, right, step, _SHOWN):
-        before = tuple(history.segmentation(word, step))
-        words.append(PairWord(word, count, before, joined(before, left, right, token)))
-    return PairWords(tuple(words), history.number_of_words_with_pair(left, right, step))
-
-
-def _words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
-    """Return the words that contain a token after `step` merges, and what the last of these merges did to them."""
-    token_id = history.vocabulary(step).id_of(token)
-    if token_id is None:
-        return NO_WORDS
-    words = [
-        PairWord(word, count, *_before_and_after(history, word, step), token)
-        for word, count in history.words_with_token(token_id, step, _SHOWN)
-    ]
-    return PairWords(tuple(words), history.number_of_words(token_id, step))
-
-
-def _the_word(history: MergeHistory, word: str, step: int) -> PairWords:
-    """Return what the merge `step` did to a word; nothing if it is not in the training corpus."""
-    try:
-        index = history.places.index_of(word)
-    except StudioError:
-        return NO_WORDS
-    count = int(history.input.weights[index])
-    return PairWords((PairWord(word, count, *_before_and_after(history, word, step)),), 1)
-
-
-def _before_and_after(history: MergeHistory, word: str, step: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(history.segmentation(word, max(step - 1, 0))), tuple(history.segmentation(word, step))
+def is_of(selection: Selection, merge: Merge | Candidate) -> bool:
+    return selection.kind == "pair" and (selection.left, selection.right) == (merge.left, merge.right)
 
 
 def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[str, ...]:
