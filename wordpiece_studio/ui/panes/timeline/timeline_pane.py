@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpacerItem, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QHideEvent
 
     from wordpiece_studio.session.live_text import LiveChanges
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
     from wordpiece_studio.session.step_marks import Hit, Player, StepMarks
     from wordpiece_studio.session.tokenizer_figures import HeldOutFigure, HeldOutJudging
@@ -57,14 +56,14 @@ _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
 """Sizes of a button and of its icon, in lines of text."""
 _GROUP_GAP = 10
-_MOVES = ("first_merge", "ten_back", "previous_merge", "play", "next_merge", "ten_on", "last_merge")
+_MOVES = ("first_merge", "ten_back", "previous_merge", "play", "next_merge", "ten_on", "last_merge", "")
+_MARKS = (
+    "previous_change", "next_change", "", "compare_step", "keep_step", "bookmarks", "",
+    "run_back", "breakpoints", "run_to_breakpoint",
+)  # fmt: skip
+"""Commands from left to right; empty: a gap."""
 # Playback shows several merges a second: "next" must not swallow the second press.
 _REPEATED = ("ten_back", "previous_merge", "next_merge", "ten_on")
-_MARKS = (
-    ("previous_change", "next_change"),
-    ("compare_step", "keep_step", "bookmarks"),
-    ("run_back", "breakpoints", "run_to_breakpoint"),
-)
 _TOOLS = ("bookmarks", "run_back", "breakpoints", "run_to_breakpoint")
 """Commands that a class does not need."""
 _ENTRIES = {
@@ -129,8 +128,9 @@ class TimelineButtons(QWidget):
         self._buttons: dict[str, CommandButton] = {}
         moves = list(map(self._button, _MOVES))
         self._speed = self._speed_box()
-        marks = [list(map(self._button, names)) for names in _MARKS]
-        fill(QVBoxLayout(self), _row([moves, [self._speed]]), _row(marks), 1, spacing=6)
+        marks = list(map(self._button, _MARKS))
+        rows = fill(QHBoxLayout(), *moves, self._speed, 1, spacing=4), fill(QHBoxLayout(), *marks, 1, spacing=4)
+        fill(QVBoxLayout(self), *rows, 1, spacing=6)
         player.changed.connect(self._show_speed)
         self._show_speed()
 
@@ -139,12 +139,12 @@ class TimelineButtons(QWidget):
         for name in _TOOLS:
             self._buttons[name].setVisible(is_wanted)
 
-    def _button(self, name: str) -> CommandButton:
+    def _button(self, name: str) -> CommandButton | QSpacerItem:
+        if not name:
+            return QSpacerItem(_GROUP_GAP, 0)
         action = getattr(self._actions, name)
-        if name == "play":
-            button: CommandButton = PlayButton(name, action, self, self._theme)
-        else:
-            button = CommandButton(name, action, self)
+        is_play = name == "play"
+        button = PlayButton(name, action, self, self._theme) if is_play else CommandButton(name, action, self)
         explain(_ENTRIES.get(name, "step"), button)
         self._buttons[name] = button
         return button
@@ -164,18 +164,6 @@ class TimelineButtons(QWidget):
         index = self._speed.findData(self._player.speed)
         if index >= 0:
             self._speed.setCurrentIndex(index)
-
-
-def _row(groups: Sequence[Sequence[QWidget]]) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(4)
-    for number, group in enumerate(groups):
-        if number:
-            row.addSpacing(_GROUP_GAP)
-        for widget in group:
-            row.addWidget(widget)
-    row.addStretch(1)
-    return row
 
 
 def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
@@ -412,57 +400,50 @@ class TimelinePane(Pane):
 
     def _show_lanes(self) -> None:
         lanes, runs = self._comparison.lanes(), self._comparison.runs.all
-        shown, drawn = [lane.run for lane in lanes], list[Lane]()
-        if lanes:
-            names = dict(zip(runs, run_names(runs), strict=True))
-            steps = {parting.other: parting.step for parting in self._known_partings}
-            drawn = [
-                self._lane(lane.run, step_name(lane, names), steps.get(lane.run) if lane.bookmark is None else None)
-                for lane in lanes
-            ]
-        own = shown.index(self._model.run) if drawn and self._model.run is not None else 0
+        names = dict(zip(runs, run_names(runs), strict=True)) if lanes else {}
+        steps = {parting.other: parting.step for parting in self._known_partings}
+        drawn = [
+            self._lane(lane, step_name(lane, names), steps.get(lane.run) if lane.bookmark is None else None)
+            for lane in lanes
+        ]
+        runs_drawn = [lane.run for lane in lanes]
+        own = runs_drawn.index(self._model.run) if drawn and self._model.run is not None else 0
         self.plot.set_lanes(drawn, own, is_stretched=self.stretch.isChecked())
         self.stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
 
-    def _lane(self, run: Run, name: str, parting: int | None) -> Lane:
-        history = run.history
+    def _lane(self, lane: ComparedStep, name: str, parting: int | None) -> Lane:
+        run, history = lane.run, lane.run.history
         values = self.plot.values if run is self._model.run else history.column("value")
         count = len(values)
         sizes = np.concatenate(([history.vocabulary_size(0)], history.vocabulary_sizes()[:count]))
         last = int(sizes[-1])
         tokens = [token_text(history[step].token, 12) for step in range(count if count <= _MOST_NAMED else 0)]
-        widest = max(self._size_words(last, last), self._end_words(last), key=len)
-        return Lane(run, name, values, sizes, widest, tuple(tokens), parting)
+        widest = max((self._size_words(last, last, is_at_end=is_at_end) for is_at_end in (False, True)), key=len)
+        return Lane(run, name, lane.step, "", values, sizes, widest, tuple(tokens), parting)
 
-    def _size_words(self, size: int, last: int) -> str:
+    def _size_words(self, size: int, last: int, *, is_at_end: bool) -> str:
+        if is_at_end:
+            return counted(last, "final, 1 token", "final, {count} tokens")
         said = plural(last, "{size} of 1 token", "{size} of {last} tokens")
         return said.format(size=number_text(size), last=number_text(last))
-
-    def _end_words(self, last: int) -> str:
-        return counted(last, "final, 1 token", "final, {count} tokens")
-
-    def _lane_words(self, lane: ComparedStep) -> str:
-        history, is_shown = lane.run.history, lane.run is self._model.run
-        last = history.vocabulary_size(self._model.merge_count if is_shown else len(history))
-        return self._end_words(last) if lane.is_at_end else self._size_words(history.vocabulary_size(lane.step), last)
 
     def _show_lane_steps(self) -> tuple[str, ...]:
         """Show how far the compared runs are; return what to say about them, first where they are compared."""
         steps, lanes = self._comparison.lanes(), self.plot.lanes
         if not steps or [step.run for step in steps] != [lane.run for lane in lanes]:
             return ()  # when other runs are compared, a refresh is due
-        words = [self._lane_words(step) for step in steps]
-        self.plot.lane_steps = tuple((step.step, said) for step, said in zip(steps, words, strict=True))
+        for step, lane in zip(steps, lanes, strict=True):
+            history = step.run.history
+            last = history.vocabulary_size(self._model.merge_count if step.run is self._model.run else len(history))
+            lane.step = step.step
+            lane.words = self._size_words(history.vocabulary_size(step.step), last, is_at_end=step.is_at_end)
         aligned = [step.step for step in steps if step.bookmark is None]
         size = self._comparison.size
         text = counted(size, "compared at 1 token", "compared at {count} tokens")
         if len(aligned) > 1 and len(set(aligned)) == 1:
             text = counted(size, "compared at the same step, 1 token", "compared at the same step, {count} tokens")
-        named = (
-            self.tr("{letter} {name}: {progress}").format(letter=lane.run.letter, name=lane.name, progress=said)
-            for lane, said in zip(lanes, words, strict=True)
-        )
-        return text, *named
+        said = self.tr("{letter} {name}: {progress}")
+        return text, *(said.format(letter=lane.run.letter, name=lane.name, progress=lane.words) for lane in lanes)
 
     def _show_marks(self) -> None:
         model, marks = self._model, self._marks

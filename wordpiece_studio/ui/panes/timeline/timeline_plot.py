@@ -48,7 +48,6 @@ _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
     "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
     "parting": ((0, 4), (4.5, -4), (-4.5, -4)),
 }
-_SMALL = 2 / 3
 _MANY = 200
 """More marks than this are drawn small."""
 _MARK, _ENTRY_GAP = 13, 16
@@ -64,43 +63,21 @@ class PlotMarks(NamedTuple):
     birth: int | None = None  # the step that made the selection
 
 
-def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
-    color: QColor = getattr(theme, _INKS[kind])
-    return color
-
-
-def _paint_mark(painter: QPainter, kind: MarkKind, centre: QPointF, *, is_small: bool = False) -> None:
-    """Draw a mark of a kind around a point with the current brush."""
-    if kind == "tie":
-        radius = 1.2 if is_small else 2.5
-        painter.drawEllipse(centre, radius, radius)
-    elif kind == "change":
-        painter.drawRect(QRectF(centre.x() - 0.75, centre.y() - 3.5, 1.0 if is_small else 1.5, 7))
-    else:
-        size = _SMALL if is_small else 1.0
-        painter.drawPolygon(QPolygonF([centre + QPointF(x * size, y * size) for x, y in _OUTLINES[kind]]))
-
-
 def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: float, theme: Theme) -> None:
     """Draw marks of a kind at these places; many of them are drawn small."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(_mark_color(kind, theme))
     is_small = len(xs) > _MANY
+    radius, width, size = (1.2, 1.0, 2 / 3) if is_small else (2.5, 1.5, 1.0)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(getattr(theme, _INKS[kind]))
     for x in xs.tolist():
-        _paint_mark(painter, kind, QPointF(x, y), is_small=is_small)
-
-
-def paint_box(painter: QPainter, top: QPointF, text: str, width: int, theme: Theme) -> None:
-    """Draw a text box to the right of a point, or to its left where a plot of this width has no room."""
-    metrics = painter.fontMetrics()
-    box = QRectF(0, top.y(), metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
-    fits = top.x() + 8 + box.width() < width
-    box.moveLeft(max(top.x() + 8 if fits else top.x() - 8 - box.width(), 2))
-    painter.setPen(QPen(theme.border, 1))
-    painter.setBrush(theme.raised)
-    painter.drawRoundedRect(box, 4, 4)
-    painter.setPen(theme.text)
-    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+        if kind == "tie":
+            painter.drawEllipse(QPointF(x, y), radius, radius)
+        elif kind == "change":
+            painter.drawRect(QRectF(x - 0.75, y - 3.5, width, 7))
+        else:
+            painter.drawPolygon(
+                QPolygonF([QPointF(x + right * size, y + down * size) for right, down in _OUTLINES[kind]])
+            )
 
 
 class Legend(QWidget):
@@ -120,43 +97,36 @@ class Legend(QWidget):
             words = " · ".join(text for _, text in entries)
             self.setAccessibleName(words)
             set_plain_tooltip(self, words)
-            self.updateGeometry()
             self.update()
 
     def sizeHint(self) -> QSize:
-        widths = (self._width(kind, text) + _ENTRY_GAP for kind, text in self._entries)
-        return QSize(max(sum(widths) - _ENTRY_GAP, 0), self.fontMetrics().height() + 2)
-
-    def minimumSizeHint(self) -> QSize:
         return QSize(0, self.fontMetrics().height() + 2)
-
-    def _width(self, kind: MarkKind | None, text: str) -> int:
-        return self.fontMetrics().horizontalAdvance(text) + (_MARK if kind else 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             left, height = 0, self.height()
             for kind, text in self._entries:
-                width = self._width(kind, text)
-                if left + width > self.width():
+                text_left = left + (_MARK if kind else 0)
+                right = text_left + self.fontMetrics().horizontalAdvance(text)
+                if right > self.width():
                     continue
                 if kind is not None:
-                    painter.setPen(Qt.PenStyle.NoPen)
-                    painter.setBrush(_mark_color(kind, self._theme))
-                    _paint_mark(painter, kind, QPointF(left + 5, height / 2))
+                    paint_marks(painter, kind, np.array([left + 5.0]), height / 2, self._theme)
                 painter.setPen(self._theme.tie_text if kind == "tie" else self._theme.muted)
-                place = QRect(left + (_MARK if kind else 0), 0, width, height)
+                place = QRect(text_left, 0, self.width(), height)
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), text)
-                left += width + _ENTRY_GAP
+                left = right + _ENTRY_GAP
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Lane:
     """A compared run in the plot."""
 
     run: Run
     name: str
+    step: int
+    words: str  # what its vocabulary is at the step
     values: Values  # those of its merges, shape (n_merges,)
     sizes: Steps  # the size of its vocabulary at each step, shape (n_merges + 1,)
     widest: str  # the widest of the texts about its steps, for which there is room
@@ -249,7 +219,6 @@ class TimelinePlot(QAbstractSlider):
         self.ties = _NO_STEPS
         self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
         self.own = 0  # the lane of the run whose step is the value
-        self.lane_steps: tuple[tuple[int, str], ...] = ()  # that of each lane, and what its vocabulary is there
         self._is_stretched = False
         self.marks = PlotMarks()
         self.callout = ""  # the text beside the handle, or in the middle if there are no merges
@@ -379,11 +348,8 @@ class TimelinePlot(QAbstractSlider):
     # -- user input
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton:
-            super().mousePressEvent(event)
-            return
-        self.setSliderDown(True)
-        self.setValue(self.step_at(event.position().x()))
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.setValue(self.step_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         step = self.step_at(event.position().x())
@@ -391,11 +357,6 @@ class TimelinePlot(QAbstractSlider):
             self.setValue(step)
         if step != self.hovered:
             self.hovered = step
-            self.update()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self.setSliderDown(False)
             self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -407,7 +368,8 @@ class TimelinePlot(QAbstractSlider):
         """One notch is one step, ten with Ctrl; up and right move to later steps, as in every Qt slider."""
         turned = event.angleDelta()
         self._wheel += turned.y() if turned.y() else -turned.x()
-        notches, self._wheel = int(self._wheel / 120), self._wheel - int(self._wheel / 120) * 120
+        notches = int(self._wheel / 120)
+        self._wheel -= notches * 120
         ten = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         self.setValue(self.value() + notches * (10 if ten else 1))
         event.accept()
@@ -511,20 +473,20 @@ class TimelinePlot(QAbstractSlider):
     def _paint_lane_steps(self, painter: QPainter) -> None:
         """Draw the step of each run, name the tokens below the axis, and say how large the vocabulary is."""
         theme = self._theme
-        for number, (lane, (step, words)) in enumerate(zip(self.lanes, self.lane_steps, strict=False)):
+        for number, lane in enumerate(self.lanes):
             room, is_own = self._lane_room(number), number == self.own
-            self._paint_tokens(painter, lane, step, room)
+            self._paint_tokens(painter, lane, room)
             if not is_own:
                 painter.setPen(QPen(theme.surface, 1.5))
                 painter.setBrush(theme.run_color(lane.run.color))
-                x, across = float(self._xs_of(np.array([step]), lane)[0]), 4 if self._is_crowded else 5.5
+                x, across = float(self._xs_of(np.array([lane.step]), lane)[0]), 4 if self._is_crowded else 5.5
                 painter.drawEllipse(QPointF(x, room.bottom()), across, across)
             painter.setPen(theme.text if is_own else theme.muted)
             painter.setFont(self._name_font(is_own=False))
             said = QRectF(room.right() + _GAP, room.bottom() - _DISC + 2, self.width() - room.right() - 2 * _GAP, _DISC)
-            painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), words)
+            painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), lane.words)
 
-    def _paint_tokens(self, painter: QPainter, lane: Lane, step: int, room: QRectF) -> None:
+    def _paint_tokens(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
         if not self._names_tokens(lane):
             return
         painter.setFont(self._theme.font(-2))
@@ -534,9 +496,9 @@ class TimelinePlot(QAbstractSlider):
             width = metrics.horizontalAdvance(token)
             if x - width / 2 >= right + _BETWEEN_TOKENS:
                 right = x + width / 2
-                painter.setPen(self._theme.text if born <= step else self._theme.faint)
+                painter.setPen(self._theme.text if born <= lane.step else self._theme.faint)
                 place = QRectF(x - width / 2 - 1, room.bottom() + 1, width + 2, metrics.height())
-                if born == step:  # the cursor must not strike it through
+                if born == lane.step:  # the cursor must not strike it through
                     painter.fillRect(place.adjusted(0, 3, 0, -1), self._theme.surface)
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), token)
 
@@ -603,4 +565,13 @@ class TimelinePlot(QAbstractSlider):
         self._paint_box(painter, step, self._describe(step))
 
     def _paint_box(self, painter: QPainter, step: int, text: str) -> None:
-        paint_box(painter, QPointF(self.x_of(step), _TOP - 3), text, self.width(), self._theme)
+        """Draw a text in a box to the right of a step, or to its left where there is no room."""
+        x, metrics = self.x_of(step), painter.fontMetrics()
+        box = QRectF(0, _TOP - 3, metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
+        fits = x + 8 + box.width() < self.width()
+        box.moveLeft(max(x + 8 if fits else x - 8 - box.width(), 2))
+        painter.setPen(QPen(self._theme.border, 1))
+        painter.setBrush(self._theme.raised)
+        painter.drawRoundedRect(box, 4, 4)
+        painter.setPen(self._theme.text)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
