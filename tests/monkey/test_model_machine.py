@@ -113,9 +113,13 @@ class ModelMachine(RuleBasedStateMachine):
     def seek(self, step: int) -> None:
         self.model.seek(step)
 
-    @rule(command=st.sampled_from(["first", "last", "previous_merge"]))
+    @rule(command=st.sampled_from(["first", "last"]))
     def move(self, command: str) -> None:
         getattr(self.model, command)()
+
+    @rule()
+    def go_back(self) -> None:
+        self.model.seek(self.model.step - 1)
 
     @rule(text=st.sampled_from(["h", "##u", "hug", "##", "[UNK]", "nothing"]), kind=st.sampled_from(["token", "word"]))
     def select(self, text: str, kind: str) -> None:

@@ -137,7 +137,7 @@ class Looker:
             *(lambda selection=selection: model.set_selection(selection) for selection in selections),
             lambda: model.seek(model.merge_count // 2),
             model.next_merge,
-            model.previous_merge,
+            lambda: model.seek(model.step - 1),
             lambda: model.set_selection(selections[0]),
             model.last,
             lambda: window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 0, 0), False)),

@@ -290,7 +290,7 @@ def test_seeking_stays_within_the_history(qtbot: QtBot, model: TrainerModel, hug
     model.seek(99)
     assert model.step == 3
     model.first()
-    model.previous_merge()
+    model.seek(model.step - 1)
     assert model.step == 0
 
 

@@ -112,9 +112,7 @@ class Breakpoints(MarksModel["Breakpoint"]):
         return len(self._marks) - 1
 
     def disable(self, breakpoint_: Breakpoint) -> None:
-        for row, each in enumerate(self._marks):
-            if each == breakpoint_:
-                self.enable(row, False)
+        self.enable(self._marks.index(breakpoint_), False)
 
     def enable(self, row: int, is_enabled: bool) -> None:
         self.replace(row, msgspec.structs.replace(self._marks[row], is_enabled=is_enabled))
@@ -562,9 +560,6 @@ class Player(QObject):
     def _advance_to(self, step: int) -> None:
         """Show this step or an earlier breakpoint; go no further than breakpoints have been searched."""
         watch, model = self._watch, self._model
-        if not watch.is_set:
-            model.seek(step)
-            return
         known = min(step, watch.known)
         hit = watch.next_hit(model.step, known)
         if hit is not None:
@@ -574,7 +569,7 @@ class Player(QObject):
 
     def _on_model_merges_appended(self, first: int, last: int) -> None:
         watch = self._watch
-        if not self.is_playing or not watch.is_set or self._model.step != first:
+        if not self.is_playing or self._model.step != first:
             return  # else the step is about to follow the last merge, past any breakpoints in between
         hit = watch.next_hit(first, last + 1)
         if hit is not None and hit.step <= watch.known:

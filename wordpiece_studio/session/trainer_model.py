@@ -288,9 +288,6 @@ class TrainerModel(QObject):
             wanted = self._stepping.request[1] if self._stepping.is_running else self._learned  # type: ignore[index]
             self._stepping.run(self.run, wanted + 1)
 
-    def previous_merge(self) -> None:
-        self.seek(self.step - 1)
-
     def first(self) -> None:
         self.seek(0)
 

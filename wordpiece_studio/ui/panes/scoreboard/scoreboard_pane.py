@@ -90,8 +90,8 @@ def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
             "If n(ab) is divided by the number of adjacent pairs instead, P = {pairs} (N minus the number of words, "
             "{words}), the ratio is {other}."
         )
-        counts = (number_text(symbols - words), number_text(words), value_text(float(other)))
-        lines.append(text.format(**dict(zip(("pairs", "words", "other"), counts, strict=True))))
+        pairs = number_text(symbols - words)
+        lines.append(text.format(pairs=pairs, words=number_text(words), other=value_text(float(other))))
     return "\n".join(lines)
 
 

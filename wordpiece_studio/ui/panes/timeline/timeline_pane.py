@@ -290,7 +290,15 @@ class TimelinePane(Pane):
         legend = fill(QHBoxLayout(), self.legend, margins=(14, 0, 12, 0))
         right = fill(QVBoxLayout(), (self.plot, 1), legend)
         fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 8, 10, 4), spacing=14)
-        self._connect()
+        self.follow(
+            model.merges_appended, model.state_changed, marks.watch.changed, marks.bookmarks.changed,
+            changes.changed, comparison.changed, self.partings.changed, self.stretch.toggled,
+        )  # fmt: skip
+        model.step_changed.connect(self._on_model_step_changed)
+        for changed in (model.selection_changed, judging.changed, player.changed):
+            changed.connect(self._show_now)
+        self.plot.valueChanged.connect(self._on_plot_step_chosen)
+        self._parting.clicked.connect(actions.go_to_parting.trigger)
 
     def header_widget(self) -> QWidget:
         """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
@@ -324,9 +332,8 @@ class TimelinePane(Pane):
             self.stretch, self.tr("Draw every compared run across the full width, however many tokens it has")
         )
         self.stretch.hide()
-        self._parting = tool_button("", self.tr("Where other runs diverge from the current run"), self)
+        self._parting = tool_button("", self.tr("Where other runs diverge from the current run"), self, role="link")
         explain("divergence", self._parting)
-        self._parting.setProperty("role", "link")
         self._parting.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._parting.hide()
         self.held_out = plain_label("", self, role="hint")
@@ -349,18 +356,6 @@ class TimelinePane(Pane):
     def fit(self) -> None:
         """In a low pane, give the room of the legend to the curve."""
         self.legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
-
-    def _connect(self) -> None:
-        model, marks = self._model, self._marks
-        self.follow(
-            model.merges_appended, model.state_changed, marks.watch.changed, marks.bookmarks.changed,
-            self._changes.changed, self._comparison.changed, self.partings.changed, self.stretch.toggled,
-        )  # fmt: skip
-        model.step_changed.connect(self._on_model_step_changed)
-        for changed in (model.selection_changed, self._judging.changed, self.player.changed):
-            changed.connect(self._show_now)
-        self.plot.valueChanged.connect(self._on_plot_step_chosen)
-        self._parting.clicked.connect(self._actions.go_to_parting.trigger)
 
     # -- contents
 

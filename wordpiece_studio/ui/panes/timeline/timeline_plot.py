@@ -75,9 +75,8 @@ def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: f
         elif kind == "change":
             painter.drawRect(QRectF(x - 0.75, y - 3.5, width, 7))
         else:
-            painter.drawPolygon(
-                QPolygonF([QPointF(x + right * size, y + down * size) for right, down in _OUTLINES[kind]])
-            )
+            outline = [QPointF(x + size * right, y + size * down) for right, down in _OUTLINES[kind]]
+            painter.drawPolygon(QPolygonF(outline))
 
 
 class Legend(QWidget):

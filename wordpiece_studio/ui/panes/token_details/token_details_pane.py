@@ -23,14 +23,14 @@ from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
 from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView, merges_of
-from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
+from wordpiece_studio.ui.widgets.chips import ChipArea, ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from PySide6.QtGui import QResizeEvent
@@ -78,6 +78,7 @@ class Subject:
     birth: int = -1
     pair: tuple[str, str] | None = None
     pair_step: int = 0
+    is_special: bool = False
 
 
 def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject:
@@ -91,17 +92,14 @@ def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject
     token_id = vocabulary.id_of(text)
     if token_id is None:
         return Subject("unlearned", text, pair=pair)
-    return Subject("token", text, token_id, history.birth_step(token_id), pair, step)
+    is_special = token_id < len(history.config.reserved_tokens)
+    return Subject("token", text, token_id, history.birth_step(token_id), pair, step, is_special)
 
 
 def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.int64]:
     """Return the steps, from 1, of those of the first `end` merges that used a token as a part: int64, ascending."""
     lefts, rights = history.column("left_id")[:end], history.column("right_id")[:end]
     return np.flatnonzero((lefts == token_id) | (rights == token_id)) + 1
-
-
-def is_special(history: MergeHistory, subject: Subject) -> bool:
-    return 0 <= subject.token_id < len(history.config.reserved_tokens)
 
 
 def formula_in_short(pair: Merge | Candidate, symbols: int, history: MergeHistory) -> str:
@@ -302,9 +300,6 @@ class DetailsBody(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
 
-    def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
-        return self.head, self.formula, self.tree, self.parts.flow, self.children_.flow, self.words.flow
-
     def show_content(self, content: Content, history: MergeHistory, step: int) -> None:
         head, (formula_name, formula) = content.head, content.formula
         self.head.set_points(_HEAD_POINTS if len(head.text) <= _LONG else 0)
@@ -335,25 +330,28 @@ class DetailsLine(QWidget):
         self.chain.show_items(items, name)
         self._show_note(note, room.height() - self.chain.height_of(items, room.width()))
 
-    def last_merges(self, groups: Sequence[Sequence[FlowItem]], room: QSize) -> list[FlowItem]:
+    def fitting(
+        self, variant: Callable[[int], Sequence[FlowItem]], variants: int, width: int, height: int
+    ) -> Sequence[FlowItem]:
+        """Return the first of so many variants, each shorter than the one before, that fits; else the last."""
+
+        def fits(number: int) -> bool:
+            return self.chain.height_of(variant(number), width) <= height
+
+        return variant(bisect_left(range(variants - 1), True, key=fits))
+
+    def last_merges(self, groups: Sequence[Sequence[FlowItem]], room: QSize) -> Sequence[FlowItem]:
         """Return the merges of a chain; where not all fit, the last ones."""
-
-        def fits(first: int) -> bool:
-            return self.chain.height_of(shortened(groups, first), room.width()) <= room.height()
-
-        return shortened(groups, bisect_left(range(len(groups) - 1), True, key=fits))
+        return self.fitting(partial(shortened, groups), len(groups), room.width(), room.height())
 
     def first_tokens(self, items: Sequence[FlowItem], room: QSize) -> Sequence[FlowItem]:
         """Return as many tokens of a word as fit above one line of the note, then an ellipsis if any are left out."""
-        height = max(room.height() - self.note.fontMetrics().height() - 6, 1)
-        if self.chain.height_of(items, room.width()) <= height:
-            return items
+        most = min(len(items), _MOST_LOW)
 
-        def is_too_high(count: int) -> bool:
-            return self.chain.height_of([*items[:count], _DOTS], room.width()) > height
+        def without(left_out: int) -> Sequence[FlowItem]:
+            return [*items[: most - left_out], _DOTS] if left_out else items
 
-        most = bisect_left(range(1, _MOST_LOW), True, key=is_too_high)
-        return [*items[: max(most, 1)], _DOTS]
+        return self.fitting(without, most, room.width(), room.height() - self.note.fontMetrics().height() - 6)
 
     def _show_note(self, text: str, room: int) -> None:
         """Show as many lines of a text as fit."""
@@ -404,7 +402,7 @@ class TokenDetailsPane(Pane):
         self._stack = QStackedLayout(self)
         for page in (self.empty, self.line, self.body):
             self._stack.addWidget(page)
-        for chips in (self.line.chain, *self.body.chips()):
+        for chips in self.findChildren(ChipArea):
             chips.chosen.connect(self._on_chips_chosen)
         self.body.birth.clicked.connect(self._on_birth_clicked)
         self.show_merge.clicked.connect(self._on_show_merge_clicked)
@@ -462,8 +460,9 @@ class TokenDetailsPane(Pane):
         name = self.tr("How {token} was built").format(token=token_text(subject.text))
         if subject.kind == "word":
             name = self.tr("Tokens of the word")
-            items = self.line.first_tokens(self._tokens_of_word(history, subject), room)
-            note = f"{self._growth_said(history, subject)}\n{self._best_text(subject.text)}".strip()
+            said, tokens, _otherwise = self._cut(history, subject)
+            items = self.line.first_tokens(tokens, room)
+            note = f"{said}\n{self._best_text(subject.text)}".strip()
         elif subject.kind == "unlearned":
             items = [FlowItem(subject.text, "chip", faded=True)]
             note = self._why_unlearned(history, subject)
@@ -485,12 +484,7 @@ class TokenDetailsPane(Pane):
             is_dead = usage.is_current and usage.reason(subject.token_id) is not None
             self._words.ask(history, subject.token_id, model.step, usage.reasons if is_dead else None)
         run = model.run
-        if (
-            run is not None
-            and run.library is not None
-            and run.has_best_segmentations
-            and not is_special(history, subject)
-        ):
+        if run is not None and run.library is not None and run.has_best_segmentations and not subject.is_special:
             self._best.ask(run.library, subject.text)
         else:
             self._best.stop()
@@ -518,13 +512,13 @@ class TokenDetailsPane(Pane):
             history.merge_tree(subject.token_id),
             children=self._children(history, subject),
             # Merges never make a special token.
-            words=self._words_with(history, subject) if is_born and not is_special(history, subject) else ("", ()),
+            words=self._words_with(history, subject) if is_born and not subject.is_special else ("", ()),
         )
 
     def _birth_text(self, history: MergeHistory, subject: Subject) -> str:
         """Return the line below the token: id, kind and birth."""
         step = self._model.step
-        if is_special(history, subject):
+        if subject.is_special:
             kind = _tr("special token")
         elif history.scores is not None:
             kind = _tr("score {score}").format(score=score_text(history.scores[subject.token_id]))
@@ -551,7 +545,7 @@ class TokenDetailsPane(Pane):
         usage, token_id = self._usage, subject.token_id
         if subject.birth > self._model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
-        if is_special(history, subject) and subject.text == history.vocabulary(self._model.step).unk_token:
+        if subject.is_special and subject.text == history.vocabulary(self._model.step).unk_token:
             return unknown_text(*usage.unknown_words)
         reason = usage.reason(token_id)
         if reason is None:
@@ -612,45 +606,34 @@ class TokenDetailsPane(Pane):
 
     def _word(self, history: MergeHistory, subject: Subject) -> Content:
         growth: WordGrowth | None = _answer(self._growth, history, subject.text)
+        said, items, otherwise = self._cut(history, subject)
         steps = growth.steps[:_MANY] if growth is not None else ()
         return Content(
             FlowItem(subject.text, "word"),
-            self._growth_said(history, subject),
-            (_tr("Tokens of the word at this step"), self._tokens_of_word(history, subject)),
-            facts=(self._cut_otherwise(history, subject), self._best_text(subject.text)),
+            said,
+            (_tr("Tokens of the word at this step"), items),
+            facts=(otherwise, self._best_text(subject.text)),
             parts=(_tr("Changed at steps") if steps else "", [step_item(step, self._model.step) for step in steps]),
         )
 
-    def _growth_said(self, history: MergeHistory, subject: Subject) -> str:
-        growth: WordGrowth | None = _answer(self._growth, history, subject.text)
-        return "" if growth is None else growth_text(growth, self._model.step if history.has_steps else -1)
+    def _cut(self, history: MergeHistory, subject: Subject) -> tuple[str, list[FlowItem], str]:
+        """Return what is said of a word, its tokens, and how longest match splits it if that differs.
 
-    def _tokens_of_word(self, history: MergeHistory, subject: Subject) -> list[FlowItem]:
-        """Return the tokens of a word as merged; for one not in the training corpus, as longest match splits it."""
+        The tokens are as merged; those of a word that is not in the training corpus, as longest match splits it.
+        """
         growth: WordGrowth | None = _answer(self._growth, history, subject.text)
         if growth is None:
-            return [FlowItem(subject.text, "word")]
+            return "", [FlowItem(subject.text, "word")], ""
+        said, longest = growth_text(growth, self._model.step if history.has_steps else -1), list[str]()
+        if (tokenizer := self._model.tokenizer_at(self._model.step)) is not None:
+            spans = tokenizer.spans(subject.text)
+            longest = [tokenizer.vocabulary.unk_token] if spans is None else [token for token, _, _ in spans]
         if growth.index is None:
-            return list(map(chip, self._longest_match(subject.text)))
-        return list(map(chip, history.places.tokens(growth.index, self._model.step)))
-
-    def _longest_match(self, word: str) -> list[str]:
-        tokenizer = self._model.tokenizer_at(self._model.step)
-        if tokenizer is None:
-            return []
-        spans = tokenizer.spans(word)
-        return [tokenizer.vocabulary.unk_token] if spans is None else [token for token, _, _ in spans]
-
-    def _cut_otherwise(self, history: MergeHistory, subject: Subject) -> str:
-        """Return how longest match splits a word of the corpus, if that differs from how it was merged."""
-        growth: WordGrowth | None = _answer(self._growth, history, subject.text)
-        if growth is None or growth.index is None:
-            return ""
-        found = self._longest_match(subject.text)
-        if found == history.places.tokens(growth.index, self._model.step):
-            return ""
-        text = _tr("Longest match splits it differently: {tokens}")
-        return text.format(tokens=" ".join(map(token_text, found)))
+            return said, list(map(chip, longest)), ""
+        tokens = history.places.tokens(growth.index, self._model.step)
+        otherwise = _tr("Longest match splits it differently: {tokens}")
+        otherwise = otherwise.format(tokens=" ".join(map(token_text, longest)))
+        return said, list(map(chip, tokens)), "" if longest == tokens else otherwise
 
     def close_jobs(self) -> None:
         for task in self._tasks:
