@@ -67,13 +67,7 @@ def tie_rule_sentence(tie: str, count: int) -> str:
 
 
 def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
-    """Return the ratio worked out, and the other way to normalize it.
-
-    Parameters
-    ----------
-    symbols, words
-        N, and the number of words in the corpus, both weighted.
-    """
+    """Return the ratio worked out with N symbols, and the other way to normalize it; both counts are weighted."""
     ratio, other = ratio_of(pair, symbols), ratio_over_neighbours(pair, symbols, words)
     numbers = [number_text(n) for n in (pair.pair_frequency, symbols, pair.left_frequency, pair.right_frequency)]
     exact, value = fraction_text(ratio), value_text(float(ratio))

@@ -179,8 +179,6 @@ class BreakpointEditor(MarksDialog):
         form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
         parts = intro, (self._table, 1), form, self.problem, self._found
         self._lay_out(*parts, buttons=[self._change], remove_text=self.tr("&Remove"), size=QSize(500, 340))
-        for first, second in ((self._field, self._add), (self._add, self._change), (self._change, self._remove)):
-            self.setTabOrder(first, second)
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._field.textChanged.connect(self._check)
         self._table.item_chosen.connect(self._show_row)

@@ -140,15 +140,7 @@ _ABOVE_AXIS = 3.0
 
 
 def paint_curve(painter: QPainter, room: QRectF, places: Places, pen: QPen, ground: QColor, values: Values) -> None:
-    """Draw the values of merges as a curve, and fill the area under it.
-
-    Parameters
-    ----------
-    room
-        Its bottom is the axis.
-    places
-        Returns where steps lie, in pixels, given an array of them.
-    """
+    """Draw the values of merges as a curve above the bottom of a room, and fill the area under it."""
     curve = height_curve(values, max(int(room.width()), 1))
     bottom = room.bottom() - _ABOVE_AXIS
     ys = bottom - (bottom - room.top()) * curve.y
@@ -204,10 +196,7 @@ _BACKGROUND_EVENTS = (
 class TimelinePlot(QAbstractSlider):
     """A slider from 0 to the number of merges, with the value of each merge as a curve and ties as dots below.
 
-    Parameters
-    ----------
-    describe
-        Returns the line of text shown while the pointer is over a step, given the step's number.
+    `describe` returns the text that is shown while the pointer is over a step.
     """
 
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
@@ -244,15 +233,7 @@ class TimelinePlot(QAbstractSlider):
         self._redraw()
 
     def set_lanes(self, lanes: Sequence[Lane], own: int, *, is_stretched: bool) -> None:
-        """Draw these runs one below the other.
-
-        Parameters
-        ----------
-        own
-            The lane of the run whose step is the value; its values are `values`.
-        is_stretched
-            Whether each lane ends at the right edge; otherwise a vocabulary size is at the same place in all.
-        """
+        """Draw these runs one below the other; a vocabulary size is at the same place in all if none is stretched."""
         before, self.lanes = len(self.lanes), tuple(lanes)
         self.own, self._is_stretched = own, is_stretched
         if len(lanes) != before:
@@ -389,9 +370,7 @@ class TimelinePlot(QAbstractSlider):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
-            if self._background is None:
-                self._background = self._painted_background()
-            painter.drawPixmap(0, 0, self._background)
+            painter.drawPixmap(0, 0, self._painted_background())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if self.lanes:
                 self._paint_cursor(painter)
@@ -419,14 +398,15 @@ class TimelinePlot(QAbstractSlider):
         self.update()
 
     def _painted_background(self) -> QPixmap:
-        ratio = self.devicePixelRatioF()
-        pixmap = QPixmap(self.size() * ratio)
-        pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(self._theme.surface)
-        with QPainter(pixmap) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_background(painter)
-        return pixmap
+        if self._background is None:
+            ratio = self.devicePixelRatioF()
+            self._background = QPixmap(self.size() * ratio)
+            self._background.setDevicePixelRatio(ratio)
+            self._background.fill(self._theme.surface)
+            with QPainter(self._background) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                self._paint_background(painter)
+        return self._background
 
     def _paint_background(self, painter: QPainter) -> None:
         theme, marks, own = self._theme, self.marks, self._lane_room(self.own)

@@ -51,14 +51,9 @@ class PlacedNode:
 
 
 def laid_out(tree: MergeTree, width_of: Callable[[int], float], gap: float) -> list[PlacedNode]:
-    """Return the nodes of a tree, the root first, parents before their parts.
+    """Return the nodes of a tree, the root first, parents before their parts; on a level at least `gap` pixels apart.
 
-    Parameters
-    ----------
-    width_of
-        Returns the width in pixels of the node of the token with this id.
-    gap
-        The minimum distance in pixels between two nodes of a level.
+    `width_of` returns the width in pixels of the node of a token's id.
     """
     nodes = _by_level(tree)
 

@@ -57,27 +57,14 @@ _FEW, _MANY = 24, 500
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is selected.
-
-    Attributes
-    ----------
-    kind
-        ``"token"``: the token `token_id`; for a pair, the one that the pair makes. ``"unlearned"``: `text` is not a
-        token of this run. ``"word"``: the word `text`.
-    token_id, birth
-        The id of the token, and the step that made it (0 for special tokens and the alphabet); -1 if there is none.
-    pair
-        The left and the right token, if a pair is selected.
-    pair_step
-        The first step that merged the pair; 0 for none.
-    """
+    """What is selected: a token, also the one that a pair makes; a text that is no token of this run; or a word."""
 
     kind: Literal["token", "unlearned", "word"]
     text: str
     token_id: int = -1
-    birth: int = -1
-    pair: tuple[str, str] | None = None
-    pair_step: int = 0
+    birth: int = -1  # the step that made it, 0 for special tokens and the alphabet; -1: none
+    pair: tuple[str, str] | None = None  # if a pair is selected
+    pair_step: int = 0  # the first that merged it; 0: none
     is_special: bool = False
 
 
