@@ -224,10 +224,10 @@ class StepController(QObject):
 
     @command(tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", "bookmarks")
     def bookmarks(self) -> None:
-        window = self._window
+        window, bookmarks = self._window, self._marks.bookmarks
         if self.bookmarks_window is None:
-            self.bookmarks_window = BookmarksDialog(self._marks.bookmarks, window.actions_, window.theme, window)
-            self.bookmarks_window.note_chosen.connect(lambda note: self._seek(note.step))
+            self.bookmarks_window = BookmarksDialog(bookmarks, window.actions_, window.theme, window)
+            self.bookmarks_window.row_chosen.connect(lambda row: self._seek(bookmarks.notes[row].step))
         self.bookmarks_window.begin()
 
     # -- the selection

@@ -596,10 +596,6 @@ class HistoryPane(Pane):
         self.filter_row.ask_for_step()
         self._is_open_for_step = was_hidden
 
-    def close_jobs(self) -> None:
-        self._copying.close()
-        self.rows.close()
-
     def fit(self) -> None:
         self._controls.set_wide(self.width() > _WIDE_LETTERS * self.fontMetrics().averageCharWidth())
 

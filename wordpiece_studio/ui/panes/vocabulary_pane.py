@@ -260,9 +260,6 @@ class VocabularyPane(Pane):
     def focus_search(self) -> None:
         self.controls.focus_search()
 
-    def close_jobs(self) -> None:
-        self.table.close()
-
     # -- contents
 
     def forget(self) -> None:

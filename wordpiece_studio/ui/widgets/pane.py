@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.task import later, single_shot
+from wordpiece_studio.session.task import Task, later, single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 
@@ -84,6 +84,8 @@ class Pane(QWidget):
 
     def close_jobs(self) -> None:
         """Cancel background jobs, if there are any, and wait for them to end."""
+        for task in self.findChildren(Task):
+            task.close()
 
     def set_heading(self, *hints: str, title: str = "", beside: Forms | None = None) -> None:
         """Set what the title line says, and emit `heading_changed` if it differs; see `PriorityRow.set_forms`."""

@@ -158,11 +158,6 @@ class CorpusPane(Pane):
     def set_samples_menu(self, menu: QMenu) -> None:
         self._samples_button.setMenu(menu)
 
-    def close_jobs(self) -> None:
-        self.files_view.preview.task.close()
-        self.words_face.close_jobs()
-        self.lint_controller.close()
-
     @property
     def face(self) -> Face:
         return Face(self.faces.currentIndex())

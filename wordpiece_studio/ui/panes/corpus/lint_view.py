@@ -310,11 +310,6 @@ class LintController(QObject):
         self._view.clear()
         self._check_soon()
 
-    def close(self) -> None:
-        self._timer.stop()
-        self.task.close()
-        self._repair.close()
-
     def _check(self) -> None:
         counts = self._counting.counts
         if counts is None:

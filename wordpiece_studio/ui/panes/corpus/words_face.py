@@ -167,10 +167,6 @@ class WordsFace(Pane):
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
 
-    def close_jobs(self) -> None:
-        self.table.close()
-        self._search.close()
-
     def choose_next(self) -> None:
         """Show the words that the next compared run or step cuts differently, or after the last one, all words."""
         self._choose((self._place_of_choice() + 1) % (len(self._others()) + 1))

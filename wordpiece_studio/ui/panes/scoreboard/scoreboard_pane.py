@@ -273,9 +273,6 @@ class ScoreboardPane(Pane):
         words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0
         return _TOP + top + self.candidates_view.needed_height(each.candidates) + words + between
 
-    def close_jobs(self) -> None:
-        self._words.close_job()
-
     # -- contents
 
     @property

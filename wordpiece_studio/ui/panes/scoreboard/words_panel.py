@@ -348,9 +348,6 @@ class WordsPanel(QWidget):
         else:
             self.setMaximumHeight(needed_height(self, self._title, self.view, count))
 
-    def close_job(self) -> None:
-        self.task.close()
-
     def _show_search(self) -> None:
         self._show(NO_WORDS)
         set_plain_text(self._title, self.tr("Searching for words…"))

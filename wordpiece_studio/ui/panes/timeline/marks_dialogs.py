@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -98,8 +98,6 @@ class MarksDialog(ScreenDialog):
 
 
 class BookmarksDialog(MarksDialog):
-    note_chosen = Signal(object)  # the user wants to go to this `Bookmark`
-
     def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         self.bookmarks = bookmarks
         super().__init__(
@@ -110,7 +108,7 @@ class BookmarksDialog(MarksDialog):
         )  # fmt: skip
         trigger = QAbstractItemView.EditTrigger
         self._table.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
-        self._table.item_chosen.connect(self._on_table_item_chosen)
+        self.row_chosen = self._table.item_chosen
         self.empty = plain_label("", self, role="caption", wrap=True)
         self._keep = self._button(actions.keep_step.text(), actions.keep_step.trigger)
         self._edit = self._button(self.tr("&Edit"), self._edit_current)
@@ -143,9 +141,6 @@ class BookmarksDialog(MarksDialog):
         set_plain_text(self.empty, text)
         for button in (self._edit, self._remove):
             button.setEnabled(self._table.selected_row >= 0)
-
-    def _on_table_item_chosen(self, row: int) -> None:
-        self.note_chosen.emit(self.bookmarks.notes[row])
 
 
 _EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}

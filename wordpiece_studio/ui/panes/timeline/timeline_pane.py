@@ -315,9 +315,6 @@ class TimelinePane(Pane):
         self._said, self._said_step = words, self._model.step
         self._show_step()
 
-    def close_jobs(self) -> None:
-        self.partings.close()
-
     def go_to_parting(self) -> None:
         """Go to the next step at which a compared run parts from the one shown; after the last, to the first."""
         self._goes_to_parting = True

@@ -622,10 +622,6 @@ class TokenDetailsPane(Pane):
         otherwise = otherwise.format(tokens=" ".join(map(token_text, longest)))
         return said, list(map(chip, tokens)), "" if longest == tokens else otherwise
 
-    def close_jobs(self) -> None:
-        for task in self._tasks:
-            task.close()
-
     # -- events
 
     def minimumSizeHint(self) -> QSize:
