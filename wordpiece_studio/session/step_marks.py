@@ -136,22 +136,12 @@ _NONE: Steps = np.empty(0, dtype=np.int64)
 
 
 class BreakpointSearch:
-    """The hits of one breakpoint in one history.
-
-    Attributes
-    ----------
-    known
-        How many merges have been searched.
-    steps
-        The steps from 1 to `known` at which the breakpoint is hit, ascending; int64, shape (n,).
-    fault
-        Why the search was abandoned, or None. From then on nothing is found.
-    """
+    """The hits of one breakpoint in one history."""
 
     def __init__(self, breakpoint_: Breakpoint, history: MergeHistory) -> None:
-        self.known = 0
-        self.steps: Steps = _NONE
-        self.fault: StudioError | None = None
+        self.known = 0  # so many merges have been searched
+        self.steps: Steps = _NONE  # where it is hit among them, ascending
+        self.fault: StudioError | None = None  # why the search was abandoned: nothing more is found
         self._breakpoint = breakpoint_
         self._history = history
         self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if not looked up yet
@@ -453,7 +443,6 @@ class Player(QObject):
 
     At the last merge playing waits for a running training, makes a paused one learn one merge at a time, and stops if
     the training is finished. Above 50 merges per second it takes several steps at a time, but never skips a breakpoint.
-
     """
 
     changed = Signal()
@@ -551,8 +540,7 @@ class Player(QObject):
         if self._is_over():
             self.stop()
         elif not model.is_at_head:
-            self._owed += max(1.0, self.speed / _FRAMES_PER_SECOND)
-            steps, self._owed = divmod(self._owed, 1.0)
+            steps, self._owed = divmod(self._owed + max(1.0, self.speed / _FRAMES_PER_SECOND), 1.0)
             self._advance_to(model.step + int(steps))
         elif not model.is_busy and not self._watch.is_searching:
             model.next_merge()

@@ -46,26 +46,14 @@ def value_name(objective: str) -> str:
 
 
 class Ranking(list["Candidate"]):
-    """Candidates, the best first, with the formulas of their values.
-
-    Attributes
-    ----------
-    objective, symbols
-        What the formulas are computed with; see `formula_of`.
-    rule
-        The rule behind them; empty if it adds nothing to the value's heading.
-    tied_rows
-        How many of the first share the best value; 0 if the best has no equal.
-    tie_text, tie_rule
-        What stands at the right of the box around these, such as "Tie of 2", and the rule for their tooltips.
-    """
+    """Candidates, the best first, with the formulas of their values; see `formula_of`."""
 
     def __init__(self, candidates: Sequence[Candidate] = (), objective: str = "score", symbols: int = 0) -> None:
         super().__init__(candidates)
         self.objective, self.symbols = objective, symbols
-        self.rule = "" if objective == "count" else RULES[objective]
-        self.tied_rows = sum(candidate.is_tied for candidate in candidates)
-        self.tie_text = self.tie_rule = ""
+        self.rule = "" if objective == "count" else RULES[objective]  # the heading of the value says it all
+        self.tied_rows = sum(candidate.is_tied for candidate in candidates)  # 0 if the best has no equal
+        self.tie_text = self.tie_rule = ""  # what stands in the box around these, and in their tooltips
         self._formulas: dict[int, Formula] = {}  # three columns show parts of each
 
     def goes_on_in(self, other: Ranking) -> bool:
