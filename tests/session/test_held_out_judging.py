@@ -18,9 +18,10 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
 from wordpiece_studio.session import tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.measuring import HeldOutFigure
 from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Runs
-from wordpiece_studio.session.tokenizer_figures import HeldOutFigure, HeldOutJudging, judged
+from wordpiece_studio.session.tokenizer_figures import HeldOutJudging, judged
 from wordpiece_studio.storage.corpus_record import noted_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.training.config import TrainingConfig

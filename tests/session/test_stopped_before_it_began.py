@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -120,18 +120,18 @@ def test_an_opened_run_that_is_stopped_can_still_go_on(
 ) -> None:
     from wordpiece_studio.session import training_job
 
-    genuine, asked, times = training_job.resumed_trainer, threading.Event(), []
+    genuine, asked, times = training_job.Trainer, threading.Event(), []
 
-    def slow(request: object, step: int | None, should_stop: Callable[[], bool]) -> Trainer:
-        times.append(step)
+    def slow(*words_and_settings: Any, should_stop: Callable[[], bool], **resumed: Any) -> Trainer:
+        times.append(resumed["step"])
         if len(times) == 1:
             asked.set()
             while not should_stop():
                 time.sleep(0.001)
             raise PreparationStopped
-        return genuine(request, step, should_stop)  # type: ignore[arg-type]
+        return genuine(*words_and_settings, should_stop=should_stop, **resumed)
 
-    monkeypatch.setattr(training_job, "resumed_trainer", slow)
+    monkeypatch.setattr(training_job, "Trainer", slow)
     trainer = Trainer(hugs, TrainingConfig(max_merges=3))
     trainer.run()
     model = TrainerModel()

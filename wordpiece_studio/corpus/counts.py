@@ -436,7 +436,7 @@ class WordCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):
             return NotImplemented
-        if self._digest and other._digest:
+        if self is other or (self._digest and other._digest):
             return self._digest == other._digest
         return np.array_equal(self.counts, other.counts) and self.words == other.words
 

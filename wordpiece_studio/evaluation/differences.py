@@ -301,17 +301,10 @@ def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str]
         watch.note("Comparing words", start, len(counts))
         part = order[start : start + _AT_ONCE]
         some = [words[index] for index in part.tolist()]
-        cuts = zip(
-            some,
-            counts.counts[part].tolist(),
-            *(_cuts(each, some, is_alike, watch) for each in (first, second)),
-            strict=True,
-        )
-        found += (
-            WordDifference(word, count, one.tokens, other.tokens)
-            for word, count, one, other in cuts
-            if one.places != other.places
-        )
+        cuts = (_cuts(each, some, is_alike, watch) for each in (first, second))
+        for word, count, one, other in zip(some, counts.counts[part].tolist(), *cuts, strict=True):
+            if one.places != other.places:
+                found.append(WordDifference(word, count, one.tokens, other.tokens))
     watch.note("Comparing words", len(counts), len(counts))
     if counts.pre_tokenizer.is_byte_level:
         found = [WordDifference(text_of_letters([each.word]), each.count, each.first, each.second) for each in found]
@@ -327,18 +320,12 @@ class _Cut(NamedTuple):
 
 def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool, watch: Watch) -> list[_Cut]:
     """Return how words are cut: as they are if `is_alike`, else each as a text."""
-    spelled = list(words)
-    if is_alike:
-        encodings = tokenizer.encode_words(watch.over(words))
-    else:
-        spelled = as_texts(tokenizer, words)
-        encodings = tokenizer.encode(spelled)
+    spelled = words if is_alike else as_texts(tokenizer, words)
+    encodings = tokenizer.encode_words(watch.over(words)) if is_alike else tokenizer.encode(spelled)
     unknown = tokenizer.id_of(tokenizer.unk_token or "")
     lengths = zip(map(len, spelled), map(len, words), strict=True)
-    return [
-        _cut(encoding, whole - length, length, unknown)
-        for encoding, (whole, length) in zip(encodings, lengths, strict=True)
-    ]
+    pairs = zip(encodings, lengths, strict=True)
+    return [_cut(encoding, whole - length, length, unknown) for encoding, (whole, length) in pairs]
 
 
 def _cut(encoding: Encoding, before: int, length: int, unknown: int | None) -> _Cut:

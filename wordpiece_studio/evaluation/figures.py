@@ -305,12 +305,9 @@ def evaluate(
         first = next(iter(parts.values()))
         parts = {part: tuple(map(_with_parity, figures, first)) for part, figures in parts.items()}
     sizes = np.array([size for size, _ in measured.values()])
-    total = tuple(
-        _figures(
-            name, each, _Size(*sizes.sum(0).tolist()), _summed([found[name] for _, found in measured.values()]), alpha
-        )
-        for name, each in named.items()
-    )
+    size = _Size(*sizes.sum(0).tolist())
+    usages = {name: _summed([found[name] for _, found in measured.values()]) for name in named}
+    total = tuple(_figures(name, each, size, usages[name], alpha) for name, each in named.items())
     pipeline = next(iter(sources.values())).pipeline
     words_of = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     return Evaluation(total, {} if "" in parts else parts, words_of)
@@ -318,24 +315,18 @@ def evaluate(
 
 def _check_lines(lines: Mapping[str, int]) -> None:
     """Check that texts have the same number of lines, as those that say the same line by line."""
-    first, number = next(iter(lines.items()))
-    other = next((name for name, each in lines.items() if each != number), None)
-    if other is not None:
-        raise StudioError(
-            "{first} and {other} do not say the same line by line: they have {n:,} and {lines:,} lines",
-            "Use texts of which each line is the translation of the same line of the others.",
-            first=first,
-            other=other,
-            n=number,
-            lines=lines[other],
-        )
+    (first, number), *others = lines.items()
+    for other, each in others:
+        if each != number:
+            what = "{first} and {other} do not say the same line by line: they have {n:,} and {lines:,} lines"
+            advice = "Use texts of which each line is the translation of the same line of the others."
+            raise StudioError(what, advice, first=first, other=other, n=number, lines=each)
 
 
 def _checked_order(alpha: Any) -> float:
     if not isinstance(alpha, int | float | np.integer | np.floating) or not 0 < alpha <= sys.float_info.max:
-        raise StudioError(
-            "Invalid order for the Rényi entropy: {value}", "Use a number greater than 0.", value=repr(alpha)[:50]
-        )
+        what = "Invalid order for the Rényi entropy: {value}"
+        raise StudioError(what, "Use a number greater than 0.", value=repr(alpha)[:50])
     return float(alpha)
 
 
@@ -436,16 +427,11 @@ def _usage(name: str, tokenizer: Encoder, text: HeldOutText, watch: Watch) -> Us
         if token_id is not None:
             frequencies[token_id] += count
     total = sum(found.values())
+    whole = total - sum(found[each] for each in {None, unknown})
     return dataclasses.replace(
-        usage,
-        frequencies=frequencies,
-        words=usage.words + total,
-        tokens=usage.tokens + total,
-        whole_occurrences=usage.whole_occurrences
-        + total
-        - found[None]
-        - (found[unknown] if unknown is not None else 0),
-    )
+        usage, frequencies=frequencies, words=usage.words + total, tokens=usage.tokens + total,
+        whole_occurrences=usage.whole_occurrences + whole,
+    )  # fmt: skip
 
 
 def _usage_by_library(name: str, tokenizer: LibraryEncoder, source: TextInFiles | TextInWords, watch: Watch) -> Usage:
@@ -472,20 +458,12 @@ def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: fl
     shares = np.append(frequencies, [without_id] if without_id else []) / max(usage.tokens, 1)
     unknown = tokenizer.id_of(tokenizer.unk_token or "")
     return TokenizerFigures(
-        name=name,
-        kind=tokenizer.kind,
-        vocabulary_size=len(tokenizer),
-        words=size.words,
-        own_words=usage.words,
-        whole_words=usage.whole_occurrences,
-        characters=size.characters,
-        bytes=size.bytes,
-        tokens=usage.tokens,
+        name, tokenizer.kind, vocabulary_size=len(tokenizer), words=size.words, own_words=usage.words,
+        whole_words=usage.whole_occurrences, characters=size.characters, bytes=size.bytes, tokens=usage.tokens,
         unknown=usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
-        used=len(frequencies),
-        renyi_efficiency=renyi_efficiency(shares, alpha),
+        used=len(frequencies), renyi_efficiency=renyi_efficiency(shares, alpha),
         code_length=usage.tokens * float((shares * np.log2(1 / shares)).sum()),
-    )
+    )  # fmt: skip
 
 
 def renyi_efficiency(shares: NDArray[np.float64], alpha: float = ALPHA) -> float:

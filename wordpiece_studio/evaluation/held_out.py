@@ -366,9 +366,8 @@ class _PartsCount:
 
     def result(self) -> tuple[WordCounts, HeldOutText]:
         self._end_stretch()
-        rest, held_out = (
-            part.word_counts(self._pipeline, [name]) for part, name in zip(self._parts, _NAMES, strict=True)
-        )
+        parts = zip(self._parts, _NAMES, strict=True)
+        rest, held_out = (part.word_counts(self._pipeline, [name]) for part, name in parts)
         found = dict(self._spelled_out)
         size = self._characters, self._bytes, self._lines + (not self._ends_line)
         return rest, HeldOutText(held_out, sum(found.values()), found, *size)
@@ -461,10 +460,11 @@ class TextInFiles:
 
     def __init__(self, name: str, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
         self._name = name
-        self._listed = listed
+        self._listed = listed or ()
+        self._files = () if listed is None else listed.files
         self._texts = texts
         self._is_held_out = is_held_out
-        self._on_disk = [FileOnDisk(file.path) for file in (() if listed is None else listed.files)]
+        self._on_disk = [FileOnDisk(file.path) for file in self._files]
 
     def begin(self, common: TextReading, watch: Watch) -> HeldOutText:
         """Return the words that tokens are counted per."""
@@ -492,7 +492,6 @@ class TextInFiles:
             raise StudioError("{path} changed while it was read", "Measure it again.", path=changed.name)
 
     def _read(self, reading: TextReading, watch: Watch) -> HeldOutText:
-        listed = () if self._listed is None else self._listed
         steps = reading.pipeline.normalizer, reading.pipeline.pre_tokenizer
         options: ReadingOptions = {
             "added_tokens": reading.added_tokens,
@@ -502,8 +501,8 @@ class TextInFiles:
         }
         try:
             if self._is_held_out:
-                return divided_corpus(listed, *steps, texts=self._texts, **options).held_out
-            return held_out_text(listed, *steps, texts=self._texts, **options)
+                return divided_corpus(self._listed, *steps, texts=self._texts, **options).held_out
+            return held_out_text(self._listed, *steps, texts=self._texts, **options)
         except StudioError as error:
             if self._name and error.what_template in (NO_WORDS, TOO_FEW_LINES):
                 raise _of_text(self._name, error) from None
@@ -522,7 +521,7 @@ class TextInFiles:
     def _pieces(self) -> Iterator[TextPiece]:
         for number, text in enumerate(self._texts, start=1):
             yield from text_pieces(text, f"text {number}")
-        for file in () if self._listed is None else self._listed.files:
+        for file in self._files:
             yield from opened(file).pieces()
 
 

@@ -96,16 +96,7 @@ def count_usage(
 ) -> Usage | None:
     """Return how often `tokenizer` uses each of its tokens on the words of a corpus; None if stopped.
 
-    Parameters
-    ----------
-    tokenizer
-        Only its vocabulary, or its model, and its maximum word length matter, not how it normalizes and splits text.
-    counts
-        The words.
-    should_stop
-        Called regularly.
-    progress
-        Called regularly with the number of distinct words that are done.
+    How it normalizes and splits text does not matter. The progress is the number of distinct words that are done.
     """
     parts = _plain_parts(tokenizer, counts)
     if isinstance(tokenizer, Tokenizer) and tokenizer.can_explain and _is_worth_kernels(len(counts)):
@@ -434,63 +425,30 @@ def _most_frequent_words(
 
 def _last_absorptions(history: MergeHistory, step: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the last merge up to `step` that absorbed each token, 0 for none, and how many did."""
-    last, number = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    last = np.zeros(size, dtype=np.int64)
     lefts, rights = history.column("left_id")[:step], history.column("right_id")[:step]
     steps = np.arange(1, step + 1)
     for side in (lefts, rights):
         np.maximum.at(last, side, steps)
-    number += np.bincount(lefts, minlength=size)
-    others = rights[rights != lefts]
-    number += np.bincount(others, minlength=size)
-    return last, number
+    return last, np.bincount(lefts, minlength=size) + np.bincount(rights[rights != lefts], minlength=size)
 
 
 # -- for curves
 
 
 def symbols_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return N, the weighted number of symbols in the corpus under merging, after each of `steps` merges.
-
-    Parameters
-    ----------
-    steps
-        int64, shape (n,), each from 0 to ``len(history)``.
-
-    Returns
-    -------
-    int64, shape (n,).
-    """
+    """Return N, the weighted number of symbols in the corpus under merging, after each of these numbers of merges."""
     before = history.column("symbols_before")
     return np.append(before, history.symbols_after(len(before)))[steps]
 
 
 def vocabulary_sizes_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of tokens, including special ones and alphabet, after each of `steps` merges.
-
-    Parameters
-    ----------
-    steps
-        int64, shape (n,), each from 0 to ``len(history)``.
-
-    Returns
-    -------
-    int64, shape (n,).
-    """
+    """Return the number of tokens, including special ones and alphabet, after each of these numbers of merges."""
     return np.append(history.vocabulary_size(0), history.vocabulary_sizes())[steps]
 
 
 def fertility_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return N divided by the number of words, after each of `steps` merges; 1 is one token per word.
-
-    Parameters
-    ----------
-    steps
-        int64, shape (n,), each from 0 to ``len(history)``.
-
-    Returns
-    -------
-    float64, shape (n,); zeros if there are no words.
-    """
+    """Return N divided by the number of words, after each of these numbers of merges; zeros if there are no words."""
     words = history.total_words
     return symbols_at(history, steps) / words if words else np.zeros(len(steps), dtype=np.float64)
 
@@ -528,16 +486,7 @@ def tokens_in_use_at(history: MergeHistory) -> NDArray[np.int64]:
 
 
 def rank_frequency(frequencies: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the tokens that occur, most frequent first: rank r (from 1) is at index r - 1.
-
-    Parameters
-    ----------
-    frequencies
-        int64, shape (n_tokens,): how often each token occurs, by id.
-
-    Returns
-    -------
-    The ids and their frequencies, int64, shape (n_occurring,); equally frequent ones in order of id.
+    """Return the ids of the tokens that occur, and their frequencies, the most frequent first, then in order of id.
 
     >>> [column.tolist() for column in rank_frequency(np.array([2, 0, 7, 2]))]
     [[2, 0, 3], [7, 2, 2]]

@@ -108,16 +108,10 @@ def _input(
     inside[places] = False
     cells[places] = cells[places + widths - 1] = symbol_of
     input_ = TrainingInput(
-        config=library_run.config,
-        counts=counts,
-        cells=cells,
-        word_starts=starts,
-        word_lengths=lengths,
-        symbol_counts=number,
+        config=library_run.config, counts=counts, cells=cells, word_starts=starts, word_lengths=lengths,
+        symbol_counts=number, symbol_ids=symbols, vocabulary_tokens=list(library_run.tokens),
         symbols=[Symbol(library_run.tokens[each], continues=False) for each in symbols.tolist()],
-        vocabulary_tokens=list(library_run.tokens),
-        symbol_ids=symbols,
-    )
+    )  # fmt: skip
     return input_, inside
 
 
@@ -140,21 +134,19 @@ class LibraryRunTokenizer(Tokenizer):
         return self._library.decode(ids, skip_special_tokens=skip_special_tokens)
 
     def _cut(self, word: str) -> WordMatch:
-        if self._library is None:
-            return self._unknown(word, UnknownReason("symbol", 0, ""))
         try:
-            ((ids, spans),) = self._library.cut([word])
+            ((tokens, ids, spans),) = self._cuts([word])
         except StudioError as error:
-            _log.info("%s", error)
+            if self._library is not None:
+                _log.info("%s", error)
             return self._unknown(word, UnknownReason("symbol", 0, ""))
-        return WordMatch(self._tokens_of(word, ids, spans), tuple(ids), tuple(spans), None)
+        return WordMatch(tuple(tokens), tuple(ids), tuple(spans), None)
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
         """Return the tokens of each word; the library is asked for all at once, and its errors are raised."""
         if self._library is None:
-            raise StudioError(
-                "The library that trained this run is not available", "See the earlier message for details."
-            )
+            what = "The library that trained this run is not available"
+            raise StudioError(what, "See the earlier message for details.")
         words = list(words)
         for word, (ids, spans) in zip(words, self._library.cut(words), strict=True):
             yield self._tokens_of(word, ids, spans), ids, spans

@@ -42,6 +42,7 @@ _ANSWERS: dict[str, Any] = {
     "count": list[tuple[str, tuple[int, ...], int]],
     "cut": list[tuple[list[int], list[tuple[int, int]]]],
 }
+_OTHER_FILE = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
 _CHARACTERS_AT_ONCE = 1 << 18
 _MOST_SEGMENTATIONS = 512  # of which SentencePiece is capable
 _LARGEST_ID = (1 << 32) - 1
@@ -175,11 +176,8 @@ class LibraryTokenizer(LibraryEncoder):
             If it says something that cannot be done here.
         """
         if self._template is None and add_special_tokens:
-            raise StudioError(
-                "{path}: its post_processor is not supported",
-                "Encode without adding special tokens.",
-                path=self._name,
-            )
+            what = "{path}: its post_processor is not supported"
+            raise StudioError(what, "Encode without adding special tokens.", path=self._name)
         return Template() if self._template is None else super().template(add_special_tokens)
 
     def _encoding_of(self, text: str) -> Encoding:
@@ -271,15 +269,11 @@ class LibraryTokenizer(LibraryEncoder):
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise StudioError(
+            code, position = ord(text[error.start]), error.start
+            raise self._failure(
                 "{path}: the text contains an unpaired surrogate (U+{code:04X}) at position {position}, which the "
-                "{library} library cannot handle",
-                "Remove it.",
-                path=self._name,
-                code=ord(text[error.start]),
-                position=error.start,
-                library=library_of(self.path),
-            ) from None
+                "{library} library cannot handle", "Remove it.", code=code, position=position,
+            ) from None  # fmt: skip
 
     def _ask(self, job: str, *arguments: object, size: int, content: bytes | None = None) -> Any:
         """Return the child's answer to a job; `size`, in characters, bounds the time and memory it may take.
@@ -296,28 +290,24 @@ class LibraryTokenizer(LibraryEncoder):
             return self._ask(job, *arguments, size=size, content=self._content)
         except TimeoutError:
             what = "{path}: the {library} library did not finish within {seconds} seconds"
-            raise self._ended(what, seconds=round(seconds)) from None
+            raise self._failure(what, _OTHER_FILE, seconds=round(seconds)) from None
         except MemoryError:
             what = "{path}: the {library} library was ended, because it took more than {memory} of memory"
-            raise self._ended(what, memory=memory_text(growth)) from None
+            raise self._failure(what, _OTHER_FILE, memory=memory_text(growth)) from None
         except ChildDied as error:
-            what, ending = "{path}: the {library} library crashed on it: {reason}", {"reason": error.what}
+            what = "{path}: the {library} library crashed on it: {reason}"
             if "signal" in error.values:
                 what = "{path}: the {library} library crashed on it: its process ended by signal {signal}"
             elif "code" in error.values:
                 what = "{path}: the {library} library crashed on it: its process ended with exit code {code}"
-            raise StudioError(
-                what,
-                "The file may be damaged, or take too much memory: get the file again, or use a smaller text.",
-                **{**ending, **error.values, "path": self._name, "library": library_of(self.path)},
-            ) from error
+            advice = "The file may be damaged, or take too much memory: get the file again, or use a smaller text."
+            raise self._failure(what, advice, **{"reason": error.what, **error.values}) from error
         except StudioError as error:
             values = {"path": self._name, **error.values}
             raise StudioError(error.what_template, error.advice_template, **values) from None
 
-    def _ended(self, what: str, **values: object) -> StudioError:
-        advice = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
-        return StudioError(what, advice, path=self._name, library=library_of(self.path), **values)
+    def _failure(self, what: str, advice: str, **values: object) -> StudioError:
+        return StudioError(what, advice, **{**values, "path": self._name, "library": library_of(self.path)})
 
 
 class _Libraries:

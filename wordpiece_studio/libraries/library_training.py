@@ -209,21 +209,13 @@ def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> Trainin
 def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> None:
     """Check that there is such a trainer, and that it knows all that is set."""
     if trainer not in get_args(LibraryTrainer):
-        raise StudioError(
-            'There is no trainer called "{name}"',
-            "Choose one of {names}.",
-            name=str(trainer)[:100],
-            names=", ".join(get_args(LibraryTrainer)),
-        )
+        what, names = 'There is no trainer called "{name}"', ", ".join(get_args(LibraryTrainer))
+        raise StudioError(what, "Choose one of {names}.", name=str(trainer)[:100], names=names)
     if not isinstance(config, TrainingConfig):
         raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:100])
     if config.vocab_size is None:
-        raise StudioError(
-            "The setting {name} must be a whole number for {trainer}",
-            "Choose the size of the vocabulary.",
-            name="vocab_size",
-            trainer=trainer,
-        )
+        what = "The setting {name} must be a whole number for {trainer}"
+        raise StudioError(what, "Choose the size of the vocabulary.", name="vocab_size", trainer=trainer)
     usual, theirs = TrainingConfig(), TrainingConfig().replaying(())
     known = _SETTINGS[trainer]
     for name, value in config.to_dict().items():
@@ -242,11 +234,8 @@ def is_replayable(trainer: str) -> bool:
 
 def check_replayable(trainer: str) -> None:
     if not is_replayable(trainer):
-        raise StudioError(
-            "Training with {trainer} cannot be replayed: it does not choose pairs by count alone",
-            "Replay tokenizers-wordpiece or tokenizers-bpe.",
-            trainer=trainer,
-        )
+        what = "Training with {trainer} cannot be replayed: it does not choose pairs by count alone"
+        raise StudioError(what, "Replay tokenizers-wordpiece or tokenizers-bpe.", trainer=trainer)
 
 
 def reads_text(trainer: str) -> bool:
@@ -329,15 +318,9 @@ def train_library(
         library = trainer.partition("-")[0]
         with Child("{library} cannot train on this corpus", library=library) as child:
             found: tuple[bytes, Learned] = child.call(
-                train_in_child,
-                trainer,
-                settings,
-                given,
-                is_rest,
-                _MOST_MEMORY,
-                progress=report_far,
-                should_stop=lambda: _must_stop(should_stop),
-            )
+                train_in_child, trainer, settings, given, is_rest, _MOST_MEMORY,
+                progress=report_far, should_stop=lambda: _must_stop(should_stop),
+            )  # fmt: skip
             return found
 
     try:
@@ -365,13 +348,8 @@ def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, 
         raise _not_available(next(iter(settings)), trainer)
     is_number = isinstance(character_coverage, int | float) and not isinstance(character_coverage, bool)
     if character_coverage is not None and not (is_number and _LEAST_COVERAGE <= character_coverage <= 1):
-        raise StudioError(
-            "The setting {name} must be a number from {least} to 1, not {value!r}",
-            "",
-            name="character_coverage",
-            least=_LEAST_COVERAGE,
-            value=character_coverage,
-        )
+        what = "The setting {name} must be a number from {least} to 1, not {value!r}"
+        raise StudioError(what, "", name="character_coverage", least=_LEAST_COVERAGE, value=character_coverage)
     return settings
 
 
@@ -440,11 +418,8 @@ def _tokenizers_settings(
     trainer: LibraryTrainer, counts: WordCounts, config: TrainingConfig, unk_token: str
 ) -> dict[str, Any]:
     if counts.total > _LARGEST_TOTAL:
-        raise StudioError(
-            "{n:,} words are too many for the library tokenizers, which counts pairs in 32 bits",
-            "Train on a part of the text.",
-            n=counts.total,
-        )
+        what = "{n:,} words are too many for the library tokenizers, which counts pairs in 32 bits"
+        raise StudioError(what, "Train on a part of the text.", n=counts.total)
     alphabet = _initial_alphabet(config, counts.pre_tokenizer)
     config = dataclasses.replace(config, alphabet="huggingface").for_words_of(counts.pre_tokenizer)
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix
@@ -473,11 +448,8 @@ def _tokenizers_settings(
         decoder = {"type": "BPEDecoder", "suffix": suffix}
     kept = counts.normalizer.kept
     try:
-        parts = {
-            "normalizer": normalizer_value(kept),
-            "pre_tokenizer": pre_tokenizer_value(counts.pre_tokenizer, kept),
-            "decoder": decoder,
-        }
+        parts = {"normalizer": normalizer_value(kept), "decoder": decoder}
+        parts["pre_tokenizer"] = pre_tokenizer_value(counts.pre_tokenizer, kept)
     except StudioError as error:
         raise StudioError(error.what_template, "Choose another for this library.", **error.values) from None
     return {
@@ -496,14 +468,9 @@ def _initial_alphabet(config: TrainingConfig, pre_tokenizer: PreTokenizer) -> tu
 
 
 def _marked_symbols(words: Sequence[str], prefix: str, suffix: str) -> set[str]:
-    inside: set[str] = set().union(*(word[1:-1] for word in words))
-    alone = {word for word in words if len(word) == 1}
-    last = {word[-1] for word in words if len(word) > 1}
-    return {
-        *(prefix + each for each in inside),
-        *(each + suffix for each in alone),
-        *(prefix + each + suffix for each in last),
-    }
+    inside = {prefix + each for each in set().union(*(word[1:-1] for word in words))}
+    alone = {word + suffix for word in words if len(word) == 1}
+    return inside | alone | {prefix + word[-1] + suffix for word in words if len(word) > 1}
 
 
 def _files_in(corpus: Any) -> list[CorpusFile]:

@@ -78,12 +78,8 @@ def train_in_child(
     except (StudioError, MemoryError):
         raise
     except ImportError as error:
-        raise StudioError(
-            "The library {library} is missing: {reason}",
-            "Install it: pip install {library}",
-            library=library,
-            reason=_reason(error),
-        ) from None
+        what, advice = "The library {library} is missing: {reason}", "Install it: pip install {library}"
+        raise StudioError(what, advice, library=library, reason=_reason(error)) from None
     except BaseException as error:  # a Rust panic is no Exception
         raise _refusal(library, error) from None
 
@@ -107,12 +103,8 @@ _PLACE_IN_CODE = re.compile(r"^[A-Z_]+: \S+\(\d+\) ")
 
 
 def vocabulary_too_small(size: int, least: int) -> StudioError:
-    return StudioError(
-        "A vocabulary of {size:,} tokens is too small: special tokens and alphabet alone are {least:,} or more",
-        "Choose a larger size.",
-        size=size,
-        least=least,
-    )
+    what = "A vocabulary of {size:,} tokens is too small: special tokens and alphabet alone are {least:,} or more"
+    return StudioError(what, "Choose a larger size.", size=size, least=least)
 
 
 def no_words() -> StudioError:
@@ -233,8 +225,8 @@ def _by_tokenizers(kind: str, settings: Mapping[str, Any], counts: WordCounts) -
     scores = [score for _, score in model["vocab"]] if kind == "Unigram" else None
     merges = [tuple(pair) for pair in model["merges"]] if kind == "BPE" else None
     tokens = sorted(ids, key=ids.__getitem__)
-    learned = _checked(version=tokenizers.__version__, tokens=tokens, scores=scores, merges=merges)
-    return made.to_str(pretty=True).encode(), learned
+    learned = {"version": tokenizers.__version__, "tokens": tokens, "scores": scores, "merges": merges}
+    return made.to_str(pretty=True).encode(), msgspec.convert(learned, Learned)
 
 
 def _without_repeated(pieces: list[list[Any]]) -> list[list[Any]]:
@@ -294,16 +286,11 @@ def _by_sentencepiece(
     model = SentencePieceProcessor(model_proto=written.getvalue())
     numbers = range(len(model))
     tokens, scores = list(map(model.id_to_piece, numbers)), list(map(model.get_score, numbers))
-    is_of_lines = not isinstance(corpus, WordCounts)
-    learned = _checked(
-        version=sentencepiece.__version__, tokens=tokens, scores=scores, left_out=left_out, is_of_lines=is_of_lines
-    )
-    return written.getvalue(), learned
-
-
-def _checked(**learned: Any) -> Learned:
-    """Return what a library has learned if it is of the right types."""
-    return msgspec.convert(learned, Learned)
+    learned = {
+        "version": sentencepiece.__version__, "tokens": tokens, "scores": scores, "left_out": left_out,
+        "is_of_lines": not isinstance(corpus, WordCounts),
+    }  # fmt: skip
+    return written.getvalue(), msgspec.convert(learned, Learned)
 
 
 def _separator(words: list[str]) -> str:

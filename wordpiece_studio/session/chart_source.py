@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.session.live_text import LiveChanges, TextSummary
+    from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.token_usage import TokenUsage
-    from wordpiece_studio.session.tokenizer_figures import HeldOutFigure, HeldOutJudging
+    from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
+from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.libraries.library_training import train_library
 from wordpiece_studio.storage.corpus_record import noted_files
@@ -67,38 +68,6 @@ def _checksum(counts: WordCounts) -> int:
     return sum(zlib.crc32(word) * count for word, count in zip(encoded, counts.counts.tolist(), strict=True))
 
 
-def judge(
-    text: str,
-    files: Sequence[CorpusFile],
-    steps: tuple[Normalizer, PreTokenizer],
-    config: TrainingConfig,
-    fingerprint: Fingerprint,
-    max_word_length: int,
-    *,
-    progress: Callable[[float], None],
-) -> dict[str, tuple[float, float]]:
-    """Return tokens a word, and the unknown share of them, by objective: on a part of files, or of `text` without any.
-
-    The progress is from 0 to 1.
-    """
-    begun: list[str] = []  # the objectives, the present one last
-
-    def trained(objective: str, tokens: int) -> None:
-        if objective not in begun:
-            begun.append(objective)
-        part = 0.0 if config.vocab_size is None else min(tokens / config.vocab_size, 1.0)
-        progress(_READING_PART + _TRAINING_PART * (len(begun) - 1 + part))
-
-    corpus = divided_corpus(
-        files, *steps, texts=() if files else [text], special_tokens=config.special_tokens,
-        user_tokens=config.user_tokens, max_word_length=max_word_length,
-        progress=lambda read: progress(_READING_PART * read.bytes_done / max(read.bytes_total, 1)),
-    )  # fmt: skip
-    fingerprint.check(corpus, files, config)
-    found = held_out_figures(corpus.rest, corpus.held_out, config, progress=trained)
-    return {objective: (rate, found.unknown[objective]) for objective, rate in found.tokens_per_word.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class TrainedAnew:
     """A run to be trained once more, on what is not held out of its corpus: by a library if there is a trainer.
@@ -111,6 +80,45 @@ class TrainedAnew:
     fingerprint: Fingerprint
     trainer: LibraryTrainer | None = None
     is_of_lines: bool = False
+
+
+class HeldOutFigure(NamedTuple):
+    """Tokens a word, and the share of them that is unknown."""
+
+    rate: float
+    unknown: float = 0.0
+
+    @property
+    def loses_text(self) -> bool:
+        """Whether so much is unknown that the rate is better than it should be."""
+        return self.unknown > MUCH_UNKNOWN
+
+
+def judge(
+    text: str,
+    files: Sequence[CorpusFile],
+    anew: TrainedAnew,
+    max_word_length: int,
+    *,
+    progress: Callable[[float], None],
+) -> dict[str, HeldOutFigure]:
+    """Return the figures by objective: on a part of files, or of `text` without any; the progress is from 0 to 1."""
+    begun: list[str] = []  # the objectives, the present one last
+    size = anew.config.vocab_size
+
+    def read(_reading: str, done: int, total: int) -> None:
+        progress(_READING_PART * done / max(total, 1))
+
+    def trained(objective: str, tokens: int) -> None:
+        if objective not in begun:
+            begun.append(objective)
+        part = 0.0 if size is None else min(tokens / size, 1.0)
+        progress(_READING_PART + _TRAINING_PART * (len(begun) - 1 + part))
+
+    corpus = _Corpus(files, [] if files else [text], max_word_length, read).divided(anew)
+    found = held_out_figures(corpus.rest, corpus.held_out, anew.config, progress=trained)
+    rates = found.tokens_per_word.items()
+    return {objective: HeldOutFigure(rate, found.unknown[objective]) for objective, rate in rates}
 
 
 def library_tokenizer(file_name: str, content: bytes, words_of: TextReading | None) -> LibraryTokenizer:
@@ -130,27 +138,18 @@ def measure(
     is_held_out: bool = False,
     progress: Report,
 ) -> tuple[Evaluation | None, dict[str, StudioError]]:
-    """Return the figures of tokenizers, and the errors of those that fail; None if all fail.
+    """Return the figures of tokenizers, some to be loaded first, and the errors of those that fail; None if all fail.
 
-    Parameters
-    ----------
-    tokenizers
-        By name; some have still to be loaded.
-    on, text
-        As for `evaluate`; the text is used where `on` is empty.
-    max_word_length
-        Of words to train anew on.
-    is_parallel, is_held_out, progress
-        As for `evaluate`.
+    As `evaluate`; the text is used where `on` is empty, and the length is that of words to train anew on.
     """
     texts = [text] if on == () else []
-    rest = _Rest(on, texts, max_word_length, progress)
+    corpus = _Corpus(on, texts, max_word_length, progress)
     failures: dict[str, StudioError] = {}
 
     def ready(name: str) -> Measurable:
         each = tokenizers[name]
         if isinstance(each, TrainedAnew):
-            return rest.trained(name, each)
+            return corpus.trained(name, each)
         return each() if isinstance(each, partial) else each
 
     def figures(named: Mapping[str, Measurable]) -> Evaluation:
@@ -183,8 +182,8 @@ def _those_without_error(
     return found
 
 
-class _Rest:
-    """What is not held out of a corpus, to train on: as words, or for a library that reads text, as lines."""
+class _Corpus:
+    """A corpus of which a part is held out; the rest is to train on: as words, or for a library, as lines of text."""
 
     def __init__(self, files: Sequence[CorpusFile], texts: list[str], max_word_length: int, progress: Report) -> None:
         self._files, self._texts = files, texts
@@ -193,22 +192,22 @@ class _Rest:
         self._known: dict[tuple[object, ...], DividedCorpus] = {}
 
     def trained(self, name: str, anew: TrainedAnew) -> Measurable:
-        config = anew.config
-        divided = self._divided(anew.steps, config)
-        anew.fingerprint.check(divided, self._files, config)
+        rest, report = self.divided(anew).rest, partial(self._progress, f"Training {name}")
         if anew.trainer is None:
-            report = partial(self._progress, f"Training {name}")
-            return train(divided.rest, config, progress=lambda done, size: report(done, size or done))
-        self._progress(f"Training {name}", 0, 1)
-        given = (self._files or self._texts) if anew.is_of_lines else divided.rest
-        return train_library(given, config, anew.trainer, is_rest=anew.is_of_lines)
+            return train(rest, anew.config, progress=lambda done, size: report(done, size or done))
+        report(0, 1)
+        given = (self._files or self._texts) if anew.is_of_lines else rest
+        return train_library(given, anew.config, anew.trainer, is_rest=anew.is_of_lines)
 
-    def _divided(self, steps: tuple[Normalizer, PreTokenizer], config: TrainingConfig) -> DividedCorpus:
-        key = *steps, config.special_tokens, config.user_tokens
+    def divided(self, anew: TrainedAnew) -> DividedCorpus:
+        """Return the parts by the settings of a run, if this is the corpus that it was trained on."""
+        config = anew.config
+        key = *anew.steps, config.special_tokens, config.user_tokens
         if key not in self._known:
             self._known[key] = divided_corpus(
-                self._files, *steps, texts=self._texts, special_tokens=config.special_tokens,
+                self._files, *anew.steps, texts=self._texts, special_tokens=config.special_tokens,
                 user_tokens=config.user_tokens, max_word_length=self._max_word_length,
                 progress=lambda read: self._progress("Reading", read.bytes_done, read.bytes_total),
             )  # fmt: skip
+        anew.fingerprint.check(self._known[key], self._files, config)
         return self._known[key]

@@ -99,11 +99,8 @@ class Run:
 
     def is_run_by_library(self, step: int) -> bool:
         """Return whether the library that trained it tokenizes: at the end, except WordPiece, which we can as well."""
-        return (
-            self.library_run is not None
-            and self.library_run.trainer != "tokenizers-wordpiece"
-            and step == len(self.history)
-        )
+        trainer = None if self.library_run is None else self.library_run.trainer
+        return trainer not in (None, "tokenizers-wordpiece") and step == len(self.history)
 
     def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
@@ -140,15 +137,9 @@ class Run:
 
     def is_trained_on(self, counts: WordCounts, config: TrainingConfig) -> bool:
         """Return whether our training with these words and settings would give the same merges."""
-        mine = self.counts
-        return (self.config, self.library_run) == (config, None) and (
-            mine is counts
-            or (
-                (mine.normalizer, mine.pre_tokenizer) == (counts.normalizer, counts.pre_tokenizer)
-                and len(mine) == len(counts)
-                and mine == counts
-            )
-        )
+        mine, steps = self.counts, (counts.normalizer, counts.pre_tokenizer)
+        is_alike = (self.config, self.library_run, mine.normalizer, mine.pre_tokenizer) == (config, None, *steps)
+        return is_alike and mine == counts
 
 
 def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokenizer:

@@ -200,8 +200,8 @@ class TokenUsage(QObject):
             if self._run is None:
                 self._run = _RunUsage(model.history)
             tokenizer, was_counting = model.tokenizer_at(model.merge_count), self.is_counting
-            find = self.task.run if len(model.counts) <= _FEW_WORDS else self.task.ask
-            find(self._run, step, model.counts, tokenizer is not None and tokenizer.can_explain)
+            can_explain = tokenizer is not None and tokenizer.can_explain
+            self.task.ask(self._run, step, model.counts, can_explain, at_once=len(model.counts) <= _FEW_WORDS)
             if not was_counting:
                 self.changed.emit()
 

@@ -16,15 +16,21 @@ import logging
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
-from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, judge, library_tokenizer, measure
+from wordpiece_studio.session.measuring import (
+    Fingerprint,
+    HeldOutFigure,
+    TrainedAnew,
+    judge,
+    library_tokenizer,
+    measure,
+)
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.training_job import corpus_with_lines
@@ -54,7 +60,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
 
     Place = Literal["training", "held-out", "live", "files"]
-    Judgement = dict[str, "HeldOutFigure"]
+    Judgement = dict[str, HeldOutFigure]
     """What each objective makes of the text."""
     JudgingRequest = tuple[WordCounts, TrainingConfig, str, tuple[CorpusReference, ...]]
     """The words of a run, its settings, and the text or the files of its corpus."""
@@ -122,7 +128,7 @@ class FiguresText:
         return {display_name(name if are_clear else path): path for name, path in zip(names, self.paths, strict=True)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class FiguresRequest:
     """What is measured, and on what: words with their counts, a text, the files that `where` names, or a corpus.
 
@@ -134,17 +140,11 @@ class FiguresRequest:
     counts: WordCounts | None = None
     text: str = ""
     corpus: ProjectCorpus | None = None
-    max_word_length: int = 0
+    max_word_length: int = field(default=0, compare=False)
     edition: int = 0
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, FiguresRequest) and self.measured == other.measured and self.is_on_text_of(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def is_on_text_of(self, other: FiguresRequest) -> bool:
-        is_same_text = (self.where, self.text, self.corpus) == (other.where, other.text, other.corpus)
-        return is_same_text and self.counts is other.counts and self.edition == other.edition
+        return replace(self, measured=other.measured) == other
 
     def files(self) -> list[Path]:
         """Return the files that are read, and those that would be if they existed."""
@@ -249,9 +249,8 @@ class FiguresMeasuring(QObject):
 
     def set_wanted(self, is_wanted: bool) -> None:
         """Measure from now on, or not until further notice."""
-        if is_wanted is not self._is_wanted:
-            self._is_wanted = is_wanted
-            self.refresh()
+        self._is_wanted = is_wanted
+        self.refresh()
 
     def measure_on(self, where: FiguresText) -> None:
         """Measure on another text, or anew on the same."""
@@ -424,18 +423,6 @@ def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
     return replace(config, max_seconds=None)
 
 
-class HeldOutFigure(NamedTuple):
-    """Tokens a word, and the share of them that is unknown."""
-
-    rate: float
-    unknown: float = 0.0
-
-    @property
-    def loses_text(self) -> bool:
-        """Whether so much is unknown that the rate is better than it should be."""
-        return self.unknown > MUCH_UNKNOWN
-
-
 class HeldOutJudging(QObject):
     """What the objectives make of text that was held out, for the run that is shown."""
 
@@ -463,7 +450,7 @@ class HeldOutJudging(QObject):
     def figures(self) -> Judgement | None:
         """The figures by objective for the run that is shown, its own first; None if there are none yet or at all."""
         run, request = self._model.run, self._request
-        found = next((figures for known, figures in self._known if _are_alike(known, request)), None)
+        found = next((figures for known, figures in self._known if known == request), None)
         if run is None or found is None:
             return None
         own = run.config.objective
@@ -479,7 +466,7 @@ class HeldOutJudging(QObject):
         shown = {id(run.counts) for run in self._runs.all}
         self._known = [each for each in self._known if id(each[0][0]) in shown]
         request = self._request_for(self._model.run) if self._model.state is TrainerState.FINISHED else None
-        if request is self._request or _are_alike(request, self._request):
+        if request == self._request:
             return
         self._request = request
         self.task.forget()  # the words of a run that is gone, too
@@ -500,12 +487,8 @@ class HeldOutJudging(QObject):
         return run.counts, config, corpus.text or "", corpus.files
 
     def _take(self, figures: Judgement) -> None:
-        if self._request is not None:
-            self._known.append((self._request, figures))
-
-
-def _are_alike(one: JudgingRequest | None, other: JudgingRequest | None) -> bool:
-    return one is not None and other is not None and one[0] is other[0] and one[1:] == other[1:]
+        assert self._request is not None
+        self._known.append((self._request, figures))
 
 
 def judged(
@@ -522,10 +505,8 @@ def judged(
     progress(0.0)
     if must_compile_first(counts, config):
         compile_kernels(should_stop)
-    request: Any = [each.file for each in files], (counts.normalizer, counts.pre_tokenizer), config
-    fingerprint = Fingerprint.of(counts, files)
+    anew = TrainedAnew(config, (counts.normalizer, counts.pre_tokenizer), Fingerprint.of(counts, files))
+    request: Any = text, [each.file for each in files], anew, max_word_length
     with Child("Held-out text cannot be measured", low_priority=True) as child:
-        found = child.call(
-            judge, text, *request, fingerprint, max_word_length, progress=progress, should_stop=should_stop
-        )
-    return {objective: HeldOutFigure(*figure) for objective, figure in found.items()}
+        found: Judgement = child.call(judge, *request, progress=progress, should_stop=should_stop)
+        return found

@@ -24,7 +24,7 @@ from wordpiece_studio.system.arrays import lengths_of
 from wordpiece_studio.system.memory import available_memory
 from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.segmentation import PreparationStopped, stop_if_asked
-from wordpiece_studio.training.trainer import train
+from wordpiece_studio.training.trainer import Trainer, candidates_at, candidates_memory, train
 
 if TYPE_CHECKING:
     import threading
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.trainer import Trainer
 
     ShouldStop = Callable[[], bool]
     TrainerFactory = Callable[[WordCounts, TrainingConfig, ShouldStop], Trainer]
@@ -183,7 +182,10 @@ class Trainers:
             self._held = None
             try:
                 _prepare_kernels(run.counts, run.config, should_stop)
-                self._held = _Held(resumed_trainer(run, step, should_stop))
+                trainer = Trainer(
+                    run.counts, run.config, memory_limit=math.inf, history=history, step=step, should_stop=should_stop
+                )
+                self._held = _Held(trainer)
             except PreparationStopped:
                 raise
             except Exception:
@@ -268,31 +270,15 @@ def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> in
     return first_size + int(np.count_nonzero((counts.counts >= floor) & (lengths_of(counts.words) > 1)))
 
 
-# Imported late, so that the window opens first. Whoever starts a training checks the memory, since only they can ask
-# the user.
-
-
 def default_trainer(counts: WordCounts, config: TrainingConfig, should_stop: ShouldStop) -> Trainer:
-    from wordpiece_studio.training.trainer import Trainer
-
+    """Return a trainer; whoever starts a training checks the memory, since only they can ask the user."""
     trainer = Trainer(counts, config, memory_limit=math.inf, should_stop=should_stop)
     trainer.history.places.index_of(counts.words[0])  # builds the index that the window would otherwise wait for
     return trainer
 
 
-def resumed_trainer(run: Run, step: int | None, should_stop: ShouldStop) -> Trainer:
-    """Return a trainer at `step` (None: the end) of a run that was trained earlier."""
-    from wordpiece_studio.training.trainer import Trainer
-
-    return Trainer(
-        run.counts, run.config, memory_limit=math.inf, history=run.history, step=step, should_stop=should_stop
-    )
-
-
 def candidates_beside(history: MergeHistory, step: int, limit: int, *, should_stop: ShouldStop) -> Candidates:
     """Return the best pairs at a step from a second engine, which starts there and is discarded with the answer."""
-    from wordpiece_studio.training.trainer import candidates_at, candidates_memory
-
     free = available_memory()
     if free is not None and _MARGIN * candidates_memory(history) > free:
         return Candidates(step, (), available=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
@@ -88,7 +89,7 @@ class RunTabs(QTabBar):
         self._runs = session.runs
         self._model = session.model
         self._theme = theme
-        self._shown: list[tuple[Run, str, str, tuple[object, ...]]] = []  # with name, number of merges, and the rest
+        self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setUsesScrollButtons(True)
@@ -98,27 +99,19 @@ class RunTabs(QTabBar):
         self.tabBarDoubleClicked.connect(self._on_tab_double_clicked)
         session.runs.changed.connect(self.refresh)
         session.model.progress_changed.connect(self.refresh)
-        theme.dress(self._refresh_all)
-
-    def _refresh_all(self) -> None:
-        """Describe every tab again: their controls have other sizes in another font."""
-        self._shown = []
-        self.refresh()
+        theme.dress(self.refresh)  # the controls have other sizes in another font
 
     def refresh(self) -> None:
-        runs, before = self._runs.all, self._shown
+        runs = self._runs.all
         self.blockSignals(True)
         while self.count() > len(runs):
             self.removeTab(self.count() - 1)
         while self.count() < len(runs):
             self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
-        self._shown = []
-        for run, name in zip(runs, run_names(runs), strict=True):
-            rest = run.letter, run.is_kept, run.is_compared, run.origin.corpus_name, len(runs) > 1
-            self._shown.append((run, name, badges_text(run, self._merges(run)), rest))
+        names = zip(runs, run_names(runs), strict=True)
+        self._shown = [(run, name, badges_text(run, self._merges(run))) for run, name in names]
         for index, tab in enumerate(self._shown):
-            if index >= len(before) or before[index] != tab:
-                self._describe(index, *tab[:3])
+            self._describe(index, *tab)
         if self._runs.current in runs:
             self.setCurrentIndex(runs.index(self._runs.current))
         self.blockSignals(False)
@@ -133,17 +126,15 @@ class RunTabs(QTabBar):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         keep_action = menu.addAction(self.tr("&Keep"), lambda: self._runs.keep(run))
         keep_action.setEnabled(not (run.is_kept and run.origin.is_wanted))
-        compare = menu.addAction(self.tr("Co&mpare"))
+        compare = menu.addAction(self.tr("Co&mpare"), lambda: self._runs.set_compared(run, not run.is_compared))
         compare.setCheckable(True)
         compare.setChecked(run.is_compared)
-        compare.triggered.connect(lambda is_wanted: self._runs.set_compared(run, is_wanted))
         menu.addAction(self.tr("&Rename…"), lambda: self.rename_wanted.emit(run))
         colors = menu.addMenu(self.tr("C&olor"))
         for number, name in enumerate(self._color_names()):
-            action = colors.addAction(self._picture(number), name)
+            action = colors.addAction(self._picture(number), name, partial(self._runs.recolor, run, number))
             action.setCheckable(True)
             action.setChecked(number == run.color)
-            action.triggered.connect(lambda _checked, number=number: self._runs.recolor(run, number))
         menu.addSeparator()
         menu.addAction(self.tr("&Close"), lambda: self._runs.close(run))
         return menu
@@ -151,7 +142,7 @@ class RunTabs(QTabBar):
     # -- what Qt asks for
 
     def tabSizeHint(self, index: int) -> QSize:
-        name, merges = self._shown[index][1:3] if index < len(self._shown) else ("", "")
+        _, name, merges = self._shown[index] if index < len(self._shown) else (None, "", "")
         bold = QFontMetrics(self._name_font(is_current=True, is_kept=True))
         width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + self.fontMetrics().horizontalAdvance(merges)
         controls = self.tabButton(index, _RIGHT)
@@ -203,7 +194,7 @@ class RunTabs(QTabBar):
     # -- drawing
 
     def _paint_tab(self, painter: QPainter, index: int) -> None:
-        run, name, merges, _ = self._shown[index]
+        run, name, merges = self._shown[index]
         theme, is_current = self._theme, index == self.currentIndex()
         box = QRectF(self.tabRect(index)).adjusted(1, _MARGIN, -_GAP, -_MARGIN)
         color = theme.run_color(run.color)

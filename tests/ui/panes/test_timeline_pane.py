@@ -11,8 +11,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
+from wordpiece_studio.session.measuring import HeldOutFigure
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.tokenizer_figures import HeldOutFigure
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.explained import entry_at

@@ -112,14 +112,13 @@ class LibraryController(QObject):
     def _on_training_progressed(self, progress: LibraryProgress) -> None:
         if self._trainer is None:
             return
-        if progress.done is not None and progress.total:
-            words = self.tr("Training {name}: {done} of {total}…")
-            if progress.is_second:
-                words = self.tr("Training {name} a second time: {done} of {total}…")
-        else:
-            words = self.tr("Training {name}: progress not available…")
-            if progress.is_second:
-                words = self.tr("Training {name} a second time: progress not available…")
+        has_figures = progress.done is not None and bool(progress.total)
+        words = {
+            (True, False): self.tr("Training {name}: {done} of {total}…"),
+            (True, True): self.tr("Training {name} a second time: {done} of {total}…"),
+            (False, False): self.tr("Training {name}: progress not available…"),
+            (False, True): self.tr("Training {name} a second time: progress not available…"),
+        }[has_figures, progress.is_second]
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
         if text != self._banner.text:

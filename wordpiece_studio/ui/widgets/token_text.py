@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QFont, QPainter
 
     from wordpiece_studio.evaluation.usage import DeadReason
+    from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep
-    from wordpiece_studio.session.tokenizer_figures import HeldOutFigure
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "token_text")

@@ -411,10 +411,8 @@ class StepChart(Chart):
             line = curve._replace(y=y.places(curve.y))
             if curve.is_columns and series.median is not None:
                 median = series.median(source, room.columns)
-                shapes.append(Line(line, Stroke("bar")))
-                shapes.append(
-                    Line(median._replace(x=places(median.x), y=y.places(median.y)), Stroke(series.color, 1.8))
-                )
+                median = median._replace(x=places(median.x), y=y.places(median.y))
+                shapes += [Line(line, Stroke("bar")), Line(median, Stroke(series.color, 1.8))]
                 y = y._replace(notes=(*y.notes, _tr("Line: median; band: range")))
             else:
                 shapes.append(Line(line, Stroke(series.color, 1.0 if curve.is_columns else 1.8, series.style)))
@@ -452,24 +450,18 @@ class StepChart(Chart):
             pointed = self.x.place(source, self.x.step_at(source, hovered))
             found.append(Rule(pointed, Stroke("muted", style=Qt.PenStyle.DotLine)))
         place = Rule(self.x.place(source, step), Stroke("text"))
+        points = self._points(source, drawing, step, "text", Stroke("surface", 1.5))
         if selected is None or not selected.birth:
-            return [*found, place, *self._points(source, drawing, step, "text", Stroke("surface", 1.5))]
+            return [*found, place, *points]
         (left, right), (low, high) = drawing.x.range, drawing.y.range
         birth = self.x.place(source, selected.birth)
         across = (birth - left) / (right - left)
         height, down = (low, 1) if across < self.low_labels else (high, 0)
-        text = token_text(selected.text, 24)
-        return [
-            *found,
-            Rule(birth, Stroke("accent_ink", style=Qt.PenStyle.DashLine)),
-            place,
-            *(
-                dot._replace(symbol="d", size=12)
-                for dot in self._points(source, drawing, selected.birth, "surface", Stroke("accent_ink", 1.6))
-            ),
-            *self._points(source, drawing, step, "text", Stroke("surface", 1.5)),
-            Label(text, birth, height, 0 if across < 0.5 else 1, down, "accent_ink", has_ground=True),
-        ]
+        created = self._points(source, drawing, selected.birth, "surface", Stroke("accent_ink", 1.6))
+        found += [Rule(birth, Stroke("accent_ink", style=Qt.PenStyle.DashLine)), place]
+        found += [dot._replace(symbol="d", size=12) for dot in created]
+        text, side = token_text(selected.text, 24), 0 if across < 0.5 else 1
+        return [*found, *points, Label(text, birth, height, side, down, "accent_ink", has_ground=True)]
 
     def _points(self, source: ChartSource, drawing: Drawing, step: int, color: str, edge: Stroke) -> list[Dots]:
         """Return the point of each curve at a step."""
@@ -499,13 +491,9 @@ class StepChart(Chart):
     def move(self, source: ChartSource, drawing: Drawing, key: Qt.Key) -> bool:
         now, last = source.step, source.count
         steps = {
-            Qt.Key.Key_Left: now - 1,
-            Qt.Key.Key_Right: now + 1,
-            Qt.Key.Key_PageUp: now - _TEN,
-            Qt.Key.Key_PageDown: now + _TEN,
-            Qt.Key.Key_Home: 0,
-            Qt.Key.Key_End: last,
-        }
+            Qt.Key.Key_Left: now - 1, Qt.Key.Key_Right: now + 1, Qt.Key.Key_PageUp: now - _TEN,
+            Qt.Key.Key_PageDown: now + _TEN, Qt.Key.Key_Home: 0, Qt.Key.Key_End: last,
+        }  # fmt: skip
         if key in steps:
             source.model.seek(min(max(steps[key], 0), last))
         return key in steps

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 
-from wordpiece_studio.evaluation.usage import (
-    fertility_at,
-    rank_frequency,
-    symbols_at,
-    vocabulary_sizes_at,
-)
+from wordpiece_studio.evaluation.usage import fertility_at, rank_frequency, symbols_at, vocabulary_sizes_at
 from wordpiece_studio.session.chart_source import Curve, held_curve, spread_ranks, tie_steps
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.storage.view import Selection
@@ -181,16 +176,13 @@ def _live_fertility(source: ChartSource, step: int) -> float | None:
 def _fertility_figures(source: ChartSource, step: int) -> str:
     live = _live_fertility(source, step)
     held_out = source.held_out if step == source.count else None
-    said = _tr("After merge {step}: {corpus} tokens per word in the corpus")
-    if live is not None and held_out is not None:
-        said = _tr(
-            "After merge {step}: {corpus} tokens per word in the corpus, {live} in the live text, "
-            "{held_out} in held-out text"
-        )
-    elif live is not None:
-        said = _tr("After merge {step}: {corpus} tokens per word in the corpus, {live} in the live text")
-    elif held_out is not None:
-        said = _tr("After merge {step}: {corpus} tokens per word in the corpus, {held_out} in held-out text")
+    said = {
+        (False, False): _tr("After merge {step}: {corpus} tokens per word in the corpus"),
+        (True, False): _tr("After merge {step}: {corpus} tokens per word in the corpus, {live} in the live text"),
+        (False, True): _tr("After merge {step}: {corpus} tokens per word in the corpus, {held_out} in held-out text"),
+        (True, True): _tr("After merge {step}: {corpus} tokens per word in the corpus, {live} in the live text, "
+                          "{held_out} in held-out text"),
+    }[live is not None, held_out is not None]  # fmt: skip
     return said.format(
         step=number_text(step),
         corpus=value_text(source.merges.symbols_after(step) / source.merges.total_words),
@@ -206,15 +198,16 @@ def _in_use_figures(source: ChartSource, step: int) -> str:
     numbers = source.usage.in_use
     if step >= len(numbers):
         return _tr("Counting…")
-    tokens, change = int(numbers[step]), ""
-    said = plural(tokens, "After merge {step}: 1 token in use", "After merge {step}: {tokens} tokens in use")
-    if step:
-        change = signed_text(tokens - int(numbers[step - 1]))
-        said = plural(
-            tokens,
-            "After merge {step}: 1 token in use ({change})",
-            "After merge {step}: {tokens} tokens in use ({change})",
-        )
+    tokens = int(numbers[step])
+    if not step:
+        said = plural(tokens, "After merge {step}: 1 token in use", "After merge {step}: {tokens} tokens in use")
+        return said.format(step=number_text(step), tokens=number_text(tokens))
+    said = plural(
+        tokens,
+        "After merge {step}: 1 token in use ({change})",
+        "After merge {step}: {tokens} tokens in use ({change})",
+    )
+    change = signed_text(tokens - int(numbers[step - 1]))
     return said.format(step=number_text(step), tokens=number_text(tokens), change=change)
 
 
@@ -284,13 +277,12 @@ class LengthsChart(Chart):
         if hovered is None or not 0 <= round(hovered) < len(learned):
             return self._figures_of_all(source.step, learned)
         length = round(hovered)
-        return " · ".join(
-            (
-                counted(length, "1 character", "{count} characters"),
-                counted(int(learned[length]), "1 learned token", "{count} learned tokens"),
-                counted(int(alphabet[length]), "1 in the alphabet", "{count} in the alphabet"),
-            )
+        said = (
+            counted(length, "1 character", "{count} characters"),
+            counted(int(learned[length]), "1 learned token", "{count} learned tokens"),
+            counted(int(alphabet[length]), "1 in the alphabet", "{count} in the alphabet"),
         )
+        return " · ".join(said)
 
     def _figures_of_all(self, step: int, counts: NDArray[np.int64]) -> str:
         learned = int(counts.sum())
@@ -342,27 +334,15 @@ class ZipfChart(Chart):
         right, top = max(math.log10(count), 0.3), max(most, 0.3)
         end = min(right, most)
         law = Curve(np.array([0.0, end]), np.array([most, most - end]))
-        is_above = most - end * 0.7 > float(np.interp(end * 0.7, x, y))
-        return Drawing(
-            Axis(_tr("Rank"), "log", range=(-0.03 * right, right * 1.03)),
-            Axis(_tr("Uses in the corpus"), "log", range=(-0.06 * top, top * 1.08)),
-            [
-                Line(law, Stroke("muted", 1.2, Qt.PenStyle.DashLine)),
-                Line(Curve(x, y), Stroke("accent")),
-                Dots(x, y, "accent", size=5),
-                self._law_label(room, end, most, is_above=is_above),
-            ],
-            room,
-            data,
-        )
-
-    def _law_label(self, room: Room, end: float, most: float, *, is_above: bool) -> Label:
-        """Return the name of the line of Zipf's law, on the side away from the points."""
-        text = _tr("Zipf’s law: maximum / rank")
-        span = room.width_of(text) * 1.1 * end / room.columns
-        if is_above:
-            return Label(text, end, most - max(end - span, 0.0), 1, 1, "muted")
-        return Label(text, end * 0.7, most - end * 0.7, 1.05, 0.1, "muted")
+        name = _tr("Zipf’s law: maximum / rank")
+        label = Label(name, end * 0.7, most - end * 0.7, 1.05, 0.1, "muted")  # on the side away from the points
+        if label.y > float(np.interp(label.x, x, y)):
+            span = room.width_of(name) * 1.1 * end / room.columns
+            label = Label(name, end, most - max(end - span, 0.0), 1, 1, "muted")
+        lines = Line(law, Stroke("muted", 1.2, Qt.PenStyle.DashLine)), Line(Curve(x, y), Stroke("accent"))
+        x_axis = Axis(_tr("Rank"), "log", range=(-0.03 * right, right * 1.03))
+        y_axis = Axis(_tr("Uses in the corpus"), "log", range=(-0.06 * top, top * 1.08))
+        return Drawing(x_axis, y_axis, [*lines, Dots(x, y, "accent", size=5), label], room, data)
 
     def marks(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
         rank, ranks = self._marked(source, drawing, hovered), drawing.data

@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QHideEvent
 
     from wordpiece_studio.session.live_text import LiveChanges
+    from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
     from wordpiece_studio.session.step_marks import Hit, Player, StepMarks
-    from wordpiece_studio.session.tokenizer_figures import HeldOutFigure, HeldOutJudging
+    from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.view import Breakpoint
     from wordpiece_studio.training.engine import Merge
