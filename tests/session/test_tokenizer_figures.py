@@ -19,9 +19,8 @@ from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
-from wordpiece_studio.libraries.library_history import LibraryHistory
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
-from wordpiece_studio.libraries.library_training import train_library
+from wordpiece_studio.libraries.library_training import LibraryHistory, train_library
 from wordpiece_studio.session import tokenizer_figures, watched_files
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at

@@ -221,16 +221,14 @@ def divergence(first: Any, second: Any) -> Divergence | None:
     >>> divergence([("h", "u"), ("hu", "g")], [("h", "u"), ("u", "g")])
     Divergence(step=2, first=('hu', 'g'), second=('u', 'g'), is_tie=False)
     """
-    pairs = [_pairs(each) for each in (first, second)]
-    for index, (left, right) in enumerate(zip_longest(*pairs)):
+    both = [each.history if isinstance(each, TrainingRun) else each for each in (first, second)]
+    for index, (left, right) in enumerate(zip_longest(*map(_pairs, both))):
         if left != right:
-            return Divergence(index + 1, left, right, _is_tie(first, second, index))
+            return Divergence(index + 1, left, right, _is_tie(both, index))
     return None
 
 
 def _pairs(history: Any) -> Iterable[Pair]:
-    if isinstance(history, TrainingRun):
-        history = history.history
     if not isinstance(history, MergeHistory):
         try:
             return [(left, right) for left, right in getattr(history, "merges", history)]
@@ -241,8 +239,7 @@ def _pairs(history: Any) -> Iterable[Pair]:
     return ((history.token(left), history.token(right)) for left, right in zip(*ids, strict=True))
 
 
-def _is_tie(first: Any, second: Any, index: int) -> bool:
-    both = [each.history if isinstance(each, TrainingRun) else each for each in (first, second)]
+def _is_tie(both: Sequence[Any], index: int) -> bool:
     if not all(isinstance(each, MergeHistory) and index < len(each) for each in both):
         return False
     one, other = (each[index] for each in both)

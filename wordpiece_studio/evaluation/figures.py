@@ -467,14 +467,7 @@ def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: fl
 
 
 def renyi_efficiency(shares: NDArray[np.float64], alpha: float = ALPHA) -> float:
-    """Return the Rényi entropy of tokens divided by its maximum.
-
-    Parameters
-    ----------
-    shares
-        The share of each token that occurs: their sum is 1.
-    alpha
-        The order; 1 gives the Shannon entropy.
+    """Return the Rényi entropy of tokens with these shares divided by its maximum; order 1 gives the Shannon entropy.
 
     >>> renyi_efficiency(np.array([0.25] * 4))
     1.0

@@ -267,6 +267,8 @@ class DeadTokens:
         self._history = history
         self._step = step
         self._tokenizer = tokenizer
+        self._prefix = tokenizer.vocabulary.continuing_subword_prefix
+        self._suffix = tokenizer.vocabulary.end_of_word_suffix or ""
         self._known: dict[int, DeadReason] = {}
         self._occurs_in = _most_frequent_words(history, step, dead, should_stop)
         self._absorbed_at, self._absorptions = _last_absorptions(history, step, len(dead))
@@ -305,23 +307,17 @@ class DeadTokens:
     def _place(self, token: str, word: int) -> int:
         """Return where in a merged word a token occurs; _NONE if characters of the word were dropped."""
         tokens = self._history.places.tokens(word, self._step)
-        prefix, suffix = self._tokenizer.vocabulary.continuing_subword_prefix, self._suffix
-        parts = [tokens[0], *(part.removeprefix(prefix) for part in tokens[1:])]
-        if "".join(parts) != self._history.input.words[word] + suffix:
+        parts = [tokens[0], *(part.removeprefix(self._prefix) for part in tokens[1:])]
+        if "".join(parts) != self._history.input.words[word] + self._suffix:
             return _NONE
         return sum(map(len, parts[: tokens.index(token)]))
 
     def _spelled(self, token: str) -> tuple[str, bool | None]:
         """Return a token's characters in a word, and whether it begins the word; None if it may be anywhere."""
-        prefix = self._tokenizer.vocabulary.continuing_subword_prefix
-        if not prefix:
+        if not self._prefix:
             return token.removesuffix(self._suffix), None
-        begins = not token.startswith(prefix) or token == prefix
-        return token.removeprefix("" if begins else prefix).removesuffix(self._suffix), begins
-
-    @property
-    def _suffix(self) -> str:
-        return self._tokenizer.vocabulary.end_of_word_suffix or ""
+        begins = not token.startswith(self._prefix) or token == self._prefix
+        return token.removeprefix("" if begins else self._prefix).removesuffix(self._suffix), begins
 
     def _split_otherwise(self, word: str, place: int) -> DeadReason:
         spans = self._tokenizer.spans(word)
@@ -378,7 +374,6 @@ class WordTexts:
         return found
 
     def _next(self, text: str, begins: bool | None, word: int) -> tuple[int, int]:
-        """Return the first match from word number `word` on."""
         if self._starts is None:
             self._starts = self._join()
         starts = self._starts

@@ -56,7 +56,6 @@ class TokenLengths:
         return np.array(self._lengths[:size], dtype=np.int32)
 
     def of(self, token_id: int) -> int | None:
-        """Return the length of one token; None if it is not known yet."""
         return self._lengths[token_id] if token_id < len(self._lengths) else None
 
     def _begin(self, history: MergeHistory) -> None:
@@ -216,16 +215,8 @@ def held_curve(
 ) -> Curve:
     """Return the tokens per word of the live text over the steps: a staircase that falls where a step changes it.
 
-    With more stairs than half the pixel columns, it consists of the values at evenly spaced steps instead.
-
-    Parameters
-    ----------
-    steps, tokens
-        int64, shape (n_changes,): the steps that changed the text, ascending, and its number of tokens after each.
-    start
-        The text at step 0; it must have a word.
-    count
-        The last step shown.
+    The steps are ascending, with the number of tokens after each. With more stairs than half the pixel columns, it
+    consists of the values at evenly spaced steps instead.
     """
     heights = np.concatenate(([start.tokens], tokens)) / start.words
     shown = int(np.searchsorted(steps, count, side="right"))

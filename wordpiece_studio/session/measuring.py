@@ -170,7 +170,6 @@ def measure(
 def _those_without_error(
     names: Iterable[str], made: Callable[[str], Any], failures: dict[str, StudioError]
 ) -> dict[str, Any]:
-    """Return what is made by name, and note the errors of others."""
     found = {}
     for name in names:
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.libraries.library_history import LibraryRunTokenizer
+from wordpiece_studio.libraries.library_training import LibraryRunTokenizer
 from wordpiece_studio.storage.view import RunTab
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer

@@ -61,7 +61,6 @@ class Runs(QObject):
 
     @property
     def current(self) -> Run | None:
-        """The run shown; None if nothing has been trained yet."""
         return self._model.run
 
     @property
@@ -178,7 +177,6 @@ class Runs(QObject):
                     run.history.drop_places(run.counts)
 
     def _note_shown(self, run: Run) -> None:
-        """Note which run is shown, and make its places again if they were dropped."""
         self._shown = [each for each in self._shown if each in self.all and each is not run] + [run]
         self.drop_places()
         if run.history.is_read and not run.history.is_whole:
@@ -271,12 +269,10 @@ class ComparedStep:
 
     @property
     def label(self) -> str:
-        """The letter of the run, with the step if that is bookmarked: ``"A@12"``."""
         return self.run.letter if self.bookmark is None else f"{self.run.letter}@{self.step}"
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer of the run at the step, with the pipeline of its words."""
         return self.run.tokenizer_at(self.step, longest_first=self.is_longest_first)
 
 
@@ -309,7 +305,6 @@ class Comparison(QObject):
 
     @property
     def has_any(self) -> bool:
-        """Whether there is anything beside the run that is shown."""
         return bool(self.others or self.bookmarked())
 
     @property
@@ -330,7 +325,6 @@ class Comparison(QObject):
         ]
 
     def _on_bookmarks_changed(self) -> None:
-        """Keep the runs of which a step is compared."""
         for each in self.bookmarked():
             self.runs.keep(each.run)
         self.changed.emit()
@@ -420,6 +414,5 @@ def partings(shown: tuple[Run, int], *others: tuple[Run, int]) -> tuple[Parting,
 
 
 def overlaps(shown: ComparedStep, *others: ComparedStep) -> tuple[VocabularyOverlap, ...]:
-    """Return what the vocabulary of the step shown has in common with that of each other."""
     first, *rest = (each.run.new_tokenizer(each.step) for each in (shown, *others))
     return tuple(overlap(first, other) for other in rest)

@@ -169,7 +169,6 @@ class TokenUsage(QObject):
         return self.task.is_running
 
     def reason(self, token_id: int) -> DeadReason | None:
-        """Return why a token is dead; None if it is not, or if unknown."""
         is_dead = 0 <= token_id < len(self.dead) and self.dead[token_id]
         return self.reasons.reason(token_id) if is_dead and self.reasons is not None else None
 
@@ -191,7 +190,6 @@ class TokenUsage(QObject):
     # Updating.
 
     def _find(self) -> None:
-        """Use the cached figures of the current step, or have them counted."""
         model, step = self._model, self._model.step
         if step in self.kept:
             self.task.stop()
@@ -230,8 +228,7 @@ class TokenUsage(QObject):
         self.changed.emit()
 
     def _on_model_run_reset(self) -> None:
-        self.task.stop()
-        self.task.answer = self.task.answered = None
+        self.task.forget()
         self.kept.clear()
         self._run, self.in_use = None, _NO_NUMBERS
         self._drop_figures()

@@ -216,7 +216,6 @@ class FiguresMeasuring(QObject):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of the texts, if there are several."""
         names = tuple(self.where.names()) if self.where.place == "files" else ()
         return names if len(names) > 1 else ()
 
@@ -227,7 +226,6 @@ class FiguresMeasuring(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether figures are being measured, or will be in a moment."""
         return self.task.is_running or self._timer.isActive()
 
     @property
@@ -264,12 +262,10 @@ class FiguresMeasuring(QObject):
             self.refresh()
 
     def open(self, paths: Sequence[str]) -> None:
-        """Measure the tokenizers in these files too."""
         self._opened = list(dict.fromkeys([*self._opened, *(str(Path(path).absolute()) for path in paths)]))
         self.refresh()
 
     def remove(self, path: str) -> None:
-        """Measure a file no longer."""
         self._opened.remove(path)
         self.refresh()
 
@@ -339,7 +335,6 @@ class FiguresMeasuring(QObject):
 
 
 def measured(request: FiguresRequest, *, progress: Report, should_stop: Callable[[], bool]) -> FiguresFound:
-    """Return the figures, see `measure`."""
     errors: dict[Measured, StudioError] = {}
     tokenizers: dict[str, Any] = {}
     for each in request.measured:
@@ -475,7 +470,6 @@ class HeldOutJudging(QObject):
         self.changed.emit()
 
     def _request_for(self, run: Run | None) -> JudgingRequest | None:
-        """Return what is to be judged; None if that makes no sense."""
         if run is None or run.library_run is not None or not len(run.history):
             return None
         corpus = corpus_to_divide(run)
@@ -501,7 +495,6 @@ def judged(
     progress: Callable[[float], None],
     should_stop: Callable[[], bool],
 ) -> Judgement:
-    """Return the figures by objective, see `judge`."""
     progress(0.0)
     if must_compile_first(counts, config):
         compile_kernels(should_stop)

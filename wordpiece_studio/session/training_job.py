@@ -16,8 +16,13 @@ import numpy as np
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.libraries.library_history import LibraryHistory
-from wordpiece_studio.libraries.library_training import LibraryTrainingStopped, is_replayable, reads_text, train_library
+from wordpiece_studio.libraries.library_training import (
+    LibraryHistory,
+    LibraryTrainingStopped,
+    is_replayable,
+    reads_text,
+    train_library,
+)
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import Candidates, Run
 from wordpiece_studio.system.arrays import lengths_of
@@ -64,7 +69,6 @@ class Pacer:
         self._largest = largest
 
     def note(self, steps: int, seconds: float) -> None:
-        """Learn from a slice of `steps` steps that took `seconds`."""
         if steps > 0:
             fitting = steps * SLICE_SECONDS / max(seconds, 1e-6)
             self.size = max(1, min(self._largest, int(min(fitting, self.size * _GROWTH))))
@@ -165,7 +169,6 @@ class Trainers:
         return run, self._replacement.seconds
 
     def discard(self) -> None:
-        """Discard the trainers, since another run is shown."""
         self._held = self._replacement = self.lost = None
 
     def _held_of(self, run: Run, should_stop: ShouldStop, step: int | None = None) -> _Held:

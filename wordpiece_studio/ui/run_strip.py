@@ -220,7 +220,6 @@ class RunTabs(QTabBar):
         painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, merges)
 
     def _picture(self, number: int) -> QIcon:
-        """Return the color and line of a number, for the menu."""
         pixmap = QPixmap(28, 16)
         pixmap.fill(Qt.GlobalColor.transparent)
         with QPainter(pixmap) as painter:

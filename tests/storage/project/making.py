@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.libraries.library_history import LibraryHistory
-from wordpiece_studio.libraries.library_training import LibraryRun, Repetition
+from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryRun, Repetition
 from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container import (
     CODEC,

@@ -21,8 +21,7 @@ import numpy as np
 
 from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.libraries.library_history import LibraryHistory
-from wordpiece_studio.libraries.library_training import LibraryRun, Repetition, check_library_settings
+from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryRun, Repetition, check_library_settings
 from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container import (
     Container,

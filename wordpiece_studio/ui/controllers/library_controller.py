@@ -97,7 +97,6 @@ class LibraryController(QObject):
         self._training.run(trainer, counts, config, origin, self._trains_twice)
 
     def _show(self, trainer: LibraryTrainer | None) -> None:
-        """Note what is being trained; None if nothing is."""
         self._trainer = trainer
         self._request.cancel()
         self._actions.refresh_soon()

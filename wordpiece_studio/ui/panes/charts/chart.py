@@ -240,7 +240,6 @@ def short_text(value: float, decimals: int = 0) -> str:
 
 
 def _unit(value: float) -> tuple[float, str]:
-    """Return the unit in which numbers of this size are written, and its symbol."""
     if abs(value) < 10_000:
         return 1.0, ""
     return next((size, f" {sign}") for size, sign in _UNITS if abs(value) >= size)
@@ -279,7 +278,6 @@ class Chart(Choice):
         raise NotImplementedError
 
     def missing(self, source: ChartSource) -> str:
-        """Return why there is nothing to draw."""
         history = source.model.history
         if history is None:
             return _tr("Nothing has been trained yet. Train to see the charts here.")
@@ -464,7 +462,6 @@ class StepChart(Chart):
         return [*found, *points, Label(text, birth, height, side, down, "accent_ink", has_ground=True)]
 
     def _points(self, source: ChartSource, drawing: Drawing, step: int, color: str, edge: Stroke) -> list[Dots]:
-        """Return the point of each curve at a step."""
         values = ((series.symbol, series.at(source, step)) for series in self.series)
         known = ((symbol, drawing.y.places(np.array([value]))) for symbol, value in values if value is not None)
         return [Dots([self.x.place(source, step)], height, color, edge, symbol) for symbol, height in known]

@@ -44,7 +44,6 @@ _MOST_POINTS = 400
 
 
 def all_charts() -> tuple[Chart, ...]:
-    """Return the charts in the order of their buttons."""
     return (
         StepChart(
             _tr("Merge score"), "merge-score", "merge-score",
@@ -227,7 +226,6 @@ class LengthsChart(Chart):
     """A histogram of token lengths in characters; the bars of the alphabet are hollow."""
 
     def state(self, source: ChartSource) -> object:
-        """Return the step, and the step up to which lengths are known."""
         return None if source.history is None else (source.step, min(source.step, source.lengths.merges))
 
     def _count(self, source: ChartSource) -> _Lengths:
@@ -321,12 +319,10 @@ class ZipfChart(Chart):
     kept_keys = (Qt.Key.Key_Left, Qt.Key.Key_Right)
 
     def state(self, source: ChartSource) -> object:
-        """Return the step to which the figures belong."""
         usage = source.usage
         return None if source.history is None or not usage.frequencies.any() else usage.step
 
     def draw(self, source: ChartSource, room: Room) -> Drawing:
-        """Draw as many points as can be distinguished, and the line that Zipf's law predicts."""
         data = _Ranks(*rank_frequency(source.usage.frequencies))
         count, most = len(data.ids), math.log10(float(data.frequencies[0]))
         ranks = spread_ranks(count, min(room.columns // 2, _MOST_POINTS))
@@ -356,7 +352,6 @@ class ZipfChart(Chart):
         return Dots([x], [y], "surface", _MARK_EDGE, "d", 12), Label(text, x, y, across, down, "accent_ink")
 
     def _marked(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> int | None:
-        """Return the rank at the pointer, or that of the selected token."""
         ranks: _Ranks = drawing.data
         if hovered is not None:
             return ranks.at(hovered)
@@ -366,7 +361,6 @@ class ZipfChart(Chart):
         return source.merges.token(int(drawing.data.ids[rank - 1]))
 
     def readout(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> str:
-        """Return the rank and frequency of the marked token, or else of the most frequent one."""
         rank, step = self._marked(source, drawing, hovered) or 1, source.usage.step
         times = int(drawing.data.frequencies[rank - 1])
         said = plural(
@@ -385,7 +379,6 @@ class ZipfChart(Chart):
         self._choose(source, drawing, drawing.data.at(place))
 
     def move(self, source: ChartSource, drawing: Drawing, key: Qt.Key) -> bool:
-        """Go from rank to rank."""
         if key not in self.kept_keys:
             return False
         rank = self._marked(source, drawing, None)

@@ -132,16 +132,9 @@ class ChartsPane(Pane):
     tokenizers_requested = Signal()
 
     def __init__(
-        self,
-        model: TrainerModel,
-        usage: TokenUsage,
-        changes: LiveChanges,
-        theme: Theme,
-        parent: QWidget | None = None,
-        *,
-        figures: FiguresMeasuring,
-        judging: HeldOutJudging,
-    ) -> None:
+        self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, theme: Theme, parent: QWidget | None = None,
+        *, figures: FiguresMeasuring, judging: HeldOutJudging,
+    ) -> None:  # fmt: skip
         super().__init__(model, parent)
         self._figures = figures
         self.face: FiguresFace | None = None  # made when it is first shown
@@ -192,7 +185,6 @@ class ChartsPane(Pane):
 
     @property
     def file_name(self) -> str:
-        """A file name for the charts shown, without suffix."""
         return self._choices[self._shown_index()].file_name
 
     def show_figures(self) -> None:
@@ -203,7 +195,6 @@ class ChartsPane(Pane):
             self.face.table.setFocus()
 
     def choose(self, index: int) -> None:
-        """Show one of the choices: a chart, or all of them where there is room, or the figures."""
         self._index = index
         if self.isVisible():
             self.refresh_now()

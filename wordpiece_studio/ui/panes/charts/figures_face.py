@@ -131,7 +131,6 @@ def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[Tabl
 
 
 def _column(name: str, title: str, tip: str, entry: str = "", **others: Any) -> TableColumn[Sequence[FiguresRow]]:
-    """Return the column of a figure."""
 
     def spoken(line: FiguresRow) -> str:
         said = _text(name, line)
@@ -181,7 +180,6 @@ def figures_tsv(rows: RecordTableModel[FiguresRow], *, parity: bool) -> str:
 
 
 def figures_tip(line: FiguresRow) -> str:
-    """Return the name of the tokenizer, with its figures in whole numbers, or why there are none."""
     figures = line.figures
     if line.error is not None:
         return tooltip_text(f"{line.name}\n{line.error}")

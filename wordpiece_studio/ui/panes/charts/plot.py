@@ -43,7 +43,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from wordpiece_studio.ui.panes.charts.chart import BAR_WIDTH, Axis, Bars, Dots, Drawing, Label, Line, Room, Rule, Stroke
 from wordpiece_studio.ui.widgets.fields import is_alone, keep
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
+from wordpiece_studio.ui.widgets.plain import FittingLabel, plain_label, set_plain_text, set_plain_tooltip, shown
 from wordpiece_studio.ui.widgets.theme import LIGHT, bold
 
 if TYPE_CHECKING:
@@ -81,7 +81,6 @@ class _Layer:
         self.shapes: Sequence[Shape] = ()
 
     def show(self, shapes: Sequence[Shape]) -> None:
-        """Show these shapes, from bottom to top, and no others."""
         looks = [(type(shape), *shape[_DATA[type(shape)] :]) for shape in shapes]
         if looks != self._looks:
             self.clear()
@@ -192,7 +191,6 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
         return Room(columns, rows, metrics.height(), metrics.horizontalAdvance)
 
     def draw(self, drawing: Drawing) -> None:
-        """Show axes and shapes; marks stay until there are others."""
         room = drawing.room
         self._x, self._y = drawing.x, drawing.y
         self._drawing.show(drawing.shapes)
@@ -209,7 +207,6 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
         self.viewport().update()
 
     def mark(self, marks: Sequence[Shape]) -> None:
-        """Show these marks above the shapes, in place of others."""
         self._marks.show(marks)
         self._place_labels()
 
@@ -256,7 +253,6 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
         return bool(self.height() < _LOW_LINES * self._line)
 
     def _arrange(self) -> None:
-        """Leave room for the captions, and for the numbers at the axes."""
         self._bottom.setHeight(self._line + _GAP)
         self.centralLayout.setContentsMargins(0, int(self._line) + _GAP, _RIGHT, 0 if self._is_low else int(self._line))
         self.centralLayout.activate()  # otherwise it happens only after the next paint
@@ -290,7 +286,6 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
     # -- painting
 
     def drawForeground(self, painter: QPainter, _rect: QRectF) -> None:
-        """Write above the vertical axis and below the right end of the horizontal one what they measure."""
         line = int(self._line)
         painter.setFont(self.font())
         painter.setPen(QPen(self._colors.muted))
@@ -354,7 +349,7 @@ class ChartView(QWidget):
         self.title = plain_label(chart.title, self, role="heading")
         self.sentence = plain_label("", self, role="hint", wrap=True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._readout = plain_label("", self, role="hint")
+        self._readout = FittingLabel(self, role="hint")
         self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         parts = self.title, (self.plot, 1), (self.sentence, 1), self._readout
         self._layout = fill(QVBoxLayout(self), *parts, margins=(_SIDE, 4, _SIDE, 4), spacing=2)
@@ -398,15 +393,12 @@ class ChartView(QWidget):
         self.drawing = self.hovered = None
 
     def mark(self) -> None:
-        """Follow the step and the selection without redrawing the curves."""
         if (drawing := self._usable) is not None:
             self.plot.mark(self.chart.marks(self.source, drawing, self.hovered))
             self.readout = self.chart.readout(self.source, drawing, self.hovered)
             self.setAccessibleDescription(self.chart.summary(self.source, drawing))
-            room = max(self.width() - 2 * _SIDE - 2, 0)
-            cut = self._readout.fontMetrics().elidedText(self.readout, Qt.TextElideMode.ElideRight, room)
-            set_plain_text(self._readout, cut)
-            set_plain_tooltip(self._readout, self.readout if cut != self.readout else "")
+            self._readout.show_forms(self.readout)
+            set_plain_tooltip(self._readout, self.readout if self._readout.text() != self.readout else "")
 
     @property
     def _usable(self) -> Drawing | None:
@@ -497,7 +489,6 @@ def chart_picture(views: Sequence[ChartView], kind: str) -> bytes:
 
 
 def _paint_chart(painter: QPainter, view: ChartView, place: QRectF, line_scale: int) -> None:
-    """Paint title, figures and plot; lines are so many times as wide."""
     chart, source, font, line = view.chart, view.source, view.font(), view.fontMetrics().height()
     head = int(line * 3.2)
     plot = Plot(LIGHT, line_scale=line_scale)
