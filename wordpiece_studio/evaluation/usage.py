@@ -16,6 +16,7 @@ trained on. Nothing is estimated here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -207,10 +208,8 @@ def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[Encode
         lines = "\n".join([*words, ""])
         if " " in lines or lines.count("\n") != len(words):  # the kernel would treat these as several words
             is_whole = np.array([" " not in word and "\n" not in word for word in words])
-            by_hand = np.flatnonzero(~is_whole)
-            yield _plain_part(tokenizer, [words[place] for place in by_hand.tolist()], weights[by_hand])
-            words = [words[place] for place in np.flatnonzero(is_whole).tolist()]
-            weights = weights[is_whole]
+            yield _plain_part(tokenizer, list(compress(words, ~is_whole)), weights[~is_whole])
+            words, weights = list(compress(words, is_whole)), weights[is_whole]
             lines = "\n".join([*words, ""])
         if words:
             text = np.frombuffer(lines.encode("utf-8", "surrogatepass"), np.uint8)

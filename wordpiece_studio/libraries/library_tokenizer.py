@@ -315,13 +315,13 @@ class _Libraries:
 
     def __init__(self) -> None:
         self.child: Child | None = None
-        self._turn = threading.Lock()  # one request at a time
+        self._turn = threading.RLock()  # one request at a time
 
     def answer(self, request: tuple[object, ...], seconds: float, growth: int) -> bytes:
         """Return the answer to a request, for which the child may take `growth` further bytes of memory."""
         with self._turn:
             if self.child is not None and self.child.is_dead:
-                self._end()
+                self.end()
             child = self.child = self.child or Child("The library of the tokenizer cannot be used")
             began, most = time.monotonic(), (memory_of(child.pid) or 0) + growth
             is_too_big = False
@@ -338,17 +338,14 @@ class _Libraries:
             except Stopped:
                 raise MemoryError if is_too_big else TimeoutError from None
             except Panicked:
-                self._end()
+                self.end()
                 raise
 
     def end(self) -> None:
         with self._turn:
-            self._end()
-
-    def _end(self) -> None:
-        child, self.child = self.child, None
-        if child is not None:
-            child.end()
+            child, self.child = self.child, None
+            if child is not None:
+                child.end()
 
 
 @decodable

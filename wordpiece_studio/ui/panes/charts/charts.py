@@ -228,17 +228,13 @@ class LengthsChart(Chart):
     def state(self, source: ChartSource) -> object:
         return None if source.history is None else (source.step, min(source.step, source.lengths.merges))
 
-    def _count(self, source: ChartSource) -> _Lengths:
-        """Count the lengths at the step; special tokens are not pieces of words and have none."""
+    def draw(self, source: ChartSource, room: Room) -> Drawing:
         history = source.merges
         special, first = len(set(history.config.reserved_tokens)), history.vocabulary_size(0)
-        lengths = source.lengths.first(history.vocabulary_size(source.step))
-        width = int(lengths[special:].max(initial=-1)) + 1
-        return _Lengths(*(np.bincount(part, minlength=width) for part in (lengths[first:], lengths[special:first])))
-
-    def draw(self, source: ChartSource, room: Room) -> Drawing:
-        data = self._count(source)
-        learned, alphabet = data
+        of_tokens = source.lengths.first(history.vocabulary_size(source.step))
+        width = int(of_tokens[special:].max(initial=-1)) + 1
+        parts = of_tokens[first:], of_tokens[special:first]  # special tokens are not pieces of words
+        data = learned, alphabet = _Lengths(*(np.bincount(part, minlength=width) for part in parts))
         lengths, has_any = np.arange(len(learned)), alphabet > 0  # a bar of zero height would be drawn as a line
         shapes: list[Shape] = [
             Bars(lengths, np.zeros(len(lengths)), learned, "accent"),
