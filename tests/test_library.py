@@ -25,7 +25,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.files",
     "wordpiece_studio.corpus.counts",
     "wordpiece_studio.corpus.decoding",
-    "wordpiece_studio.corpus.delimited",
+    "wordpiece_studio.corpus.rows",
     "wordpiece_studio.corpus.linter.text_checks",
     "wordpiece_studio.corpus.linter.linter",
     "wordpiece_studio.corpus.listing",

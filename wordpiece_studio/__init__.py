@@ -19,8 +19,10 @@ TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
 if TYPE_CHECKING:
     from typing import Any
 
+    from wordpiece_studio.corpus.count_tables import write_word_counts as write_word_counts
     from wordpiece_studio.corpus.counting.counting import count_texts as count_texts
     from wordpiece_studio.corpus.counting.counting import count_words as count_words
+    from wordpiece_studio.corpus.counting.counting import read_word_counts as read_word_counts
     from wordpiece_studio.corpus.counts import CorpusStatistics as CorpusStatistics
     from wordpiece_studio.corpus.counts import CountingStopped as CountingStopped
     from wordpiece_studio.corpus.counts import SkippedWord as SkippedWord
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusFile as CorpusFile
     from wordpiece_studio.corpus.linter.finding import Finding as Finding
     from wordpiece_studio.corpus.linter.linter import lint as lint
-    from wordpiece_studio.corpus.word_counts import read_word_counts as read_word_counts
-    from wordpiece_studio.corpus.word_counts import write_word_counts as write_word_counts
     from wordpiece_studio.errors import StudioError as StudioError
     from wordpiece_studio.evaluation.differences import Divergence as Divergence
     from wordpiece_studio.evaluation.differences import TokenizerComparison as TokenizerComparison
@@ -107,12 +107,12 @@ if TYPE_CHECKING:
 
 # Which module defines which names: the same as the imports above, which only type checkers see.
 _HOMES = {
-    "corpus.counting.counting": "count_texts count_words",
+    "corpus.count_tables": "write_word_counts",
+    "corpus.counting.counting": "count_texts count_words read_word_counts",
     "corpus.counts": "CorpusStatistics CountingStopped SkippedWord WordCounts",
     "corpus.files": "CorpusFile",
     "corpus.linter.finding": "Finding",
     "corpus.linter.linter": "lint",
-    "corpus.word_counts": "read_word_counts write_word_counts",
     "errors": "StudioError",
     "evaluation.differences": (
         "Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare divergence"

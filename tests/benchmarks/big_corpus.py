@@ -185,7 +185,7 @@ def _count_with_interruptions(watch: Watch, path: Path) -> None:
     window.corpus_controller.open_paths([path])
     figures.listing_seconds = watch.until(lambda: counting.is_running) / 1000
     figures.files = len(window.session.document.files.rows)
-    figures.megabytes = window.session.document.files.table.size / 1e6
+    figures.megabytes = window.session.document.files.size / 1e6
 
     def part(share: float) -> bool:
         return bool(watch.progress) and watch.progress[-1].bytes_done >= share * watch.progress[-1].bytes_total

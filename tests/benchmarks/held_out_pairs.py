@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import wordpiece_studio as wps
 from wordpiece_studio import cli
-from wordpiece_studio.corpus.word_counts import write_word_counts
+from wordpiece_studio.corpus.count_tables import write_word_counts
 from wordpiece_studio.libraries.library_training import file_of, reads_text
 
 if TYPE_CHECKING:

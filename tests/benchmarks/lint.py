@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 import wordpiece_studio as wps
-from wordpiece_studio.corpus.linter.evidence import sample_of_text
-from wordpiece_studio.corpus.linter.finding import Finding, PipelineFix, TextFix
+from wordpiece_studio.corpus.linter.finding import Finding, PipelineFix, TextFix, sample_of_text
 from wordpiece_studio.corpus.linter.linter import findings, repaired
 from wordpiece_studio.corpus.linter.word_checks import stray_characters
 from wordpiece_studio.text.normalizers import resolve_normalizer

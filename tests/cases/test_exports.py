@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from wordpiece_studio.corpus.count_tables import write_word_counts
+from wordpiece_studio.corpus.counting.counting import read_word_counts
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.storage.merge_table import read_merge_table, write_merge_table
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train

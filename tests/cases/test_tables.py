@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from wordpiece_studio.corpus import compression, decoding, delimited, json_lines
+from wordpiece_studio.corpus import compression, decoding, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +99,7 @@ def test_a_very_long_row_without_a_text(
     program: Program, monkeypatch: pytest.MonkeyPatch, line: str, said: str
 ) -> None:
     """It is not looked at as closely, but told of in the same words."""
-    monkeypatch.setattr(json_lines, "_MOST_PARSED_BYTES", 3)
+    monkeypatch.setattr(rows, "_MOST_PARSED_BYTES", 3)
     assert program.refuses_to_train(program.file("a.jsonl", f"{GOOD}{line}\n")) == (
         f"a.jsonl, line 2, byte 23: {said}. {SKIP}"
     )
@@ -143,12 +143,12 @@ def test_a_quote_that_is_not_closed(program: Program) -> None:
 
 @pytest.mark.case(22)
 def test_a_cell_beyond_the_limit(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_limit = delimited.csv.field_size_limit
+    set_limit = rows.csv.field_size_limit
 
     def smaller(*wanted: int) -> int:
         return set_limit(1000) if wanted else set_limit()
 
-    monkeypatch.setattr(delimited.csv, "field_size_limit", smaller)
+    monkeypatch.setattr(rows.csv, "field_size_limit", smaller)
     message = program.refuses_to_train(program.file("a.csv", f"id,text\n1,{'x' * 2000}\n2,y\n"))
     assert message == (f"a.csv, line 2, byte 8: the row cannot be read (field larger than field limit (1000)). {SKIP}")
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.calls import COURSE, POSIX, fails, process, run
-from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.counting.counting import count_words, read_word_counts
 from wordpiece_studio.corpus.linter.linter import lint
-from wordpiece_studio.corpus.word_counts import read_word_counts
 
 if TYPE_CHECKING:
     from pathlib import Path

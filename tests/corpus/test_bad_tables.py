@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
-from wordpiece_studio.corpus import decoding, delimited, parquet
+from wordpiece_studio.corpus import decoding, parquet, rows
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import opened_stream
 from wordpiece_studio.errors import StudioError
@@ -134,20 +134,20 @@ def test_21_what_follows_a_quote_is_named(table: Path) -> None:
 @pytest.mark.slow
 def test_21_a_quote_is_not_searched_for_in_the_whole_file(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = corpus_file(table, 'id,text\n1,"open\n' + "2,row\n" * 40_000)
-    monkeypatch.setattr(delimited, "_LONGEST_CELL", 1000)
-    monkeypatch.setattr(delimited.csv, "field_size_limit", limited(1000))
+    monkeypatch.setattr(rows, "_LONGEST_CELL", 1000)
+    monkeypatch.setattr(rows.csv, "field_size_limit", limited(1000))
     assert "line 2, byte 10: the quote that opens here is not closed correctly" in refusal(file)
     assert losses_of(corpus_file(table, errors="skip-line")) == ("row\n" * 40_000, 0, 1)
 
 
 def limited(limit: int) -> Any:
     """Return a stand-in for what sets the longest cell, which sets it to `limit`."""
-    set_limit = delimited.csv.field_size_limit
+    set_limit = rows.csv.field_size_limit
     return lambda *wanted: set_limit(limit) if wanted else set_limit()
 
 
 def test_22_a_cell_over_the_limit(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited.csv, "field_size_limit", limited(1000))
+    monkeypatch.setattr(rows.csv, "field_size_limit", limited(1000))
     file = corpus_file(table, f"id,text\n1,{'x' * 2000}\n2,y\n")
     assert "line 2, byte 8: the row cannot be read (field larger than field limit (1000))" in refusal(file)
     assert losses_of(corpus_file(table, errors="skip-line")) == ("y\n", 0, 1)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
-from wordpiece_studio.corpus.delimited import sniffed_delimiter
 from wordpiece_studio.corpus.listing import opened_stream
+from wordpiece_studio.corpus.rows import sniffed_delimiter
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.corpus.reading import corpus_file, pieces_of
+from wordpiece_studio.corpus.counting.counting import read_word_counts
 from wordpiece_studio.corpus.decoding import ErrorHandling
 from wordpiece_studio.corpus.files import CorpusFile, FileKind
 from wordpiece_studio.corpus.inspection import described, preview
-from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

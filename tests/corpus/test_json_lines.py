@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, text_of
-from wordpiece_studio.corpus import json_lines
+from wordpiece_studio.corpus import rows
 from wordpiece_studio.corpus.listing import opened_stream
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_a_stream_and_a_faulty_file_are_read_like_any_other(tmp_path: Path) -> N
 
 
 def test_very_long_rows_show_the_field_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "_MOST_PARSED_BYTES", 40)
+    monkeypatch.setattr(rows, "_MOST_PARSED_BYTES", 40)
     long = "long " * 20
     row = json.dumps({"id": 1, "url": "u", "title": "t", "text": long, "body": None})
     assert text_of(corpus_file(tmp_path / "x.jsonl", f'{row}\n{{"text": "b"}}\n')) == f"{long}\nb\n"

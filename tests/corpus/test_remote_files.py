@@ -10,7 +10,7 @@ import pytest
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk, is_url, open_url
 from wordpiece_studio.corpus.inspection import preview
-from wordpiece_studio.corpus.linter.evidence import sample_of_files
+from wordpiece_studio.corpus.linter.finding import sample_of_files
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.errors import StudioError
 

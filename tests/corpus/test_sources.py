@@ -34,7 +34,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
         "from wordpiece_studio.corpus.listing import listed_files\n"
         "from wordpiece_studio.corpus.listing import opened\n"
         "from wordpiece_studio.corpus.inspection import described, preview\n"
-        "import wordpiece_studio.cli, wordpiece_studio.corpus.word_counts\n"
+        "import wordpiece_studio.cli, wordpiece_studio.corpus.count_tables\n"
         f"for file in listed_files({str(tmp_path)!r}):\n"
         "    print(*(piece.text for piece in opened(file).pieces()), preview(file).text, described(file.path).name)"
     )

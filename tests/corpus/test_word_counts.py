@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.count_tables import write_word_counts
+from wordpiece_studio.corpus.counting.counting import count_words, read_word_counts
 from wordpiece_studio.corpus.counts import CountingProgress, CountingStopped, FileStatistics, WordCounts
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.reliability.mutating import VALUES, packed, spoiled_bytes, spoiled_lines
+from wordpiece_studio.corpus.count_tables import write_word_counts
+from wordpiece_studio.corpus.counting.counting import read_word_counts
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 
 if TYPE_CHECKING:
     import random

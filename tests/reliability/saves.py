@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.corpus.count_tables import write_word_counts
+from wordpiece_studio.corpus.counting.counting import read_word_counts
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.settings import FILE_NAME, SettingsStore
 from wordpiece_studio.storage.merge_table import read_merge_table, write_merge_table

@@ -12,14 +12,7 @@ from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, F
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.inspection import FileDescription
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_files import (
-    CorpusFiles,
-    FileColumn,
-    FileRow,
-    FileState,
-    FileTable,
-    described_row,
-)
+from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileRow, FileState, described_row
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -42,26 +35,26 @@ def stack(qapp: object) -> QUndoStack:
 @pytest.fixture
 def files(stack: QUndoStack) -> CorpusFiles:
     files = CorpusFiles(stack)
-    files.table.set_rows([row(name, size=1000) for name in "abcd"])
+    files.set_rows([row(name, size=1000) for name in "abcd"])
     return files
 
 
-def shown(table: FileTable, number: int, column: FileColumn) -> str:
+def shown(table: CorpusFiles, number: int, column: FileColumn) -> str:
     return str(table.index(number, column).data())
 
 
 def test_the_table_keeps_the_rules_of_qt(qtmodeltester: ModelTester, files: CorpusFiles) -> None:
-    qtmodeltester.check(files.table)
-    files.table.append([row("e"), row("f")])
-    files.table.take_progress(CountingProgress(10, 100, files_done=2, files_total=6))
+    qtmodeltester.check(files)
+    files.append([row("e"), row("f")])
+    files.take_progress(CountingProgress(10, 100, files_done=2, files_total=6))
     files.move([1, 2], 1)
     files.remove([0, 5])
-    files.table.set_rows([])
-    qtmodeltester.check(files.table)
+    files.set_rows([])
+    qtmodeltester.check(files)
 
 
-def test_what_is_not_known_is_a_dash_and_a_guess_is_called_one(qapp: object) -> None:
-    table = FileTable()
+def test_what_is_not_known_is_a_dash_and_a_guess_is_called_one(files: CorpusFiles) -> None:
+    table = files
     table.set_rows(
         [
             row("a.txt", size=1_234_567, encoding="cp1252", known="guess"),
@@ -71,10 +64,10 @@ def test_what_is_not_known_is_a_dash_and_a_guess_is_called_one(qapp: object) -> 
     assert shown(table, 0, FileColumn.WORDS) == shown(table, 0, FileColumn.LINES) == "–"
     assert shown(table, 0, FileColumn.SIZE) == "1.2 MB"
     assert shown(table, 0, FileColumn.ENCODING).endswith("?")
-    assert table.encoding_words(table.row(0)).endswith(" (guess)")
+    assert table.encoding_words(table.rows[0]).endswith(" (guess)")
     assert shown(table, 1, FileColumn.ENCODING) == "UTF-8"
     assert shown(table, 1, FileColumn.WORDS) == "12,345"
-    assert table.row(1).statistics.distinct_words == 7
+    assert table.rows[1].statistics.distinct_words == 7
     assert table.index(0, FileColumn.STATE).data(Qt.ItemDataRole.AccessibleTextRole) == "Not counted yet"
 
 
@@ -97,7 +90,7 @@ def test_files_are_moved_removed_and_all_of_it_undone(qtbot: QtBot, files: Corpu
 
 def test_another_way_of_reading_makes_what_was_counted_unknown(files: CorpusFiles, stack: QUndoStack) -> None:
     counted = CorpusStatistics(files=tuple(FileStatistics(name, words=3) for name in "abcd"))
-    files.table.take_statistics(counted)
+    files.take_statistics(counted)
     files.read_as([1, 2], encoding="cp949")
     assert [each.file.encoding for each in files.rows] == [None, "cp949", "cp949", None]
     assert [each.known for each in files.rows] == ["", "chosen", "chosen", ""]
@@ -111,7 +104,7 @@ def test_another_way_of_reading_makes_what_was_counted_unknown(files: CorpusFile
 def test_added_files_can_be_taken_back(files: CorpusFiles, stack: QUndoStack) -> None:
     new = [row("e"), row("f")]
     files.is_listing = True
-    files.table.append(new)
+    files.append(new)
     files.end_listing(new)
     assert names(files) == list("abcdef")
     stack.undo()
@@ -122,14 +115,14 @@ def test_added_files_can_be_taken_back(files: CorpusFiles, stack: QUndoStack) ->
 
 def test_the_name_tells_the_folder_and_how_many(files: CorpusFiles) -> None:
     assert files.name == "corpus · 4 files"
-    files.table.set_rows([row("part 1/a"), row("part 2/b")])
+    files.set_rows([row("part 1/a"), row("part 2/b")])
     assert files.name == "corpus · 2 files"
-    files.table.set_rows([row("a.txt")])
+    files.set_rows([row("a.txt")])
     assert files.name == "a.txt"
 
 
 def test_a_counting_is_followed_file_by_file(files: CorpusFiles) -> None:
-    table = files.table
+    table = files
     table.begin_counting()
     for done, expected in ((0, "▸···"), (0, "▸···"), (2, "✓✓▸·"), (1, "✓✓▸·"), (4, "✓✓✓✓")):
         table.take_progress(CountingProgress(done, 4, files_done=done, files_total=4))
@@ -141,14 +134,15 @@ def test_a_counting_is_followed_file_by_file(files: CorpusFiles) -> None:
 
 
 def test_a_fault_is_shown_at_its_file(files: CorpusFiles) -> None:
-    table = files.table
+    table = files
     table.take_progress(CountingProgress(1, 4, files_done=1, files_total=4))
-    assert table.take_error(StudioError("{path} is no text", path="/corpus/c")) == 2
+    table.take_error(StudioError("{path} is no text", path="/corpus/c"))
     assert table.faulty == [2]
     assert [each.state for each in files.rows] == [
         FileState.DONE, FileState.WAITING, FileState.FAULT, FileState.WAITING,
     ]  # fmt: skip
-    assert table.take_error(StudioError("The words cannot be counted")) is None
+    table.take_error(StudioError("The words cannot be counted"))
+    assert table.faulty == [2]
     table.begin_counting()
     assert table.faulty == []
 

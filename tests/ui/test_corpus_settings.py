@@ -125,7 +125,7 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     view.select([0])
     box = view.form.kind_box
     assert (box.currentText(), "two columns" in box.toolTip()) == ("Word counts (guess)", True)
-    kind = window.session.document.files.table.index(0, FileColumn.KIND)
+    kind = window.session.document.files.index(0, FileColumn.KIND)
     assert kind.data() == "Word counts (guess)"
     studio.wait(lambda: "hug\t5" in view.preview.text)
     choose(box, "tsv")

@@ -83,7 +83,7 @@ def test_a_folder_is_opened_by_menu_and_counted_file_by_file(studio: Studio, fol
     assert window.corpus_pane.figures.value_of("words") == "48"
     assert window.corpus_pane.figures.value_of("alphabet") != "–"
     assert [row.state for row in window.session.document.files.rows] == [FileState.DONE] * 3
-    shown = [window.session.document.files.table.index(number, FileColumn.WORDS).data() for number in range(3)]
+    shown = [window.session.document.files.index(number, FileColumn.WORDS).data() for number in range(3)]
     assert shown == ["40", "4", "4"]
     assert window.settings.values.recent_files[0] == (str(folder),)
     assert window.corpus_pane.files_view.isVisible()

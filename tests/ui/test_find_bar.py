@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.session.view_text import utf16_length
-from wordpiece_studio.ui.panes.corpus.find_bar import find_places
+from wordpiece_studio.ui.panes.corpus.corpus_editor import find_places
 
 
 def expected_places(text: str, sought: str) -> list[tuple[int, int]]:

@@ -267,7 +267,7 @@ def test_warnings_are_not_kept_of_files_that_are_known_to_have_changed(studio: S
     pane = studio.window.corpus_pane
     pane.lint_controller.check_again()
     pane.lint_view.show_findings([finding()])  # those of the count before
-    studio.window.session.document.files.table.mark([str(paths[0])], FileState.CHANGED)
+    studio.window.session.document.files.mark([str(paths[0])], FileState.CHANGED)
     settle(studio)
     assert kinds(studio) == []
 

@@ -35,11 +35,10 @@ from wordpiece_studio.cli.options import (
     tokens_in,
 )
 from wordpiece_studio.cli.parameters import CliCommand, argument, option
+from wordpiece_studio.corpus.count_tables import check_table_place, write_word_counts
 from wordpiece_studio.corpus.files import is_url
-from wordpiece_studio.corpus.linter.evidence import LARGEST_SAMPLE
-from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix
+from wordpiece_studio.corpus.linter.finding import LARGEST_SAMPLE, LengthFix, PipelineFix, ReadingFix
 from wordpiece_studio.corpus.listing import opened
-from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import make_counts_manifest, with_side_manifest
 from wordpiece_studio.system.printable import display_name, printable

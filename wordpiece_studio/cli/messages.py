@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.cli.parameters import PROGRAM
 from wordpiece_studio.compiled.kernel_cache import compiling_reported
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, DETECT, UNDECODABLE_ADVICE
-from wordpiece_studio.corpus.delimited import QUOTE_ADVICE
 from wordpiece_studio.corpus.files import NO_FILE_ADVICE, kind_of_name
 from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES, NO_COLUMN_ADVICE
-from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
+from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, QUOTE_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped
 from wordpiece_studio.storage.manifest import REPLACE_ADVICE

@@ -1,35 +1,57 @@
-"""Reads a table of words and their counts: tab-separated lines, csv or parquet; guards words in csv cells.
+"""Tables of words and their counts, read and written: tab-separated lines, csv or parquet, by the file's suffix.
 
-A text that is typed or pasted is a table too if its first line is ``word<TAB>count``: a word and a whole number a line.
-That line says so in the text itself; a file with it is a table like any other. Other lines are left out and counted.
+The words are read and written unchanged, in their order: a word that could not be read back is not written. A text that
+is typed or pasted is a table too if its first line is ``word<TAB>count``: a word and a whole number a line. That line
+says so in the text itself; a file with it is a table like any other. Other lines are left out and counted.
 
 A spreadsheet would execute a cell that begins like a formula. `guarded` puts an apostrophe before such a text, and
 before one that begins with an apostrophe, so that `unguarded` restores every text exactly. Where a semicolon or a tab
 separates the cells, as in the Excel of many countries, the quotes around a text have no effect, because its line does
-not begin with them: so each part of a text between such separators is guarded like a text. Not here: adding up tables,
-and writing one (`word_counts`).
+not begin with them: so each part of a text between such separators is guarded like a text. Not here: which files are
+tables (`listing`), and counting (`corpus.counting`).
 """
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import os
 import re
 from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
+from operator import methodcaller
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.counts import (
     LARGEST_COUNT,
     CorpusStatistics,
     CountingStopped,
+    FileStatistics,
+    ProgressMeter,
     WordCounts,
     checked_totals,
+    stop_check,
 )
-from wordpiece_studio.corpus.delimited import DelimitedRows
-from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name, open_binary
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, FileOnDisk, TextOnDisk, kind_of_name, open_binary
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
+from wordpiece_studio.corpus.rows import DelimitedRows
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import BinaryIO
+
+    from wordpiece_studio.corpus.counts import CountingProgress
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.system.atomic_write import WrittenTogether
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+
+    Entry = tuple[str, int]  # a word and its count
 
 _OBEYED = "=+@\\t\\r\\n\\0＝＋－＠'\\-"
 _SEPARATORS = ";\\t\\r\\n"
@@ -60,14 +82,6 @@ def unguarded(cell: str) -> str:
     """
     return _GUARD.sub("", cell)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-
-    Entry = tuple[str, int]  # a word and its count
 
 GUARDED_WORD = "guarded_word"
 """A column of words of which some are preceded by an apostrophe, see `guarded`."""
@@ -248,6 +262,160 @@ def _columns(header: Sequence[str]) -> tuple[int, int] | None:
     counts = [names.index(name) for name in _COUNT_NAMES if name in names]
     return (words[0], counts[0]) if words and counts else None
 
+
+# -- whole tables
+
+_ROWS_AT_ONCE = 10_000
+
+
+def read_tables(
+    files: Sequence[CorpusFile],
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    progress: Callable[[CountingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> WordCounts:
+    """Return the words and counts in tables, see `read_word_counts`."""
+    texts = [file for file in files if file.kind != "word-counts"]
+    if texts:
+        name = display_name(texts[0].path)
+        raise StudioError("{path} is not a table of words and their counts", "Count its words.", path=name)
+    total: dict[str, int] = {}
+    found: list[FileStatistics] = []
+    sizes = [FileOnDisk(file.path).size for file in files]
+    meter, check_stop = ProgressMeter(progress, sum(sizes), len(files)), stop_check(should_stop)
+
+    def look(bytes_read: int) -> None:
+        check_stop()
+        meter.note(sum(sizes[: len(found)]) + bytes_read, len(found), len(total))
+
+    for file in files:
+        found.append(_read_table(file, total, look))
+        look(0)
+    statistics = CorpusStatistics.summed(found, files=tuple(found))
+    return WordCounts(*checked_totals(total), normalizer, pre_tokenizer, statistics)
+
+
+def _read_table(file: CorpusFile, total: dict[str, int], look: Callable[[int], None]) -> FileStatistics:
+    """Add the counts of a table to `total`, and return what was read; call `look` now and then with the bytes read."""
+    reader = TableReader(file)
+    distinct, words = set(), 0
+    for word, count in reader.entries():
+        distinct.add(word)
+        words += count
+        total[word] = total.get(word, 0) + count
+        if not reader.rows % _ROWS_AT_ONCE:
+            look(reader.bytes_read)
+    return FileStatistics(
+        reader.name,
+        reader.bytes_read,
+        reader.rows,
+        words,
+        len(distinct),
+        reader.encoding,
+        replaced=reader.replaced,
+        skipped_lines=reader.skipped,
+    )
+
+
+def write_word_counts(
+    path: str | os.PathLike[str], counts: WordCounts, *, together: WrittenTogether | None = None
+) -> None:
+    r"""Write words and their counts, in their order: csv or parquet if the suffix says so, else lines with a tab.
+
+    Parquet and csv begin with the names of the columns, ``word`` and ``count``; csv is quoted as in RFC 4180. In a
+    csv with words that a spreadsheet would take for formulas, such as ``=A1``, the first column is called
+    ``guarded_word``, and these words are preceded by an apostrophe, see `count_tables`; `read_word_counts` removes it.
+
+    Parameters
+    ----------
+    together
+        What is written with the table, such as how the words were counted; all files or none.
+
+    Raises
+    ------
+    StudioError
+        If a word could not be read back unchanged: one with a tab or a line break can only be written to csv and
+        parquet, a lone surrogate nowhere. Or if the file cannot be written; an existing file is then unchanged.
+    """
+    check_table_place(path)
+    name = display_name(path)
+    kind = kind_of_name(name)
+    _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
+    if kind == "parquet":
+        write: Callable[[BinaryIO], None] = partial(_write_parquet, counts)
+    else:
+        lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
+        write = methodcaller("writelines", lines)
+    atomic_write_all({path: write} if together is None else together(path, write))
+
+
+def check_table_place(path: str | os.PathLike[str]) -> None:
+    """Check that a table can probably be written to `path`; nothing is written."""
+    name, folder = display_name(path), Path(path).parent
+    if name.lower().endswith(COMPRESSED_SUFFIXES):
+        raise StudioError("{path} would have to be compressed", "Write it and then compress it.", path=name)
+    if not os.path.exists(folder):  # also False for an invalid name
+        raise StudioError("The folder {path} does not exist", "Create it first.", path=display_name(folder))
+    check_folder(folder)
+    if os.path.isdir(path):
+        raise StudioError("{path} is a folder", "Specify a file in it.", path=name)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise StudioError("{path} is not a regular file", "Choose another name to save under.", path=name)
+    if kind_of_name(name) == "parquet":
+        load_pyarrow(name)
+
+
+def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
+    text = "".join(words)
+    with suppress(UnicodeEncodeError):
+        text.encode()  # faster than looking for surrogates
+        if not any(character in text for character in forbidden):
+            return
+    faulty = [word for word in words if re.search(f"[\ud800-\udfff{forbidden}]", word)]
+    raise StudioError(
+        "{n} of the words cannot be written to {path}: {list}",
+        "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
+        n=len(faulty),
+        path=name,
+        list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+    )
+
+
+def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
+    if counts.words and counts.words[0].startswith("\ufeff"):
+        raise StudioError(
+            "The first word, {word}, cannot be written at the start of {path}: its U+FEFF would look like a byte order "
+            "mark",
+            "Write a .csv or .parquet file.",
+            word=repr(counts.words[0][:50]),
+            path=name,
+        )
+    return (f"{word}\t{count}\n".encode() for word, count in counts.items())
+
+
+def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
+    items: Iterable[tuple[str, int]] = counts.items()
+    header = ("word", "count")
+    if any(map(is_obeyed, counts.words)):
+        header = (GUARDED_WORD, "count")
+        items = ((guarded(word), count) for word, count in items)
+    rows = chain([header], items)
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows(some)
+        yield text.getvalue().encode()
+
+
+def _write_parquet(counts: WordCounts, file: BinaryIO) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    words = pyarrow.array(counts.words, pyarrow.large_string())
+    parquet.write_table(pyarrow.table({"word": words, "count": counts.counts}), file)
+
+
+# -- typed tables
 
 HEADER = "word\tcount"
 _TYPED_COUNT = re.compile(r"[0-9]{1,19}", re.ASCII)

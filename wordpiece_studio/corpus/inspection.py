@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.corpus.compression import DecompressedStream
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
 from wordpiece_studio.corpus.decoding import DETECT, end_of_first, end_of_last, known_encoding, marked_encoding
-from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
 from wordpiece_studio.corpus.files import (
     MAY_BE_COUNTS,
     CorpusFile,
@@ -32,10 +31,15 @@ from wordpiece_studio.corpus.files import (
     reading,
     sample_of,
 )
-from wordpiece_studio.corpus.json_lines import fields_with_text, first_objects
 from wordpiece_studio.corpus.listing import listed_files, opened_stream
 from wordpiece_studio.corpus.parquet import ParquetTexts, opened_parquet, text_columns
-from wordpiece_studio.corpus.rows import proposed_column
+from wordpiece_studio.corpus.rows import (
+    DelimitedRows,
+    columns_with_text,
+    fields_with_text,
+    first_objects,
+    proposed_column,
+)
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Which files make up a corpus, in a fixed order, and the text of each, to be read once in pieces.
 
 A table of words and their counts is recognized by its rows: read as text, its counts would be dropped silently.
-Not here: what else is in files (`inspection`), and how a kind is read (`files`, `json_lines`, `delimited`, `parquet`).
+Not here: what else is in files (`inspection`), and how a kind is read (`files`, `rows`, `parquet`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from wordpiece_studio.corpus.files import (
     regular_file_status,
     unreadable,
 )
+from wordpiece_studio.corpus.rows import JsonLines, delimited_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
@@ -309,11 +310,7 @@ def opened_stream(
 def _finder_of_texts(name: str, kind: FileKind, column: str | None, errors: ErrorHandling) -> TextsOf:
     """Return what finds the texts in the pieces of a file or stream of a kind."""
     if kind == "jsonl":
-        from wordpiece_studio.corpus.json_lines import JsonLines
-
         return JsonLines(name, column, errors).texts
     if kind in ("csv", "tsv"):
-        from wordpiece_studio.corpus.delimited import delimited_texts
-
         return partial(delimited_texts, name=name, column=column, errors=errors, is_tsv=kind == "tsv")
     return iter

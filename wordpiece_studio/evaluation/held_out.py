@@ -18,13 +18,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
-from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
-from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
+from wordpiece_studio.corpus.counting.counting import read_word_counts
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, PlainCounter, are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics, ProgressMeter, WordCounts, is_mapping
 from wordpiece_studio.corpus.decoding import TextPiece, checked_texts, size_of_text, text_pieces
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
-from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import Usage, count_usage
 from wordpiece_studio.system.arrays import SLICE, slices
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias, Unpack
 
-    from wordpiece_studio.corpus.counting.word_counters import WordCounter
+    from wordpiece_studio.corpus.counting.part_counts import WordCounter
     from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Listing

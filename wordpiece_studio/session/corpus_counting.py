@@ -53,8 +53,6 @@ class CorpusCounting(QObject):
         A number that differs after every change of the text.
     is_paused, is_ending : bool
         Whether counting is paused; whether it was ended early and its counts are on their way.
-    is_partial : bool
-        Whether the counts cover only a first part of the corpus.
     was_stopped : bool
         Whether the user cancelled the counting and there are no counts: they do not come unless asked for.
     error : StudioError | None
@@ -84,7 +82,7 @@ class CorpusCounting(QObject):
         self.pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
         self.counts: WordCounts | None = None
         self.text_serial = 0
-        self.is_paused = self.is_ending = self.is_partial = self.was_stopped = False
+        self.is_paused = self.is_ending = self.was_stopped = False
         self.error: StudioError | None = None
         self._must_report_unknown = False  # whether the loss of the counts still has to be reported
         self._expected_for = -1  # the text serial for which counts are on their way
@@ -99,6 +97,11 @@ class CorpusCounting(QObject):
         )  # fmt: skip
         self.task.progressed.connect(self._take_progress)
         self.task.changed.connect(self._report_state)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the counts cover only a first part of the corpus."""
+        return self.counts is not None and self.counts.statistics.is_partial
 
     @property
     def is_under_way(self) -> bool:
@@ -178,7 +181,7 @@ class CorpusCounting(QObject):
         document = self._document
         is_of_files = document.is_files and bool(document.files.rows)
         if is_of_files:
-            document.files.table.begin_counting()
+            document.files.begin_counting()
         self.is_paused = self.is_ending = False
         self.task.run(
             None if is_of_files else document.text,
@@ -217,16 +220,10 @@ class CorpusCounting(QObject):
         self._report_unknown()
         self.state_changed.emit()
 
-    def pause(self) -> None:
-        """Pause a running count: all its processes halt a moment later."""
-        self.task.pause()
-        self.is_paused = True
-        self._report_state()
-
-    def resume(self) -> None:
-        """Resume a paused count."""
-        self.task.resume()
-        self.is_paused = False
+    def pause_or_resume(self) -> None:
+        """Pause a running count, all of whose processes halt a moment later; or resume a paused one."""
+        self.is_paused = not self.is_paused
+        (self.task.pause if self.is_paused else self.task.resume)()
         self._report_state()
 
     def keep(self) -> None:
@@ -244,13 +241,12 @@ class CorpusCounting(QObject):
     def _stop_task(self) -> None:
         """Cancel a count; it reports nothing more."""
         self.task.stop()
-        self._document.files.table.take_end()
+        self._document.files.take_end()
 
     def _forget(self) -> None:
         if self.counts is not None:
             self.counts = self.task.answer = None  # which may be large
             self._must_report_unknown = True
-        self.is_partial = False
 
     def _report_unknown(self) -> None:
         self._patience.stop()
@@ -289,16 +285,15 @@ class CorpusCounting(QObject):
 
     def _take(self, counts: WordCounts) -> None:
         if self._document.is_files:
-            self._document.files.table.take_statistics(counts.statistics)
+            self._document.files.take_statistics(counts.statistics)
         if not self._timer.isActive():  # else the text has already changed again
             self._patience.stop()
             self._must_report_unknown = False
             self.counts = counts
-            self.is_partial = counts.statistics.is_partial
             self.counts_changed.emit(counts)
 
     def _take_error(self, error: StudioError) -> None:
-        self._document.files.table.take_error(error)
+        self._document.files.take_error(error)
         if not self._timer.isActive():
             self._report_unknown()
             self.error = error
@@ -306,7 +301,7 @@ class CorpusCounting(QObject):
 
     def _take_progress(self, progress: CountingProgress) -> None:
         if self._document.is_files:
-            self._document.files.table.take_progress(progress)
+            self._document.files.take_progress(progress)
 
     def _report_state(self) -> None:
         if not self.is_running:
@@ -345,7 +340,7 @@ class CountsRequest(QObject):
         if counting.counts is not None:
             self._on_counts_changed(counting.counts)
         elif counting.is_paused:
-            counting.resume()
+            counting.pause_or_resume()
         elif not (counting.is_running or counting.is_expecting):  # else they arrive without being asked for
             counting.count_now()
 

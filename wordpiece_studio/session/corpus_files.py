@@ -1,4 +1,4 @@
-"""The corpus as a list of files: their table for Qt's views, and the edits of the list, each of them one undo command.
+"""The corpus as a list of files: a table for Qt's views, whose edits are undo commands.
 
 Colors are up to the view; `document` finds the files of a folder and what is in them.
 """
@@ -11,7 +11,7 @@ from enum import Enum, IntEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QLocale, QObject, Qt, Signal
 
 from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
 from wordpiece_studio.session.commands import Command
@@ -20,19 +20,17 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from PySide6.QtGui import QUndoStack
 
-    from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind
-
-    Rows = tuple["FileRow", ...]
-    from collections.abc import Collection
-
     from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, FileStatistics
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import CorpusReference, FileKind
     from wordpiece_studio.corpus.inspection import FileDescription
     from wordpiece_studio.errors import StudioError
+
+    Rows = tuple["FileRow", ...]
 
 
 EncodingKnown = Literal["", "byte order mark", "valid", "guess", "mixed", "chosen"]
@@ -178,11 +176,24 @@ class FileColumn(IntEnum):
     KIND = 7
 
 
-class FileTable(RecordTableModel["FileRow"]):
-    """One row per file, in reading order."""
+class CorpusFiles(RecordTableModel["FileRow"]):
+    """The files, in the order in which they are read.
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    Signals
+    -------
+    changed()
+        Files, their order or how one is read have changed: the counts no longer apply.
+    places_wanted(list[int])
+        The new rows of moved or changed files: a view should select them.
+    """
+
+    changed = Signal()
+    places_wanted = Signal(object)
+
+    def __init__(self, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
+        self.undo_stack = undo_stack
+        self.is_listing = False  # files are still being listed, and appended
         self.columns = (
             TableColumn("", each_row(lambda row: _MARKS[row.shown_state]), align=Qt.AlignmentFlag.AlignCenter,
                         width=_letters(2), spoken=each_row(lambda row: self.state_words(row.shown_state)),
@@ -205,88 +216,177 @@ class FileTable(RecordTableModel["FileRow"]):
                         importance=-1),
             TableColumn(self.tr("Kind"), each_row(self._kind_text), align=LEFT, width=_letters(9), importance=-1),
         )  # fmt: skip
-        self._rows: list[FileRow] = []  # always the same list
-        self.set_records(self._rows)
         self._files_done = 0
 
     @property
-    def rows(self) -> tuple[FileRow, ...]:
-        return tuple(self._rows)
-
-    def row(self, number: int) -> FileRow:
-        return self._rows[number]
+    def rows(self) -> Rows:
+        return tuple(self.records)
 
     @property
     def size(self) -> int:
-        return sum(row.size for row in self._rows)
+        return sum(row.size for row in self.records)
 
     @property
     def faulty(self) -> list[int]:
-        return [number for number, row in enumerate(self._rows) if row.state is FileState.FAULT]
+        return [number for number, row in enumerate(self.records) if row.state is FileState.FAULT]
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
         """Show these rows; if they are the same files in the same order, the selection is preserved."""
-        if [row.file.path for row in rows] == [row.file.path for row in self._rows]:
-            self._rows[:] = rows
+        if [row.file.path for row in rows] == [row.file.path for row in self.records]:
+            self.extend_records(rows)
             self._emit_changed(0, len(rows) - 1)
         else:
-            self.beginResetModel()
-            self._rows[:] = rows
-            self.endResetModel()
-        self._files_done = 0
+            self.set_records(rows)
 
     def append(self, rows: Sequence[FileRow]) -> None:
+        self.extend_records([*self.records, *rows])
+
+    @property
+    def files(self) -> list[CorpusFile]:
+        return [row.file for row in self.rows]
+
+    @property
+    def name(self) -> str:
+        """The name of the corpus: that of its only file, or of the folder that all files are in."""
+        rows = self.rows
+        if len(rows) == 1:
+            return display_name(os.path.basename(rows[0].file.path))
+        number = plural(len(rows), "1 file", "{count} files").format(count=f"{len(rows):,}")
+        shared = _shared_folder([row.file.path for row in rows])
+        return f"{shared} · {number}" if shared else number
+
+    def end_listing(self, rows: Sequence[FileRow] = ()) -> None:
+        """Mark the list as complete; `rows`, at its end, become an edit that can be undone."""
+        self.is_listing = False
         if rows:
-            first = len(self._rows)
-            self.beginInsertRows(QModelIndex(), first, first + len(rows) - 1)
-            self._rows += rows
-            self.endInsertRows()
+            self.add(rows)
+        else:
+            self.changed.emit()
+
+    def take_references(self, references: Iterable[CorpusReference]) -> None:
+        """Replace the list by the files of a project; they are not read yet."""
+        self.set_rows([_row_of(reference) for reference in references])
+        self.changed.emit()
+
+    def agree(self) -> None:
+        """Note that the user agrees to reading all files; none has changed."""
+        self.set_rows([replace(row, file=row.file.agreed()) for row in self.rows])
+
+    # Edits, all of which can be undone.
+
+    def add(self, rows: Sequence[FileRow]) -> None:
+        """Append files; they may already be at the end of the list."""
+        before = self.rows[: len(self.rows) - len(rows)] if self.rows[-len(rows) :] == tuple(rows) else self.rows
+        self._push((*before, *rows), before, list(range(len(before), len(before) + len(rows))))
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Remove files from the list; the files themselves stay where they are."""
+        gone = set(numbers)
+        left = tuple(row for number, row in enumerate(self.rows) if number not in gone)
+        place = min(gone, default=0)
+        if gone:
+            self._push(left, self.rows, [min(place, len(left) - 1)] if left else [])
+
+    def move(self, numbers: Iterable[int], by: int) -> None:
+        """Move files up (`by` is -1) or down (1) by one place, together."""
+        chosen = sorted(set(numbers), reverse=by > 0)
+        rows = list(self.rows)
+        moved = []
+        for number in chosen:
+            place = number + by
+            if not 0 <= place < len(rows) or place in moved:
+                place = number
+            else:
+                rows[number], rows[place] = rows[place], rows[number]
+            moved.append(place)
+        if moved != chosen:
+            self._push(tuple(rows), self.rows, sorted(moved))
+
+    def read_as(self, numbers: Iterable[int], **how: Any) -> None:
+        """Change how files are read, see `FileRow.read_as`."""
+        chosen = set(numbers)
+        rows = tuple(row.read_as(**how) if number in chosen else row for number, row in enumerate(self.rows))
+        if [row.file for row in rows] != self.files:
+            self._push(rows, self.rows, sorted(chosen))
+
+    @property
+    def guessed_tables(self) -> int:
+        """How many files are read as words and their counts because they look like that."""
+        return sum(row.is_kind_guess for row in self.rows)
+
+    def read_tables_as_texts(self) -> None:
+        """Read as texts what is read as words and their counts because it looks like that."""
+        rows = tuple(row.as_text() if row.is_kind_guess else row for row in self.rows)
+        self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.is_kind_guess])
+
+    def move_files(self, places: Mapping[str, str]) -> None:
+        """Change the paths of files, given by old path; the files are the same."""
+        rows, moved = list(self.rows), [number for number, row in enumerate(self.rows) if row.file.path in places]
+        for number in moved:
+            file = replace(rows[number].file, path=places[rows[number].file.path])
+            rows[number] = replace(rows[number], file=file, state=FileState.WAITING, error=None)
+        if moved:
+            self._push(tuple(rows), self.rows, moved)
+
+    def _push(self, after: Rows, before: Rows, places: list[int]) -> None:
+        places_before = [place for place in places if place < len(before)]
+        self.undo_stack.push(Command(lambda: self._take(after, places), lambda: self._take(before, places_before)))
+
+    def _take(self, rows: Rows, places: list[int]) -> None:
+        if rows != self.rows:
+            self.set_rows(rows)
+        self.places_wanted.emit(places)
+        self.changed.emit()
 
     # Results of a count.
 
     def begin_counting(self) -> None:
         self._files_done = 0
-        self._rows[:] = [row.uncounted() for row in self._rows]
-        self._emit_changed(0, len(self._rows) - 1)
+        self.set_rows([row.uncounted() for row in self.records])
 
     def take_progress(self, progress: CountingProgress) -> None:
         """Show which files have been read and which one is being read."""
-        before, done = self._files_done, min(progress.files_done, len(self._rows))
+        before, done = self._files_done, min(progress.files_done, len(self.records))
         if done < before or (
-            done == before and done < len(self._rows) and self._rows[done].state is FileState.COUNTING
+            done == before and done < len(self.records) and self.records[done].state is FileState.COUNTING
         ):
             return
         self._change(range(before, done), state=FileState.DONE)
-        self._change(range(done, min(done + 1, len(self._rows))), state=FileState.COUNTING)
+        self._change(range(done, min(done + 1, len(self.records))), state=FileState.COUNTING)
         self._files_done = done
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
-        self._rows[:] = counted_rows(self._rows, statistics)
-        self._emit_changed(0, len(self._rows) - 1)
+        self.set_rows(counted_rows(self.records, statistics))
 
-    def take_error(self, error: StudioError) -> int | None:
-        """Show that a file is at fault; return its number, or None if the error is about none of the files."""
-        number = row_at_fault(self._rows, error)
+    def take_error(self, error: StudioError) -> None:
+        """Show which file is at fault, if the error is about one of them."""
+        number = row_at_fault(self.records, error)
         self.take_end()
         if number is not None:
             self._change([number], state=FileState.FAULT, error=error)
-        return number
 
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
         """Show the files at `paths` as `state`, with their errors."""
-        for number, row in enumerate(self._rows):
-            if row.file.path in paths:
-                self._change([number], state=state, error=(errors or {}).get(row.file.path))
+        known, wanted = errors or {}, set(paths)
+        if wanted:
+            self.set_rows(
+                [
+                    replace(row, state=state, error=known.get(row.file.path)) if row.file.path in wanted else row
+                    for row in self.records
+                ]
+            )
 
     def take_end(self) -> None:
         """Show that nothing is being read anymore."""
-        counted = [number for number, row in enumerate(self._rows) if row.state is FileState.COUNTING]
+        counted = [number for number, row in enumerate(self.records) if row.state is FileState.COUNTING]
         self._change(counted, state=FileState.WAITING)
 
     def _change(self, numbers: Sequence[int], **values: Any) -> None:
-        for number in numbers:
-            self._rows[number] = replace(self._rows[number], **values)
         if numbers:
+            rows = list(self.records)
+            for number in numbers:
+                rows[number] = replace(rows[number], **values)
+            self.extend_records(rows)
             self._emit_changed(numbers[0], numbers[-1])
 
     def state_words(self, state: FileState) -> str:
@@ -347,128 +447,6 @@ def _encoding_name(row: FileRow) -> str:
 
 def _encoding_mark(row: FileRow) -> str:
     return _encoding_name(row) + ("?" if row.known == "guess" else "")
-
-
-class CorpusFiles(QObject):
-    """The files, in the order in which they are read.
-
-    Signals
-    -------
-    changed()
-        Files, their order or how one is read have changed: the counts no longer apply.
-    places_wanted(list[int])
-        The new rows of moved or changed files: a view should select them.
-    """
-
-    changed = Signal()
-    places_wanted = Signal(object)
-
-    def __init__(self, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.undo_stack = undo_stack
-        self.is_listing = False  # files are still being listed, and appended to the table
-        self.table = FileTable(self)
-
-    @property
-    def rows(self) -> Rows:
-        return self.table.rows
-
-    @property
-    def files(self) -> list[CorpusFile]:
-        return [row.file for row in self.rows]
-
-    @property
-    def name(self) -> str:
-        """The name of the corpus: that of its only file, or of the folder that all files are in."""
-        rows = self.rows
-        if len(rows) == 1:
-            return display_name(os.path.basename(rows[0].file.path))
-        number = plural(len(rows), "1 file", "{count} files").format(count=f"{len(rows):,}")
-        shared = _shared_folder([row.file.path for row in rows])
-        return f"{shared} · {number}" if shared else number
-
-    def end_listing(self, rows: Sequence[FileRow] = ()) -> None:
-        """Mark the list as complete; `rows`, at its end, become an edit that can be undone."""
-        self.is_listing = False
-        if rows:
-            self.add(rows)
-        else:
-            self.changed.emit()
-
-    def take_references(self, references: Iterable[CorpusReference]) -> None:
-        """Replace the list by the files of a project; they are not read yet."""
-        self.table.set_rows([_row_of(reference) for reference in references])
-        self.changed.emit()
-
-    def agree(self) -> None:
-        """Note that the user agrees to reading all files; none has changed."""
-        self.table.set_rows([replace(row, file=row.file.agreed()) for row in self.rows])
-
-    # Edits, all of which can be undone.
-
-    def add(self, rows: Sequence[FileRow]) -> None:
-        """Append files; they may already be at the end of the table."""
-        before = self.rows[: len(self.rows) - len(rows)] if self.rows[-len(rows) :] == tuple(rows) else self.rows
-        self._push((*before, *rows), before, list(range(len(before), len(before) + len(rows))))
-
-    def remove(self, numbers: Iterable[int]) -> None:
-        """Remove files from the list; the files themselves stay where they are."""
-        gone = set(numbers)
-        left = tuple(row for number, row in enumerate(self.rows) if number not in gone)
-        place = min(gone, default=0)
-        if gone:
-            self._push(left, self.rows, [min(place, len(left) - 1)] if left else [])
-
-    def move(self, numbers: Iterable[int], by: int) -> None:
-        """Move files up (`by` is -1) or down (1) by one place, together."""
-        chosen = sorted(set(numbers), reverse=by > 0)
-        rows = list(self.rows)
-        moved = []
-        for number in chosen:
-            place = number + by
-            if not 0 <= place < len(rows) or place in moved:
-                place = number
-            else:
-                rows[number], rows[place] = rows[place], rows[number]
-            moved.append(place)
-        if moved != chosen:
-            self._push(tuple(rows), self.rows, sorted(moved))
-
-    def read_as(self, numbers: Iterable[int], **how: Any) -> None:
-        """Change how files are read, see `FileRow.read_as`."""
-        chosen = set(numbers)
-        rows = tuple(row.read_as(**how) if number in chosen else row for number, row in enumerate(self.rows))
-        if [row.file for row in rows] != self.files:
-            self._push(rows, self.rows, sorted(chosen))
-
-    @property
-    def guessed_tables(self) -> int:
-        """How many files are read as words and their counts because they look like that."""
-        return sum(row.is_kind_guess for row in self.rows)
-
-    def read_tables_as_texts(self) -> None:
-        """Read as texts what is read as words and their counts because it looks like that."""
-        rows = tuple(row.as_text() if row.is_kind_guess else row for row in self.rows)
-        self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.is_kind_guess])
-
-    def move_files(self, places: Mapping[str, str]) -> None:
-        """Change the paths of files, given by old path; the files are the same."""
-        rows, moved = list(self.rows), [number for number, row in enumerate(self.rows) if row.file.path in places]
-        for number in moved:
-            file = replace(rows[number].file, path=places[rows[number].file.path])
-            rows[number] = replace(rows[number], file=file, state=FileState.WAITING, error=None)
-        if moved:
-            self._push(tuple(rows), self.rows, moved)
-
-    def _push(self, after: Rows, before: Rows, places: list[int]) -> None:
-        places_before = [place for place in places if place < len(before)]
-        self.undo_stack.push(Command(lambda: self._show(after, places), lambda: self._show(before, places_before)))
-
-    def _show(self, rows: Rows, places: list[int]) -> None:
-        if rows != self.rows:
-            self.table.set_rows(rows)
-        self.places_wanted.emit(places)
-        self.changed.emit()
 
 
 def _row_of(reference: CorpusReference) -> FileRow:

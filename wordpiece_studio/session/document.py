@@ -361,7 +361,7 @@ class Document(QObject):
         self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None, *, is_files: bool = False
     ) -> None:
         self.is_files = is_files
-        self.files.table.set_rows([])
+        self.files.set_rows([])
         self.file, self.text, self.unread_origin = file, file.text, unread_origin
         self._clean_text = self.text
         self._newline = main_line_break(self.text)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from wordpiece_studio.corpus.word_counts import write_word_counts
+from wordpiece_studio.corpus.count_tables import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import bpe_files, bpe_names, check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.corpus_record import record_of_project

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.count_tables import write_word_counts
+from wordpiece_studio.corpus.counting.counting import count_words, read_word_counts
 from wordpiece_studio.corpus.files import KIND_OF_SUFFIX, CorpusFile, regular_file_status, unreadable
 from wordpiece_studio.corpus.listing import listed_files
-from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped

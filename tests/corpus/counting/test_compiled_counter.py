@@ -14,10 +14,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.counting import segments, word_counters
+from wordpiece_studio.corpus.counting import part_counts, segments
 from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
 from wordpiece_studio.corpus.counting.counting import count_stream, count_texts, count_words
-from wordpiece_studio.corpus.counting.word_counters import PlainCounter
+from wordpiece_studio.corpus.counting.part_counts import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.errors import StudioError
@@ -81,7 +81,7 @@ def assert_alike(block_bytes: int, count: Callable[[], WordCounts]) -> None:
 
 def compile_from(patch: pytest.MonkeyPatch, size: int) -> None:
     for name in ("FEW_BYTES", "FEW_BYTES_UNCOMPILED"):
-        patch.setattr(word_counters, name, size)
+        patch.setattr(part_counts, name, size)
 
 
 def outcome(count: Callable[[], WordCounts]) -> Any:
@@ -166,7 +166,7 @@ def test_which_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(kind, "_tally", lambda self: ways.append(type(self).__name__) or NOTHING)
     for kilobytes, is_cached in [(500, True), (600, True), (16_000, False), (17_000, False)]:
         path.write_bytes(b"some word\n" * (kilobytes * 100))
-        monkeypatch.setattr(word_counters, "kernels_are_cached", lambda package, cached=is_cached: cached)
+        monkeypatch.setattr(part_counts, "kernels_are_cached", lambda package, cached=is_cached: cached)
         count_words(path)
     count_words(path, "lowercase+remove: ")
     assert ways == ["PlainCounter", "CompiledCounter", "PlainCounter", "CompiledCounter", "PlainCounter"]
@@ -181,7 +181,7 @@ def test_little_text_needs_no_kernels() -> None:
 
 def test_the_cache_is_not_looked_at_for_each_of_many_short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(word_counters, "kernels_are_cached", looked.append)
+    monkeypatch.setattr(part_counts, "kernels_are_cached", looked.append)
     assert len(count_texts(["some words"] * 1000).words) == 2
     assert not looked
 

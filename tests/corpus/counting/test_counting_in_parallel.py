@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.counting import counting, segments, word_counters, workers
+from wordpiece_studio.corpus.counting import counting, part_counts, segments, workers
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
 from wordpiece_studio.corpus.counting.segments import Segment
@@ -175,8 +175,8 @@ def test_any_number_of_processes_gives_the_same(
     expected = outcome(lambda: count_words(paths, *pipeline, **options))
     with pytest.MonkeyPatch.context() as patch:
         divide_small(patch, size, part)
-        patch.setattr(word_counters, "FEW_BYTES", 0 if is_compiled else 1 << 60)
-        patch.setattr(word_counters, "FEW_BYTES_UNCOMPILED", 0 if is_compiled else 1 << 60)
+        patch.setattr(part_counts, "FEW_BYTES", 0 if is_compiled else 1 << 60)
+        patch.setattr(part_counts, "FEW_BYTES_UNCOMPILED", 0 if is_compiled else 1 << 60)
         patch.setattr(counting, "Workers", PretendedWorkers)
         patch.setattr(PretendedWorkers, "rng", random.Random(seed))
         patch.setattr(PretendedWorkers, "deaths", deaths)
@@ -191,8 +191,8 @@ def test_what_is_kept_when_stopped_is_the_beginning(
     path.write_text("".join(f"w{number}\nagain é\n" for number in range(60)))
     with pytest.MonkeyPatch.context() as patch:
         divide_small(patch)
-        patch.setattr(word_counters, "FEW_BYTES", 0 if seed % 2 else 1 << 60)
-        patch.setattr(word_counters, "FEW_BYTES_UNCOMPILED", 0 if seed % 2 else 1 << 60)
+        patch.setattr(part_counts, "FEW_BYTES", 0 if seed % 2 else 1 << 60)
+        patch.setattr(part_counts, "FEW_BYTES_UNCOMPILED", 0 if seed % 2 else 1 << 60)
         patch.setattr(counting, "Workers", PretendedWorkers)
         patch.setattr(PretendedWorkers, "rng", random.Random(seed))
         asked = iter(range(1000))
@@ -215,8 +215,8 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     monkeypatch.setattr(counting, "SEGMENT_BYTES", 50_000)
     monkeypatch.setattr(counting, "CHILD_SEGMENT_BYTES", 50_000)
     monkeypatch.setattr(segments, "SMALLEST_SEGMENT", 20_000)
-    monkeypatch.setattr(word_counters, "FEW_BYTES", 0)
-    monkeypatch.setattr(word_counters, "FEW_BYTES_UNCOMPILED", 0)
+    monkeypatch.setattr(part_counts, "FEW_BYTES", 0)
+    monkeypatch.setattr(part_counts, "FEW_BYTES_UNCOMPILED", 0)
     rng = random.Random(1)
     words = [f"wörd{number}" for number in range(3_000)]
     text = "\n".join(" ".join(rng.choices(words, k=12)) for _ in range(6_000))
@@ -418,7 +418,7 @@ def test_course_files_in_random_segments(is_compiled: bool, monkeypatch: pytest.
     monkeypatch.setattr(PretendedWorkers, "rng", rng)
     monkeypatch.setattr(counting, "Workers", PretendedWorkers)
     for name in ("FEW_BYTES", "FEW_BYTES_UNCOMPILED"):
-        monkeypatch.setattr(word_counters, name, 0 if is_compiled else 1 << 60)
+        monkeypatch.setattr(part_counts, name, 0 if is_compiled else 1 << 60)
     for _ in range(2):
         divide_small(monkeypatch, rng.randrange(3_000, 100_000), rng.randrange(1000, 1_000_000))
         monkeypatch.setattr(PretendedWorkers, "deaths", rng.choice([0, 0.02]))

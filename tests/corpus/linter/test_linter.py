@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import wordpiece_studio as wps
-from wordpiece_studio.corpus.linter.evidence import sample_of_text
-from wordpiece_studio.corpus.linter.finding import PipelineFix, TextFix
-from wordpiece_studio.corpus.linter.linter import difference, findings, lint, repaired
+from wordpiece_studio.corpus.linter.finding import PipelineFix, TextFix, sample_of_text
+from wordpiece_studio.corpus.linter.linter import findings, lint, repaired
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -278,12 +277,3 @@ def test_warnings_come_before_notes() -> None:
 def test_tiny_texts(text: str, normalizer: str) -> None:
     for finding in look(text, normalizer):
         assert str(finding)
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [("", "a"), ("aaa", "aa"), ("aa", "aaa"), ("abc", "abc"), ("aba", "aca"), ("xay", "xy"), ("a", "")],
-)
-def test_the_difference_makes_one_of_the_other(before: str, after: str) -> None:
-    position, removed, inserted = difference(before, after)
-    assert before[:position] + inserted + before[position + removed :] == after

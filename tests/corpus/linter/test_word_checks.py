@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import wordpiece_studio as wps
-from wordpiece_studio.corpus.linter.evidence import sample_of_text, sample_of_texts
-from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, TextFix
+from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, TextFix, sample_of_text, sample_of_texts
 from wordpiece_studio.corpus.linter.linter import findings, repaired
 from wordpiece_studio.corpus.linter.word_checks import stray_characters, without_stray_characters
 from wordpiece_studio.text.normalizers import resolve_normalizer

@@ -126,7 +126,7 @@ def test_a_list_of_files_comes_back(kept: Kept, tmp_path: Path) -> None:
     from wordpiece_studio.session.corpus_files import FileRow
 
     kept.document.take_files()
-    kept.document.files.table.set_rows([FileRow(CorpusFile(str(tmp_path / "a.txt")))])
+    kept.document.files.set_rows([FileRow(CorpusFile(str(tmp_path / "a.txt")))])
     kept.state.changed.emit()
     kept.wait()
     (file,) = kept.recovered().corpus.files

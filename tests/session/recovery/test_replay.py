@@ -101,7 +101,7 @@ def do(document: Document, state: FakeState, kind: str, place: int, number: int,
         document.take_text(TextFile(text), None, is_modified=bool(number % 2))
     elif kind == "files":
         document.take_files()
-        document.files.table.set_rows([FileRow(CorpusFile(f"/somewhere/{each}.txt")) for each in range(number)])
+        document.files.set_rows([FileRow(CorpusFile(f"/somewhere/{each}.txt")) for each in range(number)])
         state.changed.emit()
     elif kind == "undo":
         document.undo_stack.undo()

@@ -22,9 +22,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, lines_of, merged
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, are_kernels_worth_it, lines_of, merged
 from wordpiece_studio.corpus.counting.segments import Segment, divided, notes_on_files, text_bytes
-from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
 from wordpiece_studio.corpus.counting.workers import SegmentCounter, can_be_sent, with_lines_before
 from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts, stop_check
 from wordpiece_studio.corpus.files import FileOnDisk, checked_file, is_url

@@ -1,4 +1,4 @@
-"""Compiled counting of the words of large corpora. The plain way is in `word_counters`.
+"""Compiled counting of the words of large corpora. The plain way is in `part_counts`.
 
 Importing this module loads kernels; nothing imports it before it is needed.
 """
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.corpus.counting.part_counts import WordCounter
 from wordpiece_studio.corpus.counting.segments import NotPlainUtf8
-from wordpiece_studio.corpus.counting.word_counters import WordCounter
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.text.word_table import (

@@ -7,7 +7,7 @@ counts in the same order.
 Large files are divided into segments, which workers take in the order of the corpus, and their parts are added in that
 order too. So the result is the same for any number of workers, what has been added is always the beginning of the
 corpus, and of several faults the first one in the corpus is reported. Not here: the workers (`workers`), reading and
-decoding (`segments`, `listing`), and how the words of a piece of text are counted (`word_counters`,
+decoding (`segments`, `listing`), and how the words of a piece of text are counted (`part_counts`,
 `compiled_counter`).
 """
 
@@ -19,10 +19,9 @@ from itertools import count
 from operator import index
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.count_tables import is_typed_counts, read_typed_counts
-from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, lines_of
+from wordpiece_studio.corpus.count_tables import is_typed_counts, read_tables, read_typed_counts
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, are_kernels_worth_it, lines_of
 from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
-from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
 from wordpiece_studio.corpus.counting.workers import (
     LOST,
     SegmentCounter,
@@ -42,7 +41,7 @@ from wordpiece_studio.corpus.counts import (
 )
 from wordpiece_studio.corpus.decoding import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.corpus.files import FileOnDisk, checked_file
-from wordpiece_studio.corpus.listing import listing, opened_stream
+from wordpiece_studio.corpus.listing import listed_files, listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from io import BufferedIOBase
 
-    from wordpiece_studio.corpus.counting.word_counters import WordCounter
+    from wordpiece_studio.corpus.counting.part_counts import WordCounter
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
     from wordpiece_studio.corpus.files import CorpusFile, FileKind
     from wordpiece_studio.corpus.listing import Listing
@@ -145,11 +144,7 @@ def count_words(
     listed = listing(paths, column=column, encoding=encoding, errors=errors)
     files, reporting = listed.files, (progress, should_stop, keeps_when_stopped)
     if all(file.kind == "word-counts" for file in files):
-        from wordpiece_studio.corpus.word_counts import read_word_counts
-
-        counts = read_word_counts(
-            files, pipeline.normalizer, pipeline.pre_tokenizer, progress=progress, should_stop=should_stop
-        )
+        counts = read_tables(files, pipeline.normalizer, pipeline.pre_tokenizer, progress, should_stop)
     elif cluster is None:
         counts = _FileCounting(files, pipeline, max_word_length, *reporting).result(processes)
     else:
@@ -158,6 +153,38 @@ def count_words(
         counts = count_on_cluster(cluster, files, pipeline, max_word_length, min_count, *reporting)
     counts.statistics = listed.noted(counts.statistics)
     return counts.at_least(min_count)
+
+
+def read_word_counts(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    progress: Callable[[CountingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> WordCounts:
+    """Return the words and counts in tables, in order of first appearance; the counts of repeated words add up.
+
+    Parameters
+    ----------
+    paths
+        The tables, as for `listed_files`; they may be compressed. A first line that names the columns is skipped; in a
+        table of more than two columns these must be called ``word`` and ``count``.
+    normalizer, pre_tokenizer
+        Kept for the tokenizer to come; the words are taken unchanged.
+    progress, should_stop
+        As for :func:`~wordpiece_studio.count_words`.
+
+    Raises
+    ------
+    CountingStopped
+        If `should_stop` returned True.
+    StudioError
+        If a `CorpusFile` among them is a text, a table cannot be read, a word is empty, or a count is not a whole
+        number from 1 to 2**63 - 1; the message names the file and the line or row.
+    """
+    steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+    return read_tables(listed_files(paths, kind="word-counts"), *steps, progress, should_stop)
 
 
 def count_stream(

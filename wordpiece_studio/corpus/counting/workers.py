@@ -13,7 +13,8 @@ import threading
 from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
+from wordpiece_studio.corpus.count_tables import read_tables
+from wordpiece_studio.corpus.counting.part_counts import PartCounts, PlainCounter, Renumbering
 from wordpiece_studio.corpus.counting.segments import (
     NotPlainUtf8,
     RawBlock,
@@ -22,7 +23,6 @@ from wordpiece_studio.corpus.counting.segments import (
     raw_blocks,
     segment_pieces,
 )
-from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
 from wordpiece_studio.corpus.decoding import DETECT, TextPiece
 from wordpiece_studio.corpus.files import FileOnDisk
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from wordpiece_studio.corpus.counting.part_counts import WordCounter
     from wordpiece_studio.corpus.counting.segments import Segment
-    from wordpiece_studio.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.corpus.counts import FileStatistics
     from wordpiece_studio.corpus.files import CorpusFile, TextOnDisk
     from wordpiece_studio.corpus.parquet import ParquetTexts
@@ -114,7 +114,7 @@ class SegmentCounter:
         check_stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._files = files
-        self._is_local = pipeline.is_local
+        self._pipeline = pipeline
         self._part_bytes = part_bytes
         self._on_block = on_block or (lambda _: check_stop())
         self._counter = counter_for(
@@ -156,10 +156,10 @@ class SegmentCounter:
             else:
                 return
         if segment.start == 0 and segment.end is None:
-            source = opened(file, splits_at_blanks=self._is_local)
+            source = opened(file, splits_at_blanks=self._pipeline.is_local)
             yield from self._read(segment, source.pieces(), self._counter.add, source)
         else:
-            pieces = segment_pieces(file, segment, splits_at_blanks=self._is_local)
+            pieces = segment_pieces(file, segment, splits_at_blanks=self._pipeline.is_local)
             yield from self._read(segment, pieces, self._counter.add)
 
     def interrupted(self) -> PartCounts:
@@ -220,7 +220,7 @@ class SegmentCounter:
     def _fault_in(self, file: CorpusFile, segment: Segment) -> StudioError:
         """Return the error from `decoding` for a file that contains invalid UTF-8."""
         try:
-            for _ in segment_pieces(file, segment, splits_at_blanks=self._is_local):
+            for _ in segment_pieces(file, segment, splits_at_blanks=self._pipeline.is_local):
                 self._on_block(0)
         except CountingStopped:
             raise
@@ -230,10 +230,8 @@ class SegmentCounter:
 
     def _table(self, file: CorpusFile) -> PartCounts:
         """Return the words of a table of words and their counts; they may contain blanks."""
-        from wordpiece_studio.corpus.word_counts import read_word_counts
-
         self._on_block(0)
-        counts = read_word_counts(file)
+        counts = read_tables([file], self._pipeline.normalizer, self._pipeline.pre_tokenizer)
         numbers = self.numbers.numbers_of(*spelled_out(counts.words))
         read = counts.statistics.files[0]
         return self._part(read, numbers, counts.counts, bytes_read=FileOnDisk(file.path).size)

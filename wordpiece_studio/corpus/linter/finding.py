@@ -1,24 +1,31 @@
-"""A finding of the linter: its text with numbers and examples, and the one fix that helps, as plain data.
+"""What the linter examines, and what it finds: a text with numbers and examples, and the one fix that helps.
 
-Also here: which other pipelines to try as a fix, by name, those that change the present one least first; each check
-tries them itself. Not here: the checks (`linter`), and applying a fix: choosing a pipeline, reading a file or setting a
-length is up to whoever shows the finding; `linter` repairs texts.
+Examined are a bounded sample of the raw text, and the words of the whole corpus with their counts. Not here: the checks
+(`linter`), and applying a fix: choosing a pipeline, reading a file or setting a length is up to whoever shows the
+finding; `linter` repairs texts.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from wordpiece_studio.corpus.files import FileOnDisk, compression_in, reading
+from wordpiece_studio.corpus.inspection import preview
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
-from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from wordpiece_studio.text.pipeline import Pipeline
-
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
 
 FindingKind = Literal[
     "lost-marks",
@@ -159,82 +166,208 @@ def fix_to(pipeline: Pipeline) -> PipelineFix:
     return PipelineFix(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
 
 
-_FRIENDLY, _FRIENDLY_TOGETHER = "language-friendly", "language-friendly:keep-chinese"
+# -- what is examined
 
-_COMPOSED = {"nfd": "nfc", "nfkd": "nfkc"}
+LARGEST_SAMPLE = 2_000_000
+"""Characters of a text that are examined."""
+LARGEST_SAMPLE_OF_FILES = 1_000_000
+"""Bytes of files that are examined."""
 
-
-def keeping_marks(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that keep letters whole, with their accents."""
-    present = pipeline.normalizer.name
-    kept = _with_steps(present, _keeping_marks)
-    friendly = _FRIENDLY_TOGETHER if _keeps_chinese(present) else _FRIENDLY
-    for name in (kept, f"{kept}+nfc", friendly):
-        yield name, pipeline.pre_tokenizer.name
+_PARTS, _PLACES = 64, 16
+"""For all files together, and for one file at most: numbering the lines of a part means reading all before it."""
+_FEW_STRETCHES = 3000
 
 
-def composed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines in which the two normal forms of a word become one."""
-    present = pipeline.normalizer.name
-    steps = _with_steps(present, lambda step: _COMPOSED.get(step, step))
-    for name in ("nfc" if present == "none" else f"nfc+{present}", steps, f"{steps}+nfc"):
-        yield name, pipeline.pre_tokenizer.name
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A stretch of raw text, with its file and the number of its first line, if known."""
+
+    text: str
+    source: str = ""
+    first_line: int | None = 1
 
 
-def keeping_together(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that do not make each character a word."""
-    present, cut = pipeline.normalizer.name, pipeline.pre_tokenizer.name
-    kept = _with_steps(present, _keeping_chinese)
-    yield from ((kept, cut), (present, "bert"), (kept, "bert"))
+@dataclass(frozen=True, slots=True)
+class CorpusSample:
+    """The part of the raw text that is examined: stretches that begin and end where words do.
+
+    It is editable unless it is read from files, which say how each is read. `longest_line` is the length of the longest
+    line of all the text, which has this many `characters`.
+    """
+
+    parts: tuple[TextPart, ...]
+    is_whole: bool = True
+    is_editable: bool = False
+    longest_line: int = 0
+    characters: int = 0
+    files: tuple[CorpusFile, ...] = ()
 
 
-def cleaned(pipeline: Pipeline, characters: str) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that remove invisible characters."""
-    present = pipeline.normalizer.name
-    removing = f"remove:{characters}"
-    for name in (_with_steps(present, _cleaning), removing if present == "none" else f"{removing}+{present}"):
-        yield name, pipeline.pre_tokenizer.name
+def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> CorpusSample:
+    """Return the text, or evenly spaced parts of it that together have about `largest` characters."""
+    line_length = max((end - start for start, end in _lines_of(text)), default=0)
+    if len(text) <= largest:
+        return CorpusSample((TextPart(text),), True, True, line_length, len(text))
+    size = largest // _PARTS
+    parts: list[TextPart] = []
+    end, line = 0, 1
+    for number in range(_PARTS):
+        start = _after_blank(text, max(number * len(text) // _PARTS, end), end)
+        line += text.count("\n", end, start)
+        end = _after_blank(text, min(start + size, len(text)), start + size)
+        parts.append(TextPart(text[start:end], first_line=line))
+        line += text.count("\n", start, end)
+    return CorpusSample(tuple(parts), False, True, line_length, len(text))
 
 
-def cut_shorter(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that split a text in more places."""
-    yield pipeline.normalizer.name, "bert"
+def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> CorpusSample:
+    """Return the content of the first texts, up to about `largest` characters."""
+    parts: list[TextPart] = []
+    taken = 0
+    is_whole = True
+    for number, text in enumerate(texts, start=1):
+        if taken >= largest:
+            is_whole = False
+            break
+        part = sample_of_text(text, largest - taken)
+        is_whole = is_whole and part.is_whole
+        parts += [TextPart(each.text, f"text {number}", each.first_line) for each in part.parts]
+        taken += sum(len(each.text) for each in part.parts)
+    return _measured(parts, is_whole, ())
 
 
-def _with_steps(name: str, change: Callable[[str], str]) -> str:
-    """Return the name of a normalizer with each step changed; an empty one is left out."""
-    steps = [change(step) for step in name.split("+")]
-    return "+".join(step for step in steps if step) or "none"
+def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_OF_FILES) -> CorpusSample:
+    """Return small files whole, and evenly spaced parts of others, together about `largest` bytes.
+
+    At most 64 files are examined, also evenly chosen; of compressed ones the beginning. Unreadable files and word
+    counts are skipped.
+    """
+    texts = [file for file in files if file.kind != "word-counts" and not file.unagreed]
+    chosen = [texts[number * len(texts) // _PARTS] for number in range(_PARTS)] if len(texts) > _PARTS else texts
+    are_small = sum(map(_size_of, chosen)) <= largest
+    places = 1 if are_small else max(1, min(_PLACES, _PARTS // max(1, len(chosen))))
+    size = largest if are_small else largest // (places * len(chosen))
+    parts: list[TextPart] = []
+    is_whole = len(chosen) == len(files)
+    for file in chosen:
+        try:
+            found, is_all = _parts_of_file(file, places, size)
+        except StudioError:
+            is_whole = False
+        else:
+            parts += found
+            is_whole = is_whole and is_all
+    return _measured(parts, is_whole, tuple(chosen))
 
 
-def _keeping_marks(step: str) -> str:
-    if step == "strip-accents":
-        return ""
-    bert = _bert(step)
-    if bert is None:
-        return _COMPOSED.get(step, step)
-    strips = bert.lowercase if bert.strip_accents is None else bert.strip_accents
-    return replace(bert, strip_accents=False).name if strips else step
+def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextPart], bool]:
+    """Return parts of a file of about `size` bytes each, and whether they are all of it."""
+    with reading(file.path) as content:
+        is_compressed = compression_in(content) is not None
+    if is_compressed:  # a later part can be read only through everything before it
+        places, size = 1, places * size
+    parts: list[TextPart] = []
+    end, total, is_all = 0, 1, True
+    for number in range(places):
+        seen = preview(file, max(end, number * total // places), size)
+        text = seen.text.replace("\0", "\ufffd")  # as reading replaces it
+        # A very long line may be cut inside a character.
+        text = text.lstrip("\ufffd") if seen.start else text
+        text = text.rstrip("\ufffd") if seen.end < seen.total else text
+        parts.append(TextPart(text, file.path, seen.first_line))
+        is_all = is_all and seen.start <= end
+        end, total = seen.end, seen.total
+        if end >= total:
+            break
+    return parts, is_all and end >= total
 
 
-def _keeping_chinese(step: str) -> str:
-    if step == _FRIENDLY:
-        return _FRIENDLY_TOGETHER
-    bert = _bert(step)
-    return step if bert is None else replace(bert, handle_chinese_chars=False).name
+def _size_of(file: CorpusFile) -> int:
+    with suppress(StudioError):
+        return FileOnDisk(file.path).size
+    return 0
 
 
-def _cleaning(step: str) -> str:
-    bert = _bert(step)
-    return step if bert is None else replace(bert, clean_text=True).name
+@dataclass
+class Evidence:
+    """A sample and the word counts of the whole corpus from a pipeline, with what several checks need from them."""
+
+    sample: CorpusSample
+    counts: WordCounts
+    pipeline: Pipeline
+
+    @cached_property
+    def stretches(self) -> Counter[str]:
+        """The distinct stretches of the sample that are split into words independently, and how often each occurs."""
+        found: Counter[str] = Counter()
+        for part in self.sample.parts:
+            text = part.text
+            found.update(text.replace("\n", " ").split(" ") if self.pipeline.is_local else text.split("\n"))
+        found.pop("", None)
+        return found
+
+    @cached_property
+    def non_ascii_stretches(self) -> list[tuple[str, int]]:
+        """The stretches that are not pure ASCII, with their counts."""
+        return [(stretch, count) for stretch, count in self.stretches.items() if not stretch.isascii()]
+
+    @cached_property
+    def non_ascii_words(self) -> list[tuple[str, int]]:
+        """The words of the corpus that are not pure ASCII, with their counts."""
+        return [(word, count) for word, count in self.words() if not word.isascii()]
+
+    def words(self) -> Iterator[tuple[str, int]]:
+        """Yield the words of the corpus with their counts; unlike ``counts.items()``, without building a list."""
+        return zip(self.counts.words, self.counts.counts.tolist(), strict=True)
+
+    def place_of(self, text: str) -> tuple[str, int | None]:
+        """Return the source and the line where `text` first occurs; no line if it is not found."""
+        for part in self.sample.parts:
+            place = part.text.find(text)
+            if place >= 0:
+                line = None if part.first_line is None else part.first_line + part.text.count("\n", 0, place)
+                return part.source, line
+        return "", None
+
+    def first_that_fixes(
+        self, names: Iterable[tuple[str, str]], is_fixed: Callable[[Pipeline], bool]
+    ) -> Pipeline | None:
+        """Return the first pipeline, given by names of normalizer and pre-tokenizer, that fixes what was found."""
+        present = (self.pipeline.normalizer.name, self.pipeline.pre_tokenizer.name)
+        for normalizer, pre_tokenizer in names:
+            if (normalizer, pre_tokenizer) == present:
+                continue
+            with suppress(StudioError):  # custom steps have no name by which to choose them
+                steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+                other = Pipeline(*steps, self.pipeline.user_tokens)
+                if is_fixed(other):
+                    return other
+        return None
 
 
-def _keeps_chinese(name: str) -> bool:
-    steps = name.split("+")
-    return _FRIENDLY not in steps and all(bert is None or not bert.handle_chinese_chars for bert in map(_bert, steps))
+def few(stretches: list[str]) -> list[str]:
+    """Return the stretches to try a fix on: all, or evenly chosen ones if there are very many."""
+    return stretches[:: len(stretches) // _FEW_STRETCHES + 1]
 
 
-def _bert(step: str) -> BertNormalizer | None:
-    with suppress(ValueError):
-        return BertNormalizer.from_name(step)
-    return None
+def _lines_of(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield start, end
+        start = end + 1
+    yield start, len(text)
+
+
+def _after_blank(text: str, start: int, least: int) -> int:
+    """Return the first position from `start` on that follows a blank or line end; `start` if there is none near."""
+    if start <= 0 or start >= len(text):
+        return min(start, len(text))
+    near = text[start - 1 : start + 1000]
+    place = min((place for place in (near.find("\n"), near.find(" ")) if place >= 0), default=-1)
+    return max(start + place, least) if place >= 0 else start
+
+
+def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ...]) -> CorpusSample:
+    longest = max((end - start for part in parts for start, end in _lines_of(part.text)), default=0)
+    characters = sum(len(part.text) for part in parts)
+    return CorpusSample(tuple(parts), is_whole, False, longest, characters, files)

@@ -13,34 +13,30 @@ import regex
 
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.decoding import checked_texts
+from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.corpus.linter import text_checks, word_checks
-from wordpiece_studio.corpus.linter.evidence import (
+from wordpiece_studio.corpus.linter.finding import (
     CorpusSample,
     Evidence,
+    Finding,
     sample_of_files,
     sample_of_text,
     sample_of_texts,
 )
-from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.corpus.linter.text_checks import decoded_again
 from wordpiece_studio.corpus.linter.word_checks import LONG_RUN, without_stray_characters
-from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
+from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES, listing
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from wordpiece_studio.corpus.linter.finding import Repair, TextFix
-
-
-if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.linter.finding import Repair, TextFix
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
@@ -111,9 +107,6 @@ def lint(
     >>> finding.fix.normalizer
     'bert-uncased:keep-accents'
     """
-    from wordpiece_studio.corpus.inspection import preview
-    from wordpiece_studio.corpus.listing import listing
-
     pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer), tuple(user_tokens))
     given = list(checked_texts(texts))
     if given:
@@ -183,11 +176,6 @@ def repaired(text: str, fix: TextFix) -> str:
     return _REPAIRS[fix.repair](text)
 
 
-def repairing_edit(text: str, fix: TextFix) -> tuple[int, int, str]:
-    """Return the edit that repairs a text, see `difference`."""
-    return difference(text, repaired(text, fix))
-
-
 def _wrapped(text: str) -> str:
     """Start a new line after each sentence of long lines; blanks there become the line break."""
     line_end = "\r\n" if "\r\n" in text else "\n"
@@ -214,27 +202,3 @@ _REPAIRS: Mapping[Repair, Callable[[str], str]] = {
     "remove-long-words": partial(LONG_RUN.sub, ""),
     "wrap-lines": _wrapped,
 }
-
-
-def difference(before: str, after: str) -> tuple[int, int, str]:
-    """Return the one edit that turns `before` into `after`: position, number of characters removed, text inserted.
-
-    >>> difference("a cat sat", "a dog sat")
-    (2, 3, 'dog')
-    """
-    start = _common(before, after)
-    most = min(len(before), len(after)) - start
-    end = min(most, _common(before[::-1], after[::-1]))
-    return start, len(before) - end - start, after[start : len(after) - end]
-
-
-def _common(first: str, second: str) -> int:
-    """Return the length of the common prefix of two texts."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

@@ -18,7 +18,7 @@ from wordpiece_studio.corpus.linter.finding import Example, Finding, Fix, Readin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.corpus.linter.evidence import Evidence, TextPart
+    from wordpiece_studio.corpus.linter.finding import Evidence, TextPart
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -14,8 +16,8 @@ from unicodedata import is_normalized, normalize
 
 import regex
 
-from wordpiece_studio.corpus.linter.evidence import Evidence, few
 from wordpiece_studio.corpus.linter.finding import (
+    Evidence,
     Example,
     Finding,
     Fix,
@@ -23,18 +25,15 @@ from wordpiece_studio.corpus.linter.finding import (
     PipelineFix,
     Severity,
     TextFix,
-    cleaned,
-    composed,
-    cut_shorter,
+    few,
     fix_to,
-    keeping_marks,
-    keeping_together,
     plural,
 )
 from wordpiece_studio.text.character_tables import bert_tables
+from wordpiece_studio.text.normalizers import BertNormalizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from wordpiece_studio.text.pipeline import Pipeline
 
@@ -60,7 +59,7 @@ def twins(evidence: Evidence) -> Finding | None:
         return None
     tried = list(pairs.values())[:_MOST_TRIED]
     kept = evidence.first_that_fixes(
-        composed(evidence.pipeline),
+        _composed(evidence.pipeline),
         lambda other: all(len({" ".join(other.words(word)) for word in both}) == 1 for both in tried),
     )
     if kept is None:
@@ -187,7 +186,7 @@ def _fix_of_invisible(evidence: Evidence, words: list[str], characters: str, nee
     if needed and evidence.sample.is_editable:
         return TextFix("remove-invisible")
     kept = evidence.first_that_fixes(
-        cleaned(evidence.pipeline, characters),
+        _cleaned(evidence.pipeline, characters),
         lambda other: not any(stray_characters(part) for word in words for part in other.words(word)),
     )
     return None if kept is None else fix_to(kept)
@@ -247,7 +246,7 @@ def long_words(evidence: Evidence) -> Finding | None:
 
 def _fix_of_long_words(evidence: Evidence, found: dict[str, int], is_unspaced: bool) -> tuple[Fix | None, str]:
     tried = list(found)[:_MOST_TRIED]
-    kept = evidence.first_that_fixes(cut_shorter(evidence.pipeline), lambda other: _most_are_cut(tried, other))
+    kept = evidence.first_that_fixes(_cut_shorter(evidence.pipeline), lambda other: _most_are_cut(tried, other))
     if kept is not None and tried:
         return fix_to(kept), "Split at punctuation too"
     if is_unspaced or not tried:
@@ -377,7 +376,7 @@ def _spoiled_stretches(
     spoiled = Counter({stretch: count for stretch, count in evidence.non_ascii_stretches if spoils(stretch, pipeline)})
     tried = few(list(spoiled))
     kept = evidence.first_that_fixes(
-        keeping_marks(pipeline), lambda other: not any(spoils(stretch, other) for stretch in tried)
+        _pipelines_keeping_marks(pipeline), lambda other: not any(spoils(stretch, other) for stretch in tried)
     )
     changes = Counter[tuple[str, str]]() if kept is None else _changes(spoiled, kept, pipeline)
     return spoiled, kept, changes
@@ -391,7 +390,7 @@ def characters_alone(evidence: Evidence) -> Finding | None:
     run = re.compile(f"[{re.escape(''.join(alone))}]{{2,}}")
     runs = [stretch for stretch, _ in evidence.non_ascii_stretches if run.search(stretch)]
     tried = few(runs)
-    kept = evidence.first_that_fixes(keeping_together(evidence.pipeline), lambda other: _holds_runs(tried, other, run))
+    kept = evidence.first_that_fixes(_keeping_together(evidence.pipeline), lambda other: _holds_runs(tried, other, run))
     if kept is None:
         return None
     together: Counter[str] = Counter()
@@ -526,3 +525,86 @@ def _run_example(evidence: Evidence, together: list[str], tried: list[str], run:
     stretch = next((stretch for stretch in tried if usual in stretch), "")
     source, line = evidence.place_of(stretch) if stretch else ("", None)
     return Example(usual, " · ".join(evidence.pipeline.words(usual)), source, line)
+
+
+# -- other pipelines to try as a fix, by name, those that change the present one least first
+
+_FRIENDLY, _FRIENDLY_TOGETHER = "language-friendly", "language-friendly:keep-chinese"
+
+_COMPOSED = {"nfd": "nfc", "nfkd": "nfkc"}
+
+
+def _pipelines_keeping_marks(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    """Yield pipelines that keep letters whole, with their accents."""
+    present = pipeline.normalizer.name
+    kept = _with_steps(present, _keeping_marks)
+    friendly = _FRIENDLY_TOGETHER if _keeps_chinese(present) else _FRIENDLY
+    for name in (kept, f"{kept}+nfc", friendly):
+        yield name, pipeline.pre_tokenizer.name
+
+
+def _composed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    """Yield pipelines in which the two normal forms of a word become one."""
+    present = pipeline.normalizer.name
+    steps = _with_steps(present, lambda step: _COMPOSED.get(step, step))
+    for name in ("nfc" if present == "none" else f"nfc+{present}", steps, f"{steps}+nfc"):
+        yield name, pipeline.pre_tokenizer.name
+
+
+def _keeping_together(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    """Yield pipelines that do not make each character a word."""
+    present, cut = pipeline.normalizer.name, pipeline.pre_tokenizer.name
+    kept = _with_steps(present, _keeping_chinese)
+    yield from ((kept, cut), (present, "bert"), (kept, "bert"))
+
+
+def _cleaned(pipeline: Pipeline, characters: str) -> Iterator[tuple[str, str]]:
+    """Yield pipelines that remove invisible characters."""
+    present = pipeline.normalizer.name
+    removing = f"remove:{characters}"
+    for name in (_with_steps(present, _cleaning), removing if present == "none" else f"{removing}+{present}"):
+        yield name, pipeline.pre_tokenizer.name
+
+
+def _cut_shorter(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    """Yield pipelines that split a text in more places."""
+    yield pipeline.normalizer.name, "bert"
+
+
+def _with_steps(name: str, change: Callable[[str], str]) -> str:
+    """Return the name of a normalizer with each step changed; an empty one is left out."""
+    steps = [change(step) for step in name.split("+")]
+    return "+".join(step for step in steps if step) or "none"
+
+
+def _keeping_marks(step: str) -> str:
+    if step == "strip-accents":
+        return ""
+    bert = _bert(step)
+    if bert is None:
+        return _COMPOSED.get(step, step)
+    strips = bert.lowercase if bert.strip_accents is None else bert.strip_accents
+    return replace(bert, strip_accents=False).name if strips else step
+
+
+def _keeping_chinese(step: str) -> str:
+    if step == _FRIENDLY:
+        return _FRIENDLY_TOGETHER
+    bert = _bert(step)
+    return step if bert is None else replace(bert, handle_chinese_chars=False).name
+
+
+def _cleaning(step: str) -> str:
+    bert = _bert(step)
+    return step if bert is None else replace(bert, clean_text=True).name
+
+
+def _keeps_chinese(name: str) -> bool:
+    steps = name.split("+")
+    return _FRIENDLY not in steps and all(bert is None or not bert.handle_chinese_chars for bert in map(_bert, steps))
+
+
+def _bert(step: str) -> BertNormalizer | None:
+    with suppress(ValueError):
+        return BertNormalizer.from_name(step)
+    return None

@@ -247,8 +247,8 @@ class CorpusController(QObject):
                 self._take_list(self._session.opening.paths)
         if self._added is not None:
             self._added += rows
-        files.table.append(rows)
-        self._window.corpus_pane.counting_bar.show_listing((len(files.table.rows), number))
+        files.append(rows)
+        self._window.corpus_pane.counting_bar.show_listing((len(files.rows), number))
 
     def _take_list(self, paths: tuple[str, ...]) -> None:
         if not self._session.opening.as_list:  # else the list begins with the file of the text shown
@@ -318,12 +318,12 @@ class CorpusController(QObject):
         dialog.open()
 
     def _on_counting_failed(self, error: StudioError) -> None:
-        table = self._document.files.table
-        if self._document.is_files and table.faulty and is_about_decoding(error):
-            row = table.row(table.faulty[0])
+        files = self._document.files
+        if self._document.is_files and files.faulty and is_about_decoding(error):
+            row = files.records[files.faulty[0]]
             guess = row.encoding if row.known == "guess" else None
             tried = Reading(row.file.encoding, row.file.errors)
-            self._ask_how_to_read(error, tried, guess, partial(self._read_as, table.faulty), len(table.rows))
+            self._ask_how_to_read(error, tried, guess, partial(self._read_as, files.faulty), len(files.records))
 
     def _read_as(self, faulty: Sequence[int], dialog: EncodingDialog) -> None:
         files, reading = self._document.files, dialog.reading
@@ -452,15 +452,15 @@ class CorpusOnDisk(QObject):
             return
         self._actions.refresh_soon()
         if self._document.is_files:
-            self._document.files.table.mark(set(before).difference(gone), FileState.WAITING)
+            self._document.files.mark(set(before).difference(gone), FileState.WAITING)
             self._mark()
             self._window.corpus_pane.lint_controller.check_again()
         self._show(gone, changed)
 
     def _mark(self) -> None:
-        table, gone = self._document.files.table, self.gone
-        table.mark(self._among(self._watch.changed), FileState.CHANGED)
-        table.mark(gone, FileState.FAULT, {path: _is_gone(path) for path in gone})
+        files, gone = self._document.files, self.gone
+        files.mark(self._among(self._watch.changed), FileState.CHANGED)
+        files.mark(gone, FileState.FAULT, {path: _is_gone(path) for path in gone})
 
     def _on_counting_counts_changed(self, counts: object) -> None:
         if counts is not None and self._document.is_files:

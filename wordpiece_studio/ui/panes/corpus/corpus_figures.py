@@ -83,7 +83,7 @@ class CountingBar(QWidget):
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Counting progress"))
-        self.pause_button = tool_button("", "", self, self._pause_or_resume, role="button")
+        self.pause_button = tool_button("", "", self, counting.pause_or_resume, role="button")
         name, tip = self.tr("Stop"), self.tr("Stop counting and discard the result")
         self.stop_button = tool_button(name, tip, self, counting.stop, name=name, role="button")
         name = self.tr("Stop and keep")
@@ -122,12 +122,6 @@ class CountingBar(QWidget):
     def _progress(self) -> CountingProgress | None:
         progress: CountingProgress | None = self._counting.task.progress
         return progress
-
-    def _pause_or_resume(self) -> None:
-        if self._counting.is_paused:
-            self._counting.resume()
-        else:
-            self._counting.pause()
 
     def _show_progress(self) -> None:
         if not self.isHidden() or self._document.is_files:
@@ -188,13 +182,12 @@ class CountingBar(QWidget):
             text = progress_words(progress) if progress is not None else self.tr("Counting the words…")
             return " · ".join((self.tr("Paused"), text)) if counting.is_paused else text
         if counting.error is not None:
-            faulty = self._document.files.table.faulty
+            faulty = self._document.files.faulty
             if not faulty:
                 return str(counting.error)
             # The table shows what is wrong with the file.
-            return self.tr("Counting stopped: {name} cannot be read.").format(
-                name=PurePath(self._document.files.table.row(faulty[0]).name).name
-            )
+            name = PurePath(self._document.files.records[faulty[0]].name).name
+            return self.tr("Counting stopped: {name} cannot be read.").format(name=name)
         if counting.was_stopped:
             return self.tr("Counting was stopped.")
         if counting.is_partial and counting.counts is not None:
@@ -271,18 +264,15 @@ class CorpusFiguresView(QWidget):
         self._grid.setHorizontalSpacing(10)
         self._values: dict[str, QLabel] = {}
         self._rows: list[tuple[QLabel, QWidget]] = []
-        self._captions = {
-            "lines": self.tr("Lines"),
-            "words": self.tr("Words"),
-            "distinct": self.tr("Distinct words"),
-            "symbols": self.tr("Symbols"),
-            "alphabet": self.tr("Alphabet"),
-        }
-        entries = "corpus", "word", "word", "symbol", "alphabet"
-        for (name, caption), entry in zip(self._captions.items(), entries, strict=True):
-            value = plain_label("–", self, role="value")
+        for name, caption, entry in (
+            ("lines", self.tr("Lines"), "corpus"),
+            ("words", self.tr("Words"), "word"),
+            ("distinct", self.tr("Distinct words"), "word"),
+            ("symbols", self.tr("Symbols"), "symbol"),
+            ("alphabet", self.tr("Alphabet"), "alphabet"),
+        ):
+            value = self._values[name] = plain_label("–", self, role="value")
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            self._values[name] = value
             self._rows.append((plain_label(caption, self, role="caption"), value))
             explain(entry, *self._rows[-1])
         self.summary_label = WholeLabel(self, role="caption")
@@ -291,7 +281,7 @@ class CorpusFiguresView(QWidget):
         self._grid.addWidget(self.summary_label, 0, 0, 1, 2)
         self.normalizer_box = self._make_normalizer_box()
         self.pre_tokenizer_box = self._make_pre_tokenizer_box()
-        self._has_tools = self._has_choices = True
+        self._is_dense, self._has_tools, self._has_choices = False, True, True
         self._longest_timer = single_shot(self, self._take_longest_word, _CHOICE_DELAY_MS)
         self.longest_edit = self._make_longest_edit()
         for caption, box, entry in (
@@ -334,22 +324,18 @@ class CorpusFiguresView(QWidget):
         with contextlib.suppress(StudioError):  # they may be the user's own
             self.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
         self.longest_edit.setValue(self._counting.max_word_length)
-        self._show_longest_edit()
+        self._arrange()
 
     def show_tools(self, is_wanted: bool) -> None:
         """Show the choice of the longest word; without this it is shown only if it is not the usual one."""
         self._has_tools = is_wanted
-        self._show_longest_edit()
+        self._arrange()
 
     def ask_for_longest_word(self) -> None:
         """Show that choice until another layout is taken, with the keyboard focus in it."""
         self.show_tools(True)
         self.longest_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.longest_edit.selectAll()
-
-    def _show_longest_edit(self) -> None:
-        for part in self._rows[-1]:
-            part.setVisible(self._has_choices and (self._has_tools or self._counting.max_word_length != LONGEST_WORD))
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name, as the user would."""
@@ -375,33 +361,30 @@ class CorpusFiguresView(QWidget):
             }
         for name, label in self._values.items():
             set_plain_text(label, number_text(numbers[name]) if numbers else "–")
-        self._show_summary()
+        self.summary_label.show_text(self._summary())
 
     def value_of(self, name: str) -> str:
         """Return the text shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
         return self._values[name].text()
 
-    def _show_summary(self) -> None:
+    def fit(self, *, is_dense: bool, has_choices: bool) -> None:
+        """Save height: show the numbers in one paragraph, or not how text becomes words."""
+        self._is_dense, self._has_choices = is_dense, has_choices
+        self._arrange()
         self.summary_label.show_text(self._summary())
 
-    def set_dense(self, dense: bool) -> None:
-        """Show the numbers in one paragraph, which saves height, or one below the other."""
-        self.summary_label.setVisible(dense)
-        for label, value in self._rows[: len(self._values)]:
-            label.setVisible(not dense)
-            value.setVisible(not dense)
-
-    def show_choices(self, are_shown: bool) -> None:
-        """Show or hide how text becomes words, which takes much height."""
-        self._has_choices = are_shown
-        for label, field in self._rows[len(self._values) : -1]:
-            label.setVisible(are_shown)
-            field.setVisible(are_shown)
-        self._show_longest_edit()
-        self._show_summary()
+    def _arrange(self) -> None:
+        is_usual = self._counting.max_word_length == LONGEST_WORD
+        are_shown = [not self._is_dense] * len(self._values) + [self._has_choices] * 2
+        are_shown.append(self._has_choices and (self._has_tools or not is_usual))
+        for parts, is_shown in zip(self._rows, are_shown, strict=True):
+            for part in parts:
+                part.setVisible(is_shown)
+        self.summary_label.setVisible(self._is_dense)
 
     def _summary(self) -> str:
-        parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions.items()]
+        captions = [label.text() for label, _ in self._rows]
+        parts = [f"{caption}: {value.text()}" for caption, value in zip(captions, self._values.values(), strict=False)]
         if not self._has_choices:  # above are the words of the run, which may be of another corpus
             parts.insert(0, self.tr("Current corpus"))
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
@@ -457,17 +440,16 @@ class CorpusFiguresView(QWidget):
         set_plain_tooltip(box, tip)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(6)
-        box.activated.connect(self._on_box_activated)
+        box.activated.connect(lambda index: self._take_choice(box, index))
         return box
 
-    def _on_box_activated(self) -> None:
-        for box in self._chosen:
-            if box.currentData() == "":
-                box.setCurrentIndex(self._chosen[box])
-                self._ask_for_name(box)
-                return
-        self._chosen = {box: box.currentIndex() for box in self._chosen}
-        self._counting.set_pipeline(self.normalizer, self.pre_tokenizer)
+    def _take_choice(self, box: QComboBox, index: int) -> None:
+        if box.itemData(index) == "":
+            box.setCurrentIndex(self._chosen[box])
+            self._ask_for_name(box)
+        else:
+            self._chosen[box] = index
+            self._counting.set_pipeline(self.normalizer, self.pre_tokenizer)
 
     def _ask_for_name(self, box: QComboBox) -> None:
         dialog = QInputDialog(self.window())

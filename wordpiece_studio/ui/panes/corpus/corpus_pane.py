@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.view_text import ViewIndex
-from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
+from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor, FindBar
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView, CountingBar
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
-from wordpiece_studio.ui.panes.corpus.find_bar import FindBar
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
@@ -279,8 +278,8 @@ class CorpusPane(Pane):
     def fit(self) -> None:
         """Show less where there is little room, or where the files need it."""
         is_files, room = self._document.is_files, self.seen.height()
-        self.figures.set_dense(self.face is not Face.TEXT or room < _DENSE_BELOW)
-        self.figures.show_choices(self.face is not Face.WORDS)
+        is_dense = self.face is not Face.TEXT or room < _DENSE_BELOW
+        self.figures.fit(is_dense=is_dense, has_choices=self.face is not Face.WORDS)
         is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
         self.counting_bar.set_narrow(is_narrow)
         self.files_view.form.set_narrow(is_narrow)

@@ -246,7 +246,7 @@ class FilesView(QWidget):
         self._files = document.files
         self._actions = actions
         self._theme = theme
-        self._table = table = document.files.table
+        self._table = table = document.files
         table.tip = each_row(lambda row: tooltip_text(table.description(row)))
         alt = Qt.KeyboardModifier.AltModifier
         self.list = TableView(
@@ -258,7 +258,7 @@ class FilesView(QWidget):
             },
         )  # fmt: skip
         self.drops = FileDrops(self.list)
-        self.form = ReadingForm(document.files.table.kind_title, self._read_as, self)
+        self.form = ReadingForm(document.files.kind_title, self._read_as, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
         self._sum_label = FittingLabel(self, role="hint")
@@ -325,7 +325,7 @@ class FilesView(QWidget):
         number = self.list.currentIndex().row()
         if number < 0:
             number = next(iter(self.selected), -1)
-        return self._table.row(number) if number >= 0 else None
+        return self._table.records[number] if number >= 0 else None
 
     def select(self, numbers: Iterable[int]) -> None:
         """Select these rows, and scroll to the first."""
@@ -346,7 +346,7 @@ class FilesView(QWidget):
         self._files.move(self.selected, by)
 
     def _show_selected(self) -> None:
-        rows = [self._table.row(number) for number in self.selected]
+        rows = [self._table.records[number] for number in self.selected]
         self.form.show_files(rows)
         current = self.current
         self._show_detail()

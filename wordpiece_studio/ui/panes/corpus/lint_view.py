@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
-from wordpiece_studio.corpus.linter.linter import findings_in, repairing_edit
+from wordpiece_studio.corpus.linter.linter import findings_in, repaired
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
@@ -285,7 +285,7 @@ class LintController(QObject):
             in_child=lambda text, files, counts, _: bool(files) or max(len(text), len(counts)) > LARGEST_IN_THREAD,
         )
         self._repair = Task(
-            repairing_edit,
+            repaired,
             "The text cannot be repaired",
             self,
             in_child=lambda text, _: len(text) > LARGEST_IN_THREAD,
@@ -343,12 +343,12 @@ class LintController(QObject):
                 places = [place for place, file in enumerate(files.files) if file.path == path]
                 files.read_as(places, encoding=encoding)
 
-    def _on_repair_finished(self, edit: tuple[int, int, str]) -> None:
+    def _on_repair_finished(self, better: str) -> None:
         text, _fix = self._repair.forget()
         if self._document.text != text:
             self._view.show_findings(self._view.findings)  # edited meanwhile: the button may be pressed again
         else:
-            self._document.edit(*edit)
+            self._document.set_text(better)
 
     def _on_repair_failed(self) -> None:
         self._repair.forget()

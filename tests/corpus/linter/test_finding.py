@@ -9,8 +9,7 @@ import pytest
 
 import wordpiece_studio as wps
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text, sample_of_texts
-from wordpiece_studio.corpus.linter.finding import ReadingFix
+from wordpiece_studio.corpus.linter.finding import ReadingFix, sample_of_files, sample_of_text, sample_of_texts
 from wordpiece_studio.corpus.linter.linter import findings, lint
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
