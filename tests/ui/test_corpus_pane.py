@@ -18,7 +18,8 @@ from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.panes.corpus import corpus_editor
 from wordpiece_studio.ui.panes.corpus.corpus_editor import find_places, next_place, previous_place
-from wordpiece_studio.ui.panes.corpus.line_view import LineView, jamo_apart
+from wordpiece_studio.ui.panes.corpus.corpus_pane import LineView
+from wordpiece_studio.ui.widgets.token_text import jamo_apart
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.panes.corpus.line_view import LineView, beginning_near, shown_symbols
+from wordpiece_studio.ui.panes.corpus.corpus_pane import LineView, beginning_near, shown_symbols
 from wordpiece_studio.ui.widgets.token_text import line_text
 
 if TYPE_CHECKING:

@@ -26,6 +26,10 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from charset_normalizer import CharsetMatch, CharsetMatches
+
+    How = Literal["byte order mark", "valid", "guess", "mixed"]
+
 ErrorHandling = Literal["strict", "replace", "skip-line"]
 
 PIECE_BYTES = 1 << 20
@@ -182,8 +186,6 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
             name=given,
         )
     if given == DETECT:
-        from wordpiece_studio.corpus.decoding import guessed_encoding
-
         guess = guessed_encoding(head)
         return (guess.name if guess else "utf-8"), 0
     return given or "utf-8", 0
@@ -299,8 +301,6 @@ class _Decoder:
         """Return the encoding that seems to be used instead of UTF-8 around a fault, and whether several seem to be."""
         if self.encoding != "utf-8":
             return None, False
-        from wordpiece_studio.corpus.decoding import guessed_encoding
-
         if self.around is not None:
             sample = self.around(byte + fault)
         else:
@@ -466,13 +466,6 @@ def marked_encoding(head: bytes) -> tuple[str, int] | None:
     return next(((encoding, len(mark)) for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
 
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from charset_normalizer import CharsetMatch, CharsetMatches
-
-    How = Literal["byte order mark", "valid", "guess", "mixed"]
-
 _SAMPLE_BYTES = 64 << 10
 """How many bytes of non-ASCII words are examined."""
 
@@ -539,11 +532,10 @@ def _is_valid_utf_8(data: bytes) -> bool:
     while start < min(_LONGEST_CUT_CHARACTER, len(data)) and 0x80 <= data[start] < 0xC0:
         start += 1
     try:
-        data[start:].decode()
-    except UnicodeDecodeError as error:
-        is_cut = "end of data" in error.reason and error.start > 0
-        return is_cut and len(data) - start - error.start <= _LONGEST_CUT_CHARACTER
-    return True
+        text = codecs.getincrementaldecoder("utf-8")().decode(data[start:])  # its last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return bool(text) or start == len(data)
 
 
 def _utf_16(sample: bytes) -> str | None:

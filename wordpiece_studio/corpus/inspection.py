@@ -122,20 +122,18 @@ def described_files(
 def _described(path: str | os.PathLike[str]) -> FileDescription:
     file = FileOnDisk(path)
     compression, sample = sample_of(file)
-    head = sample[0]
-    kind = kind_of_name(file.path) or ("parquet" if head.startswith(_PARQUET_MAGIC) else "text")
-    found = FileDescription(file.path, file.name, file.size, kind)
+    kind = kind_of_name(file.path) or ("parquet" if sample[0].startswith(_PARQUET_MAGIC) else "text")
+    guess = None
     if kind == "parquet":
+        compression = None
         with opened_parquet(file.path) as content:
             columns = tuple(text_columns(content.schema_arrow))
         column = proposed_column(columns)
     else:
         guess = encoding_of(sample)
-        columns, column = _columns_of(kind, head, guess)
-        found = replace(found, compression=compression)
-        if guess is not None:
-            found = replace(found, encoding=guess.name, how=guess.how)
-    return replace(found, columns=columns, column=column)
+        columns, column = _columns_of(kind, sample[0], guess)
+    encoding, how = (guess.name, guess.how) if guess else (None, None)
+    return FileDescription(file.path, file.name, file.size, kind, compression, encoding, how, columns, column)
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:

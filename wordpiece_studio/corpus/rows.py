@@ -71,39 +71,19 @@ class RowCollector:
         self.lines.append(line)
         self.bytes.append(byte)
 
-    def extend(self, texts: Sequence[str], lines: Sequence[int], bytes_: Sequence[int]) -> None:
-        """Add the texts of several rows."""
-        self.texts += texts
-        self.lines += lines
-        self.bytes += bytes_
-
     def piece(self, line: int, byte: int, end_byte: int) -> TextPiece:
         """Return all that was added as a piece, which represents the file from `byte` to `end_byte`."""
-        text = self._joined()
-        try:
+        text = "\n".join([*self.texts, ""])
+        data = b"\0"
+        with suppress(UnicodeEncodeError):  # faster than looking for surrogates
             data = text.encode()
-        except UnicodeEncodeError:
-            data = b"\0"
         if b"\0" in data:
             self._repair()
-            text = self._joined()
+            text = "\n".join([*self.texts, ""])
             data = text.encode()
         starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))[:-1]
-        return TextPiece(
-            text,
-            self.name,
-            line,
-            byte,
-            end_byte,
-            self.encoding,
-            self.replaced,
-            self.skipped,
-            data,
-            Rows(starts, self.lines, self.bytes),
-        )
-
-    def _joined(self) -> str:
-        return "\n".join([*self.texts, ""])
+        rows = Rows(starts, self.lines, self.bytes)
+        return TextPiece(text, self.name, line, byte, end_byte, self.encoding, self.replaced, self.skipped, data, rows)
 
     def _repair(self) -> None:
         rows = list(zip(self.texts, self.lines, self.bytes, strict=True))
@@ -205,7 +185,7 @@ class JsonLines:
         first, rows = self._first(pieces)
         decoder = self._decoder_for(rows)
         for piece in chain(first, pieces):
-            lines = _json_lines_of(piece)
+            lines = _utf8_lines(piece)
             decoder = decoder or self._decoder_for(first_objects(lines, self.column))
             yield self._rows_of(piece, lines, decoder or _TextDecoder(()))
 
@@ -216,7 +196,7 @@ class JsonLines:
         size = 0
         for piece in pieces:
             read.append(piece)
-            for line in _json_lines_of(piece):
+            for line in _utf8_lines(piece):
                 if size < _FIRST_BYTES and len(rows) < _FIRST_ROWS:
                     rows += first_objects([line], self.column)
                 size += len(line) + 1
@@ -238,9 +218,10 @@ class JsonLines:
     def _rows_of(self, piece: TextPiece, lines: Sequence[bytes], decoder: _TextDecoder) -> TextPiece:
         collector = RowCollector(self.name, piece.encoding, self.errors)
         collector.replaced, collector.skipped = piece.replaced, piece.skipped_lines
-        starts = list(accumulate(_sizes_of(lines, piece.encoding), initial=piece.byte))
+        starts = list(accumulate(_sizes_of_lines(piece), initial=piece.byte))
         try:
-            collector.extend(decoder.texts(lines), range(piece.line, piece.line + len(lines)), starts[:-1])
+            collector.texts = decoder.texts(lines)
+            collector.lines, collector.bytes = list(range(piece.line, piece.line + len(lines))), starts[:-1]
         except (msgspec.DecodeError, RecursionError):  # then one by one
             for number, (line, byte) in enumerate(zip(lines, starts, strict=False), start=piece.line):
                 if not line.strip():
@@ -360,15 +341,15 @@ def _fields_of_long(line: bytes, column: str | None) -> dict[str, str | None]:
     return {name: "" if first == b'"' else None for name, first in found.items() if first}
 
 
-def _json_lines_of(piece: TextPiece) -> list[bytes]:
+def _utf8_lines(piece: TextPiece) -> list[bytes]:
     return piece.utf8.removesuffix(b"\n").split(b"\n")
 
 
-def _sizes_of(lines: Sequence[bytes], encoding: str) -> Iterator[int]:
-    """Yield how many bytes of the file each line takes."""
-    if encoding == "utf-8":
-        return (len(line) + 1 for line in lines)
-    return (len(f"{line.decode()}\n".encode(encoding, "replace")) for line in lines)
+def _sizes_of_lines(piece: TextPiece) -> list[int]:
+    """Return how many bytes of the file each line of a piece takes."""
+    if piece.encoding == "utf-8":
+        return [len(line) + 1 for line in _utf8_lines(piece)]
+    return [len(f"{line}\n".encode(piece.encoding, "replace")) for line in piece.text.removesuffix("\n").split("\n")]
 
 
 def _fault_in_long(message: str) -> _FaultyRow:
@@ -454,7 +435,6 @@ class DelimitedRows:
         self._literal = takes_quotes_as_they_stand
         self._delimiter = delimiter
         self._width: int | None = None
-        self._skipped = 0
 
     @property
     def encoding(self) -> str:
@@ -464,8 +444,8 @@ class DelimitedRows:
     def losses(self) -> tuple[int, int]:
         """Return how many places were replaced and how many rows left out since the last call."""
         lines = self._lines
-        losses = lines.replaced, lines.skipped + self._skipped
-        lines.replaced = lines.skipped = self._skipped = 0
+        losses = lines.replaced, lines.skipped
+        lines.replaced = lines.skipped = 0
         return losses
 
     def __iter__(self) -> Iterator[Row]:
@@ -490,7 +470,7 @@ class DelimitedRows:
             if fault is not None:
                 if self._errors != "skip-line":
                     raise fault
-                self._skipped += 1
+                lines.skipped += 1
                 lines.give_back_all_but_first()
             elif cells:
                 self._width = self._width or len(cells)
@@ -610,18 +590,11 @@ class _Lines:
             self.encoding = piece.encoding
             self.replaced += piece.replaced
             self.skipped += piece.skipped_lines
+            lines = piece.text.removesuffix("\n").split("\n") if piece.text else []
             byte = piece.byte
-            lines = [f"{words}\n" for words in piece.text.removesuffix("\n").split("\n")] if piece.text else []
-            for number, (line, size) in enumerate(zip(lines, _sizes(lines, piece), strict=True), start=piece.line):
-                yield _Line(line, number, byte, byte + size)
+            for number, (line, size) in enumerate(zip(lines, _sizes_of_lines(piece), strict=False), start=piece.line):
+                yield _Line(f"{line}\n", number, byte, byte + size)
                 byte += size
-
-
-def _sizes(lines: Sequence[str], piece: TextPiece) -> Iterable[int]:
-    """Return how many bytes of the file each line of a piece takes."""
-    if piece.raw:
-        return [len(line) + 1 for line in piece.raw.removesuffix(b"\n").split(b"\n")]
-    return [len(line.encode(piece.encoding, "replace")) for line in lines]
 
 
 def _open_quote(row: str, delimiter: str) -> int | None:

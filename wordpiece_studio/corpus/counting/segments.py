@@ -129,12 +129,6 @@ def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
     return is_utf8 and compression_of(head) is None
 
 
-def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
-    """Yield a segment of a text file as blocks of UTF-8, whether valid or not."""
-    with reading(file.path) as stream:
-        yield from _blocks(stream, file, segment, block_bytes)
-
-
 def segment_pieces(file: CorpusFile, segment: Segment, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
     """Yield a segment of a divisible file like `decoding` does a whole file; its lines are numbered from 1."""
     with reading(file.path) as stream:
@@ -160,6 +154,12 @@ def first_byte(file: CorpusFile, segment: Segment) -> int:
     """Return where in its file the first line of a segment begins."""
     with reading(file.path) as stream:
         return _line_start(stream, segment.start)
+
+
+def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
+    """Yield a segment of a text file as blocks of UTF-8, whether valid or not."""
+    with reading(file.path) as stream:
+        yield from _blocks(stream, file, segment, block_bytes)
 
 
 def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: int) -> Iterator[RawBlock]:

@@ -6,6 +6,7 @@ characters are spelled out. Numbers are written as in English, the language of a
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -270,3 +271,15 @@ _FEATURES: tuple[Callable[[Run], str], ...] = (
     lambda run: run.origin.corpus_name,
     lambda run: plural(run.counts.total, "1 word", "{count} words").format(count=number_text(run.counts.total)),
 )
+
+
+_JAMO = re.compile("[\u1100-\u11ff](?=[\u1100-\u11ff])")
+
+
+def jamo_apart(text: str) -> str:
+    """Return the text with a thin space between Hangul letters that a font would draw as one syllable.
+
+    >>> jamo_apart("\u1112\u1161\u11ab") == "\u1112\u2009\u1161\u2009\u11ab"
+    True
+    """
+    return _JAMO.sub("\\g<0>\u2009", text) if not text.isascii() else text

@@ -19,11 +19,10 @@ from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, Readi
 from wordpiece_studio.corpus.linter.linter import findings_in, repaired
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import icon
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import jamo_apart, number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
