@@ -117,11 +117,9 @@ class TableReader:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes on disk have been read so far."""
         return self._on_disk.bytes_read
 
     def entries(self) -> Iterator[Entry]:
-        """Yield words and counts."""
         if self._kind == "parquet":
             yield from self._parquet_entries()
             return
@@ -156,7 +154,6 @@ class TableReader:
         return fault is None
 
     def error(self, what: str, place: int, **values: object) -> StudioError:
-        """Return the error for a line or row that is not a word with its count."""
         return StudioError(what, _ADVICE, path=self.name, line=place, **values)
 
     def _fault_in(self, cells: Sequence[str], line: int, width: int, places: tuple[int, int]) -> StudioError | None:
@@ -493,7 +490,6 @@ def _names_columns(line: str) -> bool:
 
 
 def counts_as_text(counts: WordCounts) -> str:
-    """Return words and their counts as a text that is read as such."""
     lines = [f"{word}\t{count}" for word, count in counts.items()]
     for line, entry in zip(lines, counts.items(), strict=True):
         if entry_of(line) != entry or len(_LINE_END.split(line)) > 1:

@@ -481,7 +481,6 @@ def _is_encodable(word: str) -> bool:
 
 
 def _alphabet_size(words: Sequence[str]) -> int:
-    """Return how many characters begin a word plus how many continue one."""
     begins, continues = np.zeros(_CODE_POINTS, dtype=np.bool_), np.zeros(_CODE_POINTS, dtype=np.bool_)
     for start in range(0, len(words), _BLOCK):
         block = words[start : start + _BLOCK]

@@ -224,7 +224,6 @@ class _Decoder:
     around: Callable[[int], bytes] | None
 
     def count_line_ends(self, data: bytes) -> int:
-        """Return how many line ends there are in a block."""
         line_end = "\n".encode(self.encoding)
         if len(line_end) == 1:
             return data.count(line_end)
@@ -420,7 +419,6 @@ def size_of_text(text: str, number: int) -> int:
 
 
 def text_pieces(text: str, source: str) -> Iterator[TextPiece]:
-    """Yield a text in pieces that end at a line end."""
     start, line, byte = 0, 1, 0
     while start < len(text):
         end = text.find("\n", start + _PIECE_CHARACTERS) + 1 or len(text)
@@ -564,7 +562,6 @@ def _utf_16(sample: bytes) -> str | None:
 
 
 def _best_match(words: Sequence[bytes]) -> str | None:
-    """Return the candidate that the words look most like."""
     from charset_normalizer import from_bytes
 
     sizes = accumulate(map(len, words))

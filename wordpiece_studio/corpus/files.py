@@ -159,7 +159,6 @@ def kind_of_name(path: str) -> FileKind | None:
 
 
 def checked_kind(name: str) -> FileKind:
-    """Return `name` if it is a kind of file."""
     if name in get_args(FileKind):
         return cast("FileKind", name)
     raise StudioError(
@@ -197,7 +196,6 @@ class FileOnDisk:
         self.size, self._version = self._state(is_known=True)
 
     def has_changed(self) -> bool:
-        """Return whether the file has changed since this was created."""
         try:
             return self._state(is_known=False) != (self.size, self._version)
         except StudioError:

@@ -86,7 +86,6 @@ class FileDescription:
 
     @property
     def file(self) -> CorpusFile:
-        """The file, to be read as described."""
         return CorpusFile(self.path, self.kind, self.column, self.encoding if self.how in ("guess", "valid") else None)
 
 

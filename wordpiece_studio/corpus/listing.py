@@ -160,7 +160,6 @@ def _is_table(file: CorpusFile) -> bool:
 
 
 def _is_taken_from_folders(name: str) -> bool:
-    """Return whether a file of that name is taken from a folder that contains it."""
     name = name.lower()
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)

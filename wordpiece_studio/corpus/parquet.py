@@ -52,7 +52,6 @@ class ParquetTexts(FileOnDisk):
         self.bytes_read = self.size
 
     def count_rows(self) -> int:
-        """Return how many rows the file has."""
         with opened_parquet(self.path) as file:
             return max(0, int(file.metadata.num_rows))
 
@@ -75,7 +74,6 @@ class ParquetTexts(FileOnDisk):
                     row += len(texts)
 
     def _batches(self, file: Any, group: int, column: str) -> Iterator[Any]:
-        """Yield the column of a row group as Arrow arrays."""
         arrow = load_pyarrow(self.name)
         import pyarrow
 
@@ -219,7 +217,6 @@ def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> A
 
 
 def text_columns(schema: Any) -> list[str]:
-    """Return the names of the columns with one text per row."""
     return [field.name for field in schema if _is_text(field.type)]
 
 

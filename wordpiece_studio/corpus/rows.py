@@ -66,7 +66,6 @@ class RowCollector:
     skipped: int = 0
 
     def add(self, text: str, line: int, byte: int) -> None:
-        """Add the text of a row that begins in the given line and at the given byte of the file."""
         self.texts.append(text)
         self.lines.append(line)
         self.bytes.append(byte)
@@ -135,7 +134,6 @@ def proposed_column(columns: Sequence[str]) -> str | None:
 
 
 def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
-    """Return the error for a column that does not exist."""
     return StudioError(
         '{path} has no column "{column}"',
         "Available: {columns}." if columns else "Choose a file with columns.",
@@ -438,7 +436,6 @@ class DelimitedRows:
 
     @property
     def encoding(self) -> str:
-        """The file's encoding, once a row has been read."""
         return self._lines.encoding
 
     def losses(self) -> tuple[int, int]:
@@ -551,7 +548,6 @@ class _Lines:
 
     @property
     def row(self) -> list[str]:
-        """The lines of the row so far."""
         return [line.text for line in self._row]
 
     def begin_row(self) -> tuple[int, int]:

@@ -86,7 +86,6 @@ class CorpusCounting(QObject):
         self.error: StudioError | None = None
         self._must_report_unknown = False  # whether the loss of the counts still has to be reported
         self._expected_for = -1  # the text serial for which counts are on their way
-        self._reported_state = (False, False, False)
         self._timer = single_shot(self, self.count_now)
         self._patience = single_shot(self, self._report_unknown, _PATIENCE_MS)
         document.text_changed.connect(self._on_document_text_changed)
@@ -133,7 +132,6 @@ class CorpusCounting(QObject):
         self.pipeline_changed.emit()
 
     def set_longest_word(self, length: int) -> None:
-        """Leave out longer words."""
         if length != self.max_word_length:
             self.max_word_length = length
             self.pipeline_changed.emit()
@@ -306,10 +304,7 @@ class CorpusCounting(QObject):
     def _report_state(self) -> None:
         if not self.is_running:
             self.is_paused = self.is_ending = False
-        state = self.is_running, self.is_paused, self.is_ending
-        if state != self._reported_state:
-            self._reported_state = state
-            self.state_changed.emit()
+        self.state_changed.emit()
 
 
 class CountsRequest(QObject):

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, are_kernels_worth_it, lines_of, merged
-from wordpiece_studio.corpus.counting.segments import Segment, divided, notes_on_files, text_bytes
-from wordpiece_studio.corpus.counting.workers import SegmentCounter, can_be_sent, with_lines_before
-from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts, stop_check
-from wordpiece_studio.corpus.files import FileOnDisk, checked_file, is_url
+from wordpiece_studio.corpus.counting.segments import Segment, divided
+from wordpiece_studio.corpus.counting.workers import CountedFiles, SegmentCounter, can_be_sent, with_lines_before
+from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, stop_check
+from wordpiece_studio.corpus.files import FileOnDisk, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
@@ -69,41 +69,28 @@ def count_on_cluster(
             "A custom normalizer or pre-tokenizer cannot be sent to a cluster",
             "Count on this machine, or use the built-in ones.",
         )
-    files = [checked_file(file) for file in files]
-    on_disk = [FileOnDisk(file.path) for file in files]
-    meter = ProgressMeter(progress, sum(file.size for file in on_disk), len(files))
+    corpus = CountedFiles(files, progress)
     counts, is_partial = None, True
     try:
         with Connection(address, should_stop) as connection:
-            counting = _ClusterCounting(connection, files, on_disk, pipeline, longest, min_count, meter)
+            counting = _ClusterCounting(connection, corpus, pipeline, longest, min_count)
             counts, is_partial = counting.result(keeps_when_stopped=keeps_when_stopped)
     except CountingStopped:
         if not keeps_when_stopped:
             raise
-    counts = counts or Merging(PlainWordNumbers()).result()
-    notes = notes_on_files(files, on_disk, counts.files)
-    return counts.word_counts(pipeline, [file.name for file in on_disk], is_partial=is_partial, **notes)
+    return corpus.word_counts(counts or Merging(PlainWordNumbers()).result(), pipeline, is_partial=is_partial)
 
 
 class _ClusterCounting:
     """A count on a cluster in progress."""
 
     def __init__(
-        self,
-        connection: Connection,
-        files: Sequence[CorpusFile],
-        on_disk: Sequence[FileOnDisk],
-        pipeline: Pipeline,
-        longest: int,
-        min_count: int,
-        meter: ProgressMeter,
+        self, connection: Connection, corpus: CountedFiles, pipeline: Pipeline, longest: int, min_count: int
     ) -> None:
-        sizes = [file.size for file in on_disk]
-        has_tables = any(file.kind == "word-counts" for file in files)
         # How much one process will count in all; 0 if that must be done without kernels.
-        bytes_to_come = 0 if has_tables else sum(map(text_bytes, files, sizes)) // connection.threads
-        placed = [file if is_url(file.path) else _placed(file) for file in files]
-        stretches = _stretches(files, sizes, connection.threads)
+        bytes_to_come = 0 if corpus.has_tables else corpus.text_bytes // connection.threads
+        placed = [file if is_url(file.path) else _placed(file) for file in corpus.files]
+        stretches = _stretches(corpus.files, corpus.sizes, connection.threads)
         # The tasks: a worker is sent the files of its stretch only.
         self._tasks = [
             functools.partial(
@@ -116,15 +103,14 @@ class _ClusterCounting:
             )
             for stretch in stretches
         ]
-        self._first_files = [stretch[0].file for stretch in stretches] + [len(files)]
-        self._renamed = {display_name(there.path): file.name for there, file in zip(placed, on_disk, strict=True)}
-        self._merge = functools.partial(
-            merged_counts, may_compile=pipeline.is_by_character and not has_tables
-        )  # kernels take no word with a blank
+        self._first_files = [stretch[0].file for stretch in stretches] + [len(corpus.files)]
+        self._renamed = {display_name(there.path): name for there, name in zip(placed, corpus.names, strict=True)}
+        may_compile = pipeline.is_by_character and not corpus.has_tables  # kernels take no word with a blank
+        self._merge = functools.partial(merged_counts, may_compile=may_compile)
         self._connection = connection
-        self._meter = meter
+        self._meter = corpus.meter
         self._min_count = min_count
-        self._bytes_total = sum(sizes)
+        self._bytes_total = sum(corpus.sizes)
         run = uuid.uuid4().hex
         self._count_key, self._summary_key, self._merge_key = (
             f"wordpiece-{what}-{run}" for what in ("count", "sum", "merge")
@@ -432,7 +418,6 @@ class Connection:
         return futures
 
     def derived(self, function: Callable[..., Any], future: Future, *arguments: object) -> Future:
-        """Let the cluster call a function with a result and some arguments."""
         derived: Future = self._client.submit(function, future, *arguments, pure=False, retries=_RETRIES)
         return derived
 
@@ -544,7 +529,6 @@ class Connection:
             client.close(timeout=_CLOSING_SECONDS)
 
     def _failure(self, error: object) -> StudioError:
-        """Return the error for a task without a result."""
         if isinstance(error, self._distributed.CancelledError):
             return self._lost()
         if isinstance(error, self._distributed.KilledWorker):

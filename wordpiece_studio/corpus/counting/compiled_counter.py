@@ -86,7 +86,6 @@ class CompiledCounter(WordCounter):
             self._scan_held()
 
     def add_raw(self, block: RawBlock) -> None:
-        """Count a block."""
         old_rows = len(self._chunks)
         found = list(self._chunks.add_watching(block.text, block.size, self._longest_stretch))
         self._check_new_rows()
@@ -95,7 +94,6 @@ class CompiledCounter(WordCounter):
         self._forget_many_chunks()
 
     def abandon_part(self) -> None:
-        """Forget what was counted since the last part."""
         self._held, self._held_bytes = [], 0
         self._forget_notes()
         self._words.take_tally()
@@ -107,7 +105,6 @@ class CompiledCounter(WordCounter):
         return self._words.take_tally()
 
     def _scan_held(self) -> None:
-        """Count the chunks of the held pieces."""
         if not self._held:
             return
         pieces, self._held, self._held_bytes = self._held, [], 0

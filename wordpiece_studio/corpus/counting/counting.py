@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts, read_tables, read_typed_counts
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, are_kernels_worth_it, lines_of
-from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
+from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided
 from wordpiece_studio.corpus.counting.workers import (
     LOST,
+    CountedFiles,
     SegmentCounter,
     Workers,
     can_be_sent,
@@ -40,7 +41,6 @@ from wordpiece_studio.corpus.counts import (
     stop_check,
 )
 from wordpiece_studio.corpus.decoding import checked_texts, size_of_text, text_pieces
-from wordpiece_studio.corpus.files import FileOnDisk, checked_file
 from wordpiece_studio.corpus.listing import listed_files, listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -363,19 +363,14 @@ class _FileCounting:
         should_stop: Callable[[], bool] | None,
         keeps_when_stopped: bool,
     ) -> None:
-        self._files = [checked_file(file) for file in files]
-        self._on_disk = [FileOnDisk(file.path) for file in files]
-        self._sizes = [file.size for file in self._on_disk]
+        self._corpus = corpus = CountedFiles(files, progress)
         self._pipeline = pipeline
-        self._meter = ProgressMeter(progress, sum(self._sizes), len(files))
         self._check_stop = stop_check(should_stop)
         self._keeps_when_stopped = keeps_when_stopped
-        self._bytes_to_come = sum(map(text_bytes, files, self._sizes))
-        has_tables = any(file.kind == "word-counts" for file in files)
-        self._is_divisible = not has_tables and self._bytes_to_come >= _LEAST_BYTES
-        is_compiled = pipeline.is_local and not has_tables and are_kernels_worth_it(self._bytes_to_come)
+        self._is_divisible = not corpus.has_tables and corpus.text_bytes >= _LEAST_BYTES
+        is_compiled = pipeline.is_local and not corpus.has_tables and are_kernels_worth_it(corpus.text_bytes)
         self._in_threads = is_compiled and pipeline.is_by_character
-        self._make_counter = partial(SegmentCounter, self._files, pipeline, longest, is_compiled=is_compiled)
+        self._make_counter = partial(SegmentCounter, corpus.files, pipeline, longest, is_compiled=is_compiled)
         self._segments = [Segment(number) for number in range(len(files))]
         self._workers: Workers | None = None
         self._head = 0  # the first segment not completely added
@@ -386,7 +381,6 @@ class _FileCounting:
         self._bytes_added = 0
 
     def result(self, processes: int | None) -> WordCounts:
-        """Return the words, counted with `processes` workers."""
         if processes is not None and processes < 1:
             raise StudioError("At least one process must count, not {n}", n=processes)
         count, is_partial = self._count_of_workers(processes), False
@@ -400,30 +394,25 @@ class _FileCounting:
             if not self._keeps_when_stopped:
                 raise
             is_partial = True
-        notes = notes_on_files(self._files, self._on_disk, self.counts.files)
-        names = [file.name for file in self._on_disk]
-        return self.counts.word_counts(self._pipeline, names, is_partial=is_partial, **notes)
+        return self._corpus.word_counts(self.counts, self._pipeline, is_partial=is_partial)
 
     def _count_of_workers(self, wanted: int | None) -> int:
-        """Return the number of workers to use."""
         has_interpreter = self._in_threads or bool(sys.executable)
         if not self._is_divisible or not can_be_sent(self._pipeline) or not has_interpreter:
             return 1
         if wanted is not None:
             return wanted
         each = _BYTES_PER_THREAD if self._in_threads else _BYTES_PER_CHILD
-        return min(most_workers(), self._bytes_to_come // each + 1)
+        return min(most_workers(), self._corpus.text_bytes // each + 1)
 
     def _count_here(self) -> None:
-        """Count everything in this thread."""
-
         def on_block(bytes_in_hand: int) -> None:
             self._check_stop()
             self._report(bytes_in_hand)
 
         counter = self._make_counter(
             part_bytes=PART_BYTES,
-            bytes_to_come=self._bytes_to_come,
+            bytes_to_come=self._corpus.text_bytes,
             on_block=on_block,
             check_stop=lambda: None if self._keeps_when_stopped else self._check_stop(),  # the current part is lost
         )
@@ -440,12 +429,12 @@ class _FileCounting:
 
     def _report(self, bytes_in_hand: int = 0) -> None:
         over = self._head == len(self._segments)
-        files = len(self._files) if over else self._segments[self._head].file
+        files = len(self._corpus.files) if over else self._segments[self._head].file
         waiting = sum(
             each.bytes_read for said in self._waiting.values() for each in said if isinstance(each, PartCounts)
         )
         memory = self._workers.memory if self._workers is not None else 0
-        self._meter.note(self._bytes_added + waiting + bytes_in_hand, files, self.counts.total, memory)
+        self._corpus.meter.note(self._bytes_added + waiting + bytes_in_hand, files, self.counts.total, memory)
 
     def _add(self, part: PartCounts) -> None:
         self.counts.add(part)
@@ -453,16 +442,16 @@ class _FileCounting:
         self._bytes_added += part.bytes_read
 
     def _count_with_workers(self, count: int) -> None:
-        """Let workers count all segments."""
         largest = SEGMENT_BYTES if self._in_threads else CHILD_SEGMENT_BYTES
-        self._segments = divided(self._files, self._sizes, count, largest)
+        self._segments = divided(self._corpus.files, self._corpus.sizes, count, largest)
         # So that a segment is one part, except for indivisible files.
-        make_counter = partial(self._make_counter, part_bytes=2 * largest, bytes_to_come=self._bytes_to_come // count)
+        for_each = self._corpus.text_bytes // count
+        make_counter = partial(self._make_counter, part_bytes=2 * largest, bytes_to_come=for_each)
         numbers: PlainWordNumbers | TableWordNumbers = PlainWordNumbers()
         if self._in_threads:
             from wordpiece_studio.text.word_table import TableWordNumbers, likely_words  # loads the kernels
 
-            numbers = TableWordNumbers(likely_words(self._bytes_to_come))
+            numbers = TableWordNumbers(likely_words(self._corpus.text_bytes))
         self.counts = Merging(numbers)
         are_children = not self._in_threads
         self._workers = workers = Workers(make_counter, count, numbers, self._segments, are_children=are_children)

@@ -140,7 +140,6 @@ class PlainCounter(WordCounter):
         self._tallied: dict[int, int] = {}
 
     def add(self, piece: TextPiece) -> None:
-        """Count the stretches of a piece."""
         text = piece.text
         self._spelled_out.update({token: text.count(token) for token in BERT_SPECIAL_TOKENS})
         stretches = text.replace("\n", " ").split(" ") if self._pipeline.is_local else text.split("\n")
@@ -155,7 +154,6 @@ class PlainCounter(WordCounter):
             self._cut_stretches()
 
     def abandon_part(self) -> None:
-        """Forget what was counted since the last part."""
         self._stretches.clear()
         self._pieces.clear()
         self._tallied.clear()
@@ -169,7 +167,6 @@ class PlainCounter(WordCounter):
         return numbers, np.fromiter(tallied.values(), dtype=np.int64, count=len(tallied))
 
     def _cut_stretches(self) -> None:
-        """Split the stretches into words."""
         stretches, self._stretches, self._characters = self._stretches, Counter(), 0
         cut = self._cut
         for number, (stretch, count) in enumerate(stretches.items()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk
+    from wordpiece_studio.corpus.files import CorpusFile
 
 LARGEST_SEGMENT, SMALLEST_SEGMENT = 8 << 20, 1 << 20
 BLOCK_BYTES = 1 << 20
@@ -210,18 +210,6 @@ def _line_start(stream: BinaryIO, byte: int) -> int:
             return place + found + 1
         place += len(data)
     return place
-
-
-def notes_on_files(
-    files: Sequence[CorpusFile], on_disk: Sequence[FileOnDisk], read: Sequence[FileStatistics]
-) -> dict[str, Any]:
-    """Return the `CorpusStatistics.changed_files` and `marked_files`; `read` covers the first of the files."""
-    marked = {
-        place.name: each.encoding
-        for file, place, each in zip(files, on_disk, read, strict=False)
-        if file.encoding is None and each.encoding != "utf-8"  # known only from its byte order mark
-    }
-    return {"changed_files": tuple(file.name for file in on_disk if file.has_changed()), "marked_files": marked}
 
 
 class ReadingNotes:

@@ -14,7 +14,7 @@ from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wordpiece_studio.corpus.count_tables import read_tables
-from wordpiece_studio.corpus.counting.part_counts import PartCounts, PlainCounter, Renumbering
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, PlainCounter, Renumbering
 from wordpiece_studio.corpus.counting.segments import (
     NotPlainUtf8,
     RawBlock,
@@ -22,10 +22,11 @@ from wordpiece_studio.corpus.counting.segments import (
     first_byte,
     raw_blocks,
     segment_pieces,
+    text_bytes,
 )
-from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
+from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, resident_bytes
 from wordpiece_studio.corpus.decoding import DETECT, TextPiece
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk, checked_file
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counting.part_counts import WordCounter
     from wordpiece_studio.corpus.counting.segments import Segment
-    from wordpiece_studio.corpus.counts import FileStatistics
+    from wordpiece_studio.corpus.counts import CountingProgress, FileStatistics, WordCounts
     from wordpiece_studio.corpus.files import CorpusFile, TextOnDisk
     from wordpiece_studio.corpus.parquet import ParquetTexts
     from wordpiece_studio.text.pipeline import Pipeline
@@ -77,6 +78,31 @@ def counter_for(
     from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
 
     return CompiledCounter(pipeline, longest, check_stop, **options)
+
+
+class CountedFiles:
+    """The files that are counted, as they are when counting begins; `meter` reports how far that is."""
+
+    def __init__(self, files: Sequence[CorpusFile], progress: Callable[[CountingProgress], None] | None) -> None:
+        self.files = [checked_file(file) for file in files]
+        self._on_disk = [FileOnDisk(file.path) for file in self.files]
+        self.names = [file.name for file in self._on_disk]
+        self.sizes = [file.size for file in self._on_disk]
+        self.text_bytes = sum(map(text_bytes, self.files, self.sizes))
+        self.has_tables = any(file.kind == "word-counts" for file in self.files)
+        self.meter = ProgressMeter(progress, sum(self.sizes), len(self.files))
+
+    def word_counts(self, counts: PartCounts | Merging, pipeline: Pipeline, *, is_partial: bool) -> WordCounts:
+        """Return what was counted in them, or in the first of them, with notes on how they were read."""
+        marked = {
+            name: read.encoding
+            for file, name, read in zip(self.files, self.names, counts.files, strict=False)
+            if file.encoding is None and read.encoding != "utf-8"  # known only from its byte order mark
+        }
+        changed = tuple(file.name for file in self._on_disk if file.has_changed())
+        return counts.word_counts(
+            pipeline, self.names, is_partial=is_partial, changed_files=changed, marked_files=marked
+        )
 
 
 class SegmentCounter:
@@ -191,7 +217,6 @@ class SegmentCounter:
         yield self._taken()
 
     def _taken(self) -> PartCounts:
-        """Return the current part."""
         tally, read = self._counter.end_part(), self._notes.taken()
         self._parts_done += 1
         part = self._part(
@@ -279,7 +304,6 @@ class Workers:
 
     @property
     def memory(self) -> int:
-        """How many bytes of memory their child processes hold."""
         return sum(worker.memory for worker in self._all)
 
     def heard(self, seconds: float) -> Answer | None:
@@ -438,7 +462,6 @@ _parts: Iterator[PartCounts] = iter(())
 
 
 def start_counting(make_counter: CounterMaker) -> None:
-    """Make the counter of this child."""
     global _counter
     _counter = make_counter(sends_words=True)
 
@@ -459,6 +482,5 @@ def next_part(segment: Segment | None) -> PartCounts | StudioError | int:
 
 
 def most_workers() -> int:
-    """Return how many workers can count at the same time on this machine."""
     allowed = getattr(os, "sched_getaffinity", None)  # not everywhere
     return len(allowed(0)) if allowed else os.cpu_count() or 1

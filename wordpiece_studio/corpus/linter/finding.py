@@ -162,7 +162,6 @@ def plural(number: int, one: str, many: str) -> tuple[str, ...]:
 
 
 def fix_to(pipeline: Pipeline) -> PipelineFix:
-    """Return the fix that chooses `pipeline`."""
     return PipelineFix(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
 
 
@@ -308,12 +307,10 @@ class Evidence:
 
     @cached_property
     def non_ascii_stretches(self) -> list[tuple[str, int]]:
-        """The stretches that are not pure ASCII, with their counts."""
         return [(stretch, count) for stretch, count in self.stretches.items() if not stretch.isascii()]
 
     @cached_property
     def non_ascii_words(self) -> list[tuple[str, int]]:
-        """The words of the corpus that are not pure ASCII, with their counts."""
         return [(word, count) for word, count in self.words() if not word.isascii()]
 
     def words(self) -> Iterator[tuple[str, int]]:

@@ -106,7 +106,6 @@ def _spellings(both: list[str], counts: dict[str, int]) -> str:
 
 
 def _in_common(words: list[str]) -> int:
-    """Return the length of the common prefix of all words."""
     places = zip(*words, strict=False)
     return sum(1 for _ in takewhile(lambda characters: len(set(characters)) == 1, places))
 
@@ -173,7 +172,6 @@ def stray_characters(text: str) -> list[str]:
 
 
 def without_stray_characters(text: str) -> str:
-    """Return `text` without its stray characters."""
     return _stray().sub("", text)
 
 
@@ -463,7 +461,6 @@ def _changes(stretches: Counter[str], kept: Pipeline, present: Pipeline) -> Coun
 
 
 def _plain_words(evidence: Evidence, lost: Counter[str]) -> frozenset[str]:
-    """Return the words of the stretches that are not in `lost`."""
     separator = " " if evidence.pipeline.is_local else "\n"
     return frozenset(
         evidence.pipeline.words(separator.join(stretch for stretch in evidence.stretches if stretch not in lost))
@@ -559,7 +556,6 @@ def _keeping_together(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
 
 
 def _cleaned(pipeline: Pipeline, characters: str) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that remove invisible characters."""
     present = pipeline.normalizer.name
     removing = f"remove:{characters}"
     for name in (_with_steps(present, _cleaning), removing if present == "none" else f"{removing}+{present}"):
@@ -567,7 +563,6 @@ def _cleaned(pipeline: Pipeline, characters: str) -> Iterator[tuple[str, str]]:
 
 
 def _cut_shorter(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that split a text in more places."""
     yield pipeline.normalizer.name, "bert"
 
 

@@ -84,29 +84,23 @@ class CorpusController(QObject):
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._suggested_text = window.tokenization_pane.text
         self._awaits_preview = False
+        pane = window.corpus_pane
         self.disk = CorpusOnDisk(window)
-        self._connect_panes()
-        self._connect_session()
-        window.actions_.bind(self, self._document.reset)
-
-    def _connect_panes(self) -> None:
-        window, pane = self._window, self._window.corpus_pane
         pane.editor.drops.files_dropped.connect(self.open_paths)
         window.drops.files_dropped.connect(self.open_paths)
         pane.files_view.drops.files_dropped.connect(self.add_paths)
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
         pane.refused.connect(self._messages.show_error)
-
-    def _connect_session(self) -> None:
-        session, tokenization = self._session, self._window.tokenization_pane
+        session = window.session
         session.opening.files_found.connect(self._on_opening_files_found)
         session.opening.ended.connect(self._on_opening_ended)
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
         session.corpus_taken.connect(self._on_session_corpus_taken)
-        session.live_text_changed.connect(tokenization.set_text)
-        tokenization.edit.text_changed.connect(session.set_live_text)
-        session.set_live_text(tokenization.text)
+        session.live_text_changed.connect(window.tokenization_pane.set_text)
+        window.tokenization_pane.edit.text_changed.connect(session.set_live_text)
+        session.set_live_text(window.tokenization_pane.text)
+        window.actions_.bind(self, self._document.reset)
 
     # -- other texts and files
 
@@ -480,7 +474,7 @@ class CorpusOnDisk(QObject):
                 "from the earlier versions.",
             )
             words = words.format(names=_names(changed))
-            self._banner.show_message(words, "warning", self.tr("Count again"), self._count_again)
+            self._banner.show_message(words, "warning", self.tr("Count again"), self._counting.count_again)
         elif changed:
             words = self.tr("Another program changed “{name}” on disk. Your own text is shown; dismiss this message to "
                             "keep it.")  # fmt: skip
@@ -502,10 +496,6 @@ class CorpusOnDisk(QObject):
 
     def _offer_to_locate(self, words: str) -> None:
         self._banner.show_message(words, "warning", plain_title(self._actions.locate_files.text()), self.locate_files)
-
-    def _count_again(self) -> None:
-        self._banner.clear()
-        self._counting.count_again()
 
     def _reload(self) -> None:
         document, path = self._document, self._document.path
@@ -542,18 +532,11 @@ class CorpusOnDisk(QObject):
         if len(gone) == 1:
             answers[_YES] = self.tr("&Choose the file…")
         box = question_box(self._window, title, names, answers, default=_OPEN)
-        ask(box, {_OPEN: self._ask_for_folder, _YES: self._ask_for_file})
-
-    def _ask_for_folder(self) -> None:
-        title = self.tr("Look in this folder and its subfolders")
-        ask_for_place(self._window, title, "folder", self._search_in, folder=self._nearest_folder())
-
-    def _ask_for_file(self) -> None:
-        title = self.tr("Choose the file")
-        ask_for_place(self._window, title, "file", self._take_place, folder=self._nearest_folder())
-
-    def _nearest_folder(self) -> Path | None:
-        return next((folder for path in self.gone[:1] for folder in Path(path).parents if folder.is_dir()), None)
+        nearest = next((folder for folder in Path(gone[0]).parents if folder.is_dir()), None)
+        ask_where = partial(ask_for_place, self._window, folder=nearest)
+        search = partial(ask_where, self.tr("Look in this folder and its subfolders"), "folder", self._search_in)
+        choose = partial(ask_where, self.tr("Choose the file"), "file", self._take_place)
+        ask(box, {_OPEN: search, _YES: choose})
 
     def _take_place(self, path: str) -> None:
         for old in self.gone[:1]:
