@@ -16,10 +16,12 @@ from wordpiece_studio.tokenizer.encoding import UnknownReason
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 from wordpiece_studio.ui.panes.tokenization import live_chips
-from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, Inserted, LiveChips, kept_place
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, Extra, LiveChips, kept_place
 from wordpiece_studio.ui.widgets.chips import PLAIN_CHIP, ChipLook, ChipStyle, FlowSpacing, lay_out
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.session.live_text import LiveLine
@@ -37,16 +39,17 @@ def line(*words: str) -> Words:
     return tuple(TokenizedWord(None, each, None) for each in pieces)
 
 
-def text(*lines: Words, repeated: int = 1) -> LiveText:
+def text(*lines: Words) -> LiveText:
     """Return a text of these lines, each starting where its index says."""
     known = {" ".join("".join(piece.token for piece in word.pieces) for word in words): words for words in lines}
-    return of_known(known, list(known) * repeated)
+    return of_known(known)
 
 
 def of_known(known: dict[str, Words], texts: list[str] | None = None) -> LiveText:
     """Return a text of these lines, whose words are known."""
     live = LiveText()
     live.texts = list(known) if texts is None else texts
+    live.text = "".join(live.texts)
     live.starts, live.known = list(range(len(live.texts))), {Tokenizer(Vocabulary(["a"])): known}
     return live
 
@@ -55,10 +58,23 @@ def ten_pixels_a_chip(of: LiveLine) -> list[list[float]]:
     return [[10.0] * len(word.pieces) for word in of.words]
 
 
+def laid_out(
+    lines: LiveText,
+    width: float,
+    spacing: FlowSpacing = SPACING,
+    widths: Callable[[LiveLine], list[list[float]]] = ten_pixels_a_chip,
+    extra: Extra | None = None,
+) -> ChipBlocks:
+    blocks = ChipBlocks(widths)
+    blocks.lay_out(width, spacing)
+    blocks.set_lines(lines, extra)
+    return blocks
+
+
 def test_words_stay_in_one_row() -> None:
     placed = lay_out([[10, 10], [10, 10], [10]], 46, SPACING)
     assert [(x, y) for x, y, _width in placed] == [(0, 0), (12, 0), (0, 20), (12, 20), (28, 20)]
-    assert ChipBlocks(text(line("a b", "c d", "e")), 46, SPACING, ten_pixels_a_chip).height == 40
+    assert laid_out(text(line("a b", "c d", "e")), 46).height == 40
 
 
 def test_a_word_wider_than_a_row_is_broken() -> None:
@@ -73,7 +89,7 @@ def test_chips_do_not_overlap() -> None:
 
 
 def test_an_empty_text_takes_no_room() -> None:
-    assert ChipBlocks(text(line()), 100, SPACING, ten_pixels_a_chip).height == 0
+    assert laid_out(text(line()), 100).height == 0
 
 
 @pytest.mark.slow
@@ -84,8 +100,8 @@ def test_only_lines_in_view_are_laid_out() -> None:
         asked.append(of.start)
         return ten_pixels_a_chip(of)
 
-    lines = text(line(*["a b c"] * 100), repeated=500)
-    blocks = ChipBlocks(lines, 200, SPACING, widths)
+    lines = text(*(line(*[f"a b {number}"] * 100) for number in range(500)))
+    blocks = laid_out(lines, 200, widths=widths)
     at_once = len(asked)
     assert at_once < 20
     seen = list(blocks.between(blocks.tops[400], blocks.tops[400] + 50))
@@ -111,50 +127,55 @@ def test_a_drag_lays_out_no_more_than_what_is_in_view(
     for rest_ms in (*[60_000] * 6, 0):  # between two steps of a drag, and after the last
         assert len(asked) <= 1
         monkeypatch.setattr(live_chips, "_REST_MS", rest_ms)
-        flow.set_lines(text(line(*["a b c"] * 100), repeated=50))
+        flow.set_lines(text(*(line(*[f"a b {number}"] * 100) for number in range(50))))
         qtbot.wait(1)
     qtbot.waitUntil(lambda: len(asked) > 5)
 
 
 def test_the_chips_of_unchanged_lines_are_kept() -> None:
     first, second = line("a b"), line("c")
-    blocks = ChipBlocks(text(first, second), 100, SPACING, ten_pixels_a_chip)
-    again = ChipBlocks(text(line("x"), second), 100, SPACING, ten_pixels_a_chip, blocks.known())
-    assert again.block(1) is blocks.block(1)
-    assert again.block(0) is not blocks.block(0)
+    blocks = laid_out(text(first, second), 100)
+    before = [blocks.block(0), blocks.block(1)]
+    blocks.set_lines(text(line("x"), second))
+    assert blocks.block(1) is before[1]
+    assert blocks.block(0) is not before[0]
 
 
-def test_the_very_same_words_are_not_laid_out_again(
-    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flow, laid_out = LiveChips(theme, lambda _line, _piece: (), str), []
+def test_the_very_same_words_are_neither_laid_out_nor_painted_again(qtbot: QtBot, theme: Theme) -> None:
+    """Once each: its widths are asked for when a chip is laid out, its captions again when it is painted."""
+    asked: list[str] = []
+
+    def captions(_line: LiveLine, piece: Piece) -> tuple[str, ...]:
+        asked.append(piece.token)
+        return ()
+
+    flow = LiveChips(theme, captions, str)
     qtbot.addWidget(flow)
-    first, second = line("a b"), line("c")
+    flow.resize(300, 100)
+    flow.show()
+    first, second = line("a b"), (TokenizedWord(None, (Piece("c", 7, 0, 1), Piece("##d", 9, 1, 2)), None),)
     lines = text(first, second)
-    flow.set_lines(lines)
-    lay_out_from = flow._lay_out_from
-    monkeypatch.setattr(flow, "_lay_out_from", lambda known: (laid_out.append(known), lay_out_from(known)))
-    same = of_known({"ab": first, "c": second}, lines.texts)
-    flow.set_lines(same)
+
+    def asked_for(lines: LiveText, fresh_id: int | None = None) -> list[str]:
+        flow.set_lines(lines, fresh_id)
+        qtbot.wait(1)
+        found = asked.copy()
+        asked.clear()
+        return found
+
+    assert asked_for(lines) == ["a", "b", "c", "##d"] * 2
+    same = of_known({"ab": first, "c##d": second}, lines.texts)
+    assert asked_for(same) == asked_for(same, 8) == []
     assert flow.lines is same
-    assert not laid_out
-    flow.set_lines(of_known({"ab": line("ab"), "c": second}, lines.texts))
-    assert len(laid_out) == 1
-    flow.set_lines(text(first, second))  # which may be another text
-    assert len(laid_out) == 2
-
-
-def test_a_new_token_is_found_among_the_chips() -> None:
-    words = (TokenizedWord(None, (Piece("a", 7, 0, 1), Piece("##b", 9, 1, 2)), None),)
-    blocks = ChipBlocks(text(words), 100, SPACING, ten_pixels_a_chip)
-    assert blocks.has_token((None, 9))
-    assert not blocks.has_token((None, 8))
+    assert asked_for(same, 9) == asked_for(same, 10) == ["a", "b", "c", "##d"]
+    assert asked_for(of_known({"ab": line("ab"), "c##d": second}, lines.texts)) == ["ab", "ab", "c", "##d"]
+    assert asked_for(text(line("a b"), second)) == ["a", "b", "a", "b", "c", "##d"]
 
 
 def test_moving_forward_and_back_visits_every_chip_once() -> None:
     known = {"ab c": line("a b", "c"), "": line(), "def": line("d e f")}
     lines = of_known(known, ["ab c", "", "def", ""])
-    blocks = ChipBlocks(lines, 30, SPACING, ten_pixels_a_chip)
+    blocks = laid_out(lines, 30)
     places = [blocks.next_to(None, 1)]
     while (place := blocks.next_to(places[-1], 1)) is not None:
         places.append(place)
@@ -163,12 +184,12 @@ def test_moving_forward_and_back_visits_every_chip_once() -> None:
     while (place := blocks.next_to(back[-1], -1)) is not None:
         back.append(place)
     assert back == places[::-1]
-    assert ChipBlocks(text(line()), 30, SPACING, ten_pixels_a_chip).next_to(None, 1) is None
+    assert laid_out(text(line()), 30).next_to(None, 1) is None
 
 
 def test_up_and_down_find_the_nearest_chip() -> None:
     lines = text(line("a b", "c d"), line("e f"))
-    blocks = ChipBlocks(lines, 30, SPACING, ten_pixels_a_chip)
+    blocks = laid_out(lines, 30)
     below = blocks.in_next_row(ChipPlace(0, 0, 1), 1)
     assert below == (0, 1, 1)
     below = blocks.in_next_row(below, 1)
@@ -177,20 +198,15 @@ def test_up_and_down_find_the_nearest_chip() -> None:
     assert blocks.in_next_row(below, -1) == (0, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("place", "is_in_word", "x"),
-    [((0, 0, 1), True, 12), ((0, 1, 1), True, 40), ((0, 1, 0), False, 28), ((0, 2, 0), False, 56)],
-)
-def test_a_chip_that_is_not_part_of_the_text_counts_as_none(
-    place: tuple[int, int, int], is_in_word: bool, x: float
-) -> None:
-    lines = text(line("a b", "c d"))
-    inserted = Inserted(ChipPlace(*place), is_in_word, 5)
-    blocks = ChipBlocks(lines, 200, SPACING, ten_pixels_a_chip, None, inserted)
+@pytest.mark.parametrize(("position", "x"), [(0, 0), (1, 12), (2, 24), (3, 28), (4, 40), (5, 52), (6, 56)])
+def test_a_chip_that_is_not_part_of_the_text_counts_as_none(position: int, x: float) -> None:
+    pieces = [[Piece("a", 0, 0, 1), Piece("b", 0, 1, 2)], [Piece("c", 0, 3, 4), Piece("d", 0, 4, 5)]]
+    lines = of_known({"ab cd ": tuple(TokenizedWord(None, tuple(each), None) for each in pieces)})
+    blocks = laid_out(lines, 200, extra=Extra(0, position, 5))
     chips = [(chip.word, chip.chip) for chip in blocks.block(0).chips]
     assert chips == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert blocks.inserted_rect().left() == x
-    assert blocks.inserted_rect().width() == 5
+    assert blocks.extra_rect().left() == x
+    assert blocks.extra_rect().width() == 5
 
 
 def test_only_rows_with_an_unknown_word_are_higher() -> None:
@@ -198,15 +214,14 @@ def test_only_rows_with_an_unknown_word_are_higher() -> None:
     known = {"abcx": (*line("a b", "c"), unknown, *line("d")), "e": line("e")}
     lines = of_known(known)
     spacing = dataclasses.replace(SPACING, unknown_height=7)
-    blocks = ChipBlocks(lines, 28, spacing, ten_pixels_a_chip)
+    blocks = laid_out(lines, 28, spacing)
     assert [chip.y for chip in blocks.block(0).chips] == [0, 0, 20, 20, 47]
     assert [blocks.height_of_rows(rows) for rows in range(6)] == [0, 20, 47, 67, 87, 87]
     assert blocks.height == 87
     heights = [blocks.rect_of(ChipPlace(0, word, 0)).height() for word in range(4)]
     assert heights == [20, 20, 27, 20]
-    inserted = Inserted(ChipPlace(0, 0, 0), False, 5)
-    assert ChipBlocks(lines, 100, spacing, ten_pixels_a_chip, None, inserted).block(0).height == 27
-    assert ChipBlocks(lines, 28, SPACING, ten_pixels_a_chip).height == 80
+    assert laid_out(lines, 100, spacing, extra=Extra(0, -1, 5)).block(0).height == 27
+    assert laid_out(lines, 28).height == 80
 
 
 def test_the_cursor_stays_in_its_word_while_its_tokens_change() -> None:

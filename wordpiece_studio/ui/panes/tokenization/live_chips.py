@@ -9,7 +9,7 @@ The chips report which chip, boundary or word was chosen; nothing here tokenizes
 from __future__ import annotations
 
 import time
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import groupby
@@ -29,7 +29,7 @@ from wordpiece_studio.ui.widgets.fields import is_alone
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
     from PySide6.QtWidgets import QWidget
@@ -43,25 +43,26 @@ _SHORT_TEXT, _CHIPS_AT_ONCE = 5000, 150
 """In a text of fewer characters, this many chips are laid out at once, so that a short text never moves by itself."""
 _CHIPS_LATER = 3000
 """This many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
-_WORDS_COMPARED = 600
 _EXTRA = (-1, -1)
 """In place of the word and the chip of an extra chip."""
 
 
 class PlacedChip(NamedTuple):
-    """A chip and its place: index of the word, index of the chip within it, left edge, top edge, width."""
+    """A chip and its place: index of the word, index of the chip within it; its height is that of its row."""
 
     word: int
     chip: int
     x: float
     y: float
     width: float
+    height: float
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """The chips of one block in reading order, its height, and any extra chip that is not part of the text."""
+    """The words of one line, their chips in reading order, and any extra chip that is not part of the text."""
 
+    words: Sequence[TokenizedWord]
     chips: list[PlacedChip]
     height: float
     extra: PlacedChip | None = None
@@ -75,62 +76,56 @@ class ChipPlace(NamedTuple):
     chip: int
 
 
-class Inserted(NamedTuple):
-    """A chip that is not part of the text: it stands before `place`, within its word or as a separate word."""
+class Extra(NamedTuple):
+    """A chip that is not part of the text: its line, the code point there before which it stands, and its width."""
 
-    place: ChipPlace
-    is_in_word: bool
+    line: int
+    position: int
     width: float
 
 
-ChipWidths = Callable[["LiveLine"], list[list[float]]]
-"""Returns the widths of the chips of a line, one list per word."""
-KnownBlocks = dict[str, "tuple[Sequence[TokenizedWord], PlacedBlock]"]
-"""By the text of a line: its words and their layout."""
-
-
 class ChipBlocks:
-    """The blocks of some lines in a column of a given width.
+    """The blocks of some lines in a column; a block stays until the words or the width of its chips are others.
 
-    Parameters
-    ----------
-    known
-        Blocks already laid out with the same width and spacing: typing changes one line, and the others keep their
-        chips. If the words have changed meanwhile, the old height is still the best guess.
-    inserted
-        An extra chip, or None.
+    `chip_widths` returns the widths of the chips of a line, one list per word.
     """
 
-    def __init__(
-        self,
-        lines: LiveText,
-        width: float,
-        spacing: FlowSpacing,
-        chip_widths: ChipWidths,
-        known: KnownBlocks | None = None,
-        inserted: Inserted | None = None,
-    ) -> None:
-        self._lines = lines
-        self._width = width
-        self._spacing = spacing
+    def __init__(self, chip_widths: Callable[[LiveLine], list[list[float]]]) -> None:
         self._chip_widths = chip_widths
-        self._inserted = inserted
-        self._known = known or {}
-        self._blocks: dict[int, PlacedBlock] = {}
-        self._words: dict[int, Sequence[TokenizedWord]] = {}
-        texts = lines.texts
-        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        chips = np.where(lengths > 1, lengths / _CHARACTERS_A_CHIP, 0.0)  # a single character is a line end
-        self._heights = np.ceil(chips * (_CHIP_WIDTH + spacing.chip_gap) / max(width, 1.0)) * spacing.row_height
-        if self._known:
-            guesses = [(index, self._known[text][1].height) for index, text in enumerate(texts) if text in self._known]
-            for index, height in guesses:
-                self._heights[index] = height
+        self.lines = LiveText()
+        self._extra: Extra | None = None
+        self._keys: Sequence[object] = ()  # of the lines: their text, and what else the widths of their chips depend on
+        self._known: dict[object, PlacedBlock] = {}
+        self._heights: NDArray[np.float64] = np.zeros(0)
         self._tops: NDArray[np.float64] | None = None
-        self._next = self.chips = 0  # the line to lay out next, and the chips laid out before it
-        is_short = int(lengths.sum()) < _SHORT_TEXT
-        while is_short and self._next < len(lines) and self.chips < _CHIPS_AT_ONCE:
-            self._lay_out_next()
+        self._next = self._chips = 0  # the line to lay out next, and the chips laid out before it
+
+    def lay_out(self, width: float, spacing: FlowSpacing, *, hold_places: bool = False) -> None:
+        """Forget all blocks; lines must be set afterwards. `hold_places`: widths depend on where a line starts."""
+        self._width, self._spacing, self._hold_places = width, spacing, hold_places
+        self._known.clear()
+
+    def set_lines(self, lines: LiveText, extra: Extra | None = None) -> None:
+        self.lines, self._extra = lines, extra
+        self._guess_heights()
+        self._next = self._chips = 0
+        if len(lines.text) < _SHORT_TEXT:
+            self.settle(_CHIPS_AT_ONCE)
+
+    def _guess_heights(self) -> None:
+        """Guess the heights of the lines: of those laid out before it is known, although their words may be others."""
+        lines, extra = self.lines, self._extra
+        self._keys = list(zip(lines.texts, lines.starts, strict=True) if self._hold_places else lines.texts)
+        if extra is not None and extra.line < len(lines):
+            self._keys[extra.line] = extra, lines.texts[extra.line]
+        self._known = {key: self._known[key] for key in self._keys if key in self._known}
+        lengths = np.fromiter(map(len, lines.texts), dtype=np.int64, count=len(lines))
+        chips = np.where(lengths > 1, lengths / _CHARACTERS_A_CHIP, 0.0)  # a single character is a line end
+        rows = np.ceil(chips * (_CHIP_WIDTH + self._spacing.chip_gap) / max(self._width, 1.0))
+        self._heights, self._tops = rows * self._spacing.row_height, None
+        for index, key in enumerate(self._keys if self._known else ()):
+            if key in self._known:
+                self._heights[index] = self._known[key].height
 
     @property
     def height(self) -> float:
@@ -143,56 +138,35 @@ class ChipBlocks:
             self._tops = np.concatenate(([0.0], np.cumsum(self._heights)))
         return self._tops
 
-    def known(self) -> KnownBlocks:
-        texts = self._lines.texts
-        skipped = self._inserted.place.line if self._inserted is not None else -1
-        return {texts[at]: (self._words[at], block) for at, block in self._blocks.items() if at != skipped}
-
-    def take_same(self, lines: LiveText) -> bool:
-        """Take lines of the same text if all words laid out so far are the very same; return whether they are.
-
-        If many are laid out, looking at them all would take longer than laying out those in view.
-        """
-        is_quick = lines.texts is self._lines.texts and sum(map(len, self._words.values())) <= _WORDS_COMPARED
-        is_same = is_quick and all(lines[index].words is words for index, words in self._words.items())
-        if is_same:
-            self._lines = lines
-        return is_same
-
-    def has_token(self, token_ids: Collection[int | None]) -> bool:
-        laid_out = (word for words in self._words.values() for word in words)
-        return any(piece.id in token_ids for word in laid_out for piece in word.pieces)
-
-    @property
-    def is_settled(self) -> bool:
-        return self._next >= len(self._lines) or self.chips >= _CHIPS_LATER
-
-    def settle(self, seconds: float) -> None:
-        """Lay out more of the first blocks for about this long."""
+    def settle(self, chips: int, seconds: float = inf) -> bool:
+        """Lay out more of the first blocks, for about this long; return whether so many chips, or all, are laid out."""
         end = time.perf_counter() + seconds
-        while not self.is_settled and time.perf_counter() <= end:
-            self._lay_out_next()
+        while self._next < len(self.lines) and self._chips < chips:
+            if time.perf_counter() >= end:
+                return False
+            self._chips += len(self.block(self._next).chips)
+            self._next += 1
+        return True
 
     def block(self, index: int) -> PlacedBlock:
-        block = self._blocks.get(index)
-        if block is None:
-            block = self._blocks[index] = self._laid_out(index)
-            if block.height != self._heights[index]:
-                self._heights[index] = block.height
-                self._tops = None
+        line, key = self.lines[index], self._keys[index]
+        block = self._known.get(key)
+        if block is None or block.words is not line.words:
+            block = self._known[key] = self._laid_out(index, line)
+        if block.height != self._heights[index]:
+            self._heights[index] = block.height
+            self._tops = None
         return block
 
     def line_at(self, y: float) -> int:
         """Return the index of the line at a height; beyond the ends, the nearest one."""
-        return max(min(int(np.searchsorted(self.tops, y, side="right")) - 1, len(self._lines) - 1), 0)
+        return max(min(int(np.searchsorted(self.tops, y, side="right")) - 1, len(self.lines) - 1), 0)
 
     def between(self, top: float, bottom: float) -> Iterator[tuple[int, float, PlacedBlock]]:
         """Yield the index, top edge and chips of each block visible between two heights."""
-        if not len(self._lines):
-            return
         index = self.line_at(top)
         y = float(self.tops[index])
-        while index < len(self._lines) and y < bottom:
+        while index < len(self.lines) and y < bottom:
             block = self.block(index)
             yield index, y, block
             y += block.height
@@ -200,12 +174,13 @@ class ChipBlocks:
 
     def rect_of(self, place: ChipPlace) -> QRectF | None:
         chip = self._chip(place)
-        if chip is None:
+        return None if chip is None else self._rect(place.line, chip)
+
+    def extra_rect(self) -> QRectF | None:
+        if self._extra is None or self._extra.line >= len(self.lines):
             return None
-        rect = self._rect(place.line, chip)
-        if is_unknown(self._lines[place.line].words[place.word]):
-            rect.setHeight(rect.height() + self._spacing.unknown_height)
-        return rect
+        extra = self.block(self._extra.line).extra
+        return None if extra is None else self._rect(self._extra.line, extra)
 
     def height_of_rows(self, count: int) -> float:
         for _index, top, block in self.between(0, inf):
@@ -215,18 +190,11 @@ class ChipBlocks:
                 count -= 1
         return self.height
 
-    def inserted_rect(self) -> QRectF | None:
-        if self._inserted is None or not len(self._lines):
-            return None
-        line = self._inserted.place.line
-        extra = self.block(line).extra
-        return self._rect(line, extra) if extra is not None else None
-
     def _rect(self, line: int, chip: PlacedChip) -> QRectF:
-        return QRectF(chip.x, float(self.tops[line]) + chip.y, chip.width, self._spacing.row_height)
+        return QRectF(chip.x, float(self.tops[line]) + chip.y, chip.width, chip.height)
 
     def _chip(self, place: ChipPlace) -> PlacedChip | None:
-        if not 0 <= place.line < len(self._lines):
+        if not 0 <= place.line < len(self.lines):
             return None
         chips = self.block(place.line).chips
         return next((chip for chip in chips if (chip.word, chip.chip) == place[1:]), None)
@@ -248,9 +216,9 @@ class ChipBlocks:
         return None
 
     def _walk(self, place: ChipPlace | None, direction: int) -> Iterator[tuple[ChipPlace, PlacedChip]]:
-        start = 0 if direction > 0 else len(self._lines) - 1
+        start = 0 if direction > 0 else len(self.lines) - 1
         line = start if place is None else place.line
-        while 0 <= line < len(self._lines):
+        while 0 <= line < len(self.lines):
             for chip in self.block(line).chips[::direction]:
                 there = ChipPlace(line, chip.word, chip.chip)
                 if place is None or (there > place if direction > 0 else there < place):
@@ -259,60 +227,42 @@ class ChipBlocks:
 
     # -- layout
 
-    def _lay_out_next(self) -> None:
-        self.chips += len(self.block(self._next).chips)
-        self._next += 1
-
-    def _laid_out(self, index: int) -> PlacedBlock:
-        line = self._lines[index]
-        words = self._words[index] = line.words
-        inserted = self._inserted if self._inserted is not None and self._inserted.place.line == index else None
-        known = self._known.get(line.text) if inserted is None else None
-        if known is not None and known[0] is words:
-            return known[1]
-        widths = self._chip_widths(line)
+    def _laid_out(self, index: int, line: LiveLine) -> PlacedBlock:
+        widths, extra = self._chip_widths(line), self._extra
         names = [(word, chip) for word, each in enumerate(widths) for chip in range(len(each))]
-        if inserted is not None:
-            names.insert(_insert(inserted, widths), _EXTRA)
+        has_extra = extra is not None and extra.line == index
+        if extra is not None and has_extra:
+            names.insert(_insert(extra, widths, line.words), _EXTRA)
         spots = lay_out(widths, self._width, self._spacing)
-        chips = [PlacedChip(*name, *spot) for name, spot in zip(names, spots, strict=True)]
-        height = chips[-1].y + self._spacing.row_height if chips else 0.0
-        unknown = {place for place, word in enumerate(words) if is_unknown(word)}
-        if unknown and self._spacing.unknown_height:
-            higher = sorted({chip.y for chip in chips if chip.word in unknown})
-            more = self._spacing.unknown_height
-            chips = [chip._replace(y=chip.y + more * bisect_left(higher, chip.y)) for chip in chips]
-            height += more * len(higher)
-        extra = chips.pop(names.index(_EXTRA)) if inserted is not None else None
-        return PlacedBlock(chips, height, extra)
+        row, more = self._spacing.row_height, self._spacing.unknown_height
+        unknown = {place for place, word in enumerate(line.words) if is_unknown(word)}
+        higher = sorted({y for (word, _), (_, y, _) in zip(names, spots, strict=True) if word in unknown})
+        chips = [
+            PlacedChip(*name, x, y + more * bisect_left(higher, y), width, row + more * (name[0] in unknown))
+            for name, (x, y, width) in zip(names, spots, strict=True)
+        ]
+        height = spots[-1][1] + row + more * len(higher) if spots else 0.0
+        return PlacedBlock(line.words, chips, height, chips.pop(names.index(_EXTRA)) if has_extra else None)
 
 
 def is_unknown(word: TokenizedWord) -> bool:
     return word.unknown is not None and word.word is not None
 
 
-def _insert(inserted: Inserted, widths: list[list[float]]) -> int:
-    """Add the width of an extra chip to those of its line; return the number of chips before it."""
-    _, word, chip = inserted.place
-    before = sum(map(len, widths[:word])) + chip
-    if inserted.is_in_word:
-        widths[word].insert(chip, inserted.width)
+def _insert(extra: Extra, widths: list[list[float]], words: Sequence[TokenizedWord]) -> int:
+    """Add the width of an extra chip to those of its line, in the word that it touches or as a word of its own.
+
+    Return the number of chips before it.
+    """
+    chips = (word.pieces for word in words)
+    place = next((at for at, pieces in enumerate(chips) if pieces and extra.position <= pieces[-1].end), len(words))
+    chip = 0
+    if place == len(words) or extra.position < words[place].pieces[0].start:
+        widths.insert(place, [extra.width])
     else:
-        widths.insert(word, [inserted.width])
-    return before
-
-
-def place_at(line: LiveLine, index: int, position: int) -> tuple[ChipPlace, bool]:
-    """Return the place before which a caret stands (in code points from the line start), and whether in a word."""
-    for word_index, word in enumerate(line.words):
-        if not word.pieces or position > word.pieces[-1].end:
-            continue
-        if position < word.pieces[0].start:
-            return ChipPlace(index, word_index, 0), False
-        chip = bisect_right([piece.end for piece in word.pieces], position)
-        is_inside = chip < len(word.pieces) and word.pieces[chip].start < position
-        return ChipPlace(index, word_index, chip + is_inside), True
-    return ChipPlace(index, len(line.words), 0), False
+        chip = sum(min(piece.end, piece.start + 1) <= extra.position for piece in words[place].pieces)
+        widths[place].insert(chip, extra.width)
+    return sum(map(len, widths[:place])) + chip
 
 
 _MARGIN = 2.0
@@ -320,7 +270,6 @@ _ROW_GAP, _CHIP_GAP, _WORD_GAP = 9.0, 4.0, 15.0
 _BOUNDARY_REACH = 4.0
 _REST_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
 """What is out of view is laid out in slices once nothing has changed for a while, not at each step of a drag."""
-_MOST_WIDTHS = 100_000  # offsets in a long text never repeat
 _LONGEST_UNKNOWN = 16
 """Characters of an unknown word below its chip; its tooltip has all of it."""
 _COMPOSED = ChipLook(faded=True)
@@ -368,26 +317,33 @@ class LiveChips(ChipArea[ChipPlace]):
         self._describe = describe
         self._caption_lines = 0
         self._captions_hold_places = False
-        self._widths: dict[tuple[str, tuple[str, ...]], float] = {}
-        self.lines = LiveText()
-        self._blocks = ChipBlocks(self.lines, 1, self._spacing, self._chip_widths)
+        self._blocks = ChipBlocks(self._chip_widths)
         self._composed, self._composed_at = "", (0, 0)
         self.rings: Rings | None = None
         self.framed: frozenset[tuple[int, int]] = frozenset()
         self._fresh_id: int | None = None
         self._hovered_boundary: ChipPlace | None = None
-        self._settle_timer = single_shot(self, self._on_settle_timer_timeout)
+        self._settle_timer = single_shot(self, self._settle)
         self.setObjectName("chips")
         self.setMinimumSize(80, 40)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._lay_out()
 
     # -- contents
 
-    def set_lines(self, lines: LiveText) -> None:
-        """Show these lines; unchanged ones keep their layout, and the cursor stays in its word."""
-        self.lines = lines
-        if self._composed or not self._blocks.take_same(lines):
-            self._lay_out_from(None if self._captions_hold_places else self._blocks.known())
+    @property
+    def lines(self) -> LiveText:
+        return self._blocks.lines
+
+    def set_lines(self, lines: LiveText, fresh_id: int | None = None) -> None:
+        """Show these lines, marking the chips of the token born at this step; the cursor stays in its word."""
+        marked, before = {self._fresh_id, fresh_id}, self._in_view()
+        self._fresh_id = fresh_id
+        self._set_blocks(lines)
+        seen = self._in_view()
+        if seen != before or (len(marked) > 1 and _has_token(marked, (line for _, line in seen))):
+            self._hovered_boundary = None
+            self.viewport().update()
         self._current = kept_place(lines, self._current)
         self._update_accessibility()
 
@@ -403,7 +359,7 @@ class LiveChips(ChipArea[ChipPlace]):
         """
         self._caption_lines = lines
         self._captions_hold_places = hold_places
-        self._lay_out_from(None)
+        self._lay_out()
 
     def set_rings(self, rings: Rings | None) -> None:
         self.rings = rings
@@ -415,12 +371,6 @@ class LiveChips(ChipArea[ChipPlace]):
             self.framed = words
             self.viewport().update()
 
-    def set_fresh(self, token_id: int | None) -> None:
-        """Mark the chips of the token born at this step."""
-        before, self._fresh_id = self._fresh_id, token_id
-        if before != token_id and self._blocks.has_token((before, token_id)):
-            self.viewport().update()
-
     def set_composed(self, text: str, line: int, position: int) -> None:
         """Show what an input method is composing as a pale chip; it is not a token yet.
 
@@ -428,11 +378,12 @@ class LiveChips(ChipArea[ChipPlace]):
         """
         if text or self._composed:
             self._composed, self._composed_at = text, (line, position)
-            self._lay_out_from(self._blocks.known())
+            self._set_blocks(self.lines)
+            self.viewport().update()
 
     def composed_rect(self) -> QRectF:
         """Return the rectangle of the composed text, in pixels from the corner of the first chip."""
-        rect = self._blocks.inserted_rect() or QRectF(0, 0, self._style.width(self._composed), 0)
+        rect = self._blocks.extra_rect() or QRectF(0, 0, self._style.width(self._composed), 0)
         rect.setHeight(self._style.height)
         return rect
 
@@ -452,12 +403,11 @@ class LiveChips(ChipArea[ChipPlace]):
         return FlowSpacing(_CHIP_GAP, _WORD_GAP, row, self._style.caption_height)
 
     def _chip_widths(self, line: LiveLine) -> list[list[float]]:
-        return [
-            [self._chip_width(line, word, piece) for piece in word.pieces]
-            if self._caption_lines or is_unknown(word)
-            else [self._style.width(piece.token) for piece in word.pieces]
-            for word in line.words
-        ]
+        return [[self._chip_width(line, word, piece) for piece in word.pieces] for word in line.words]
+
+    def _chip_width(self, line: LiveLine, word: TokenizedWord, piece: Piece) -> float:
+        captions = self._captions_of(line, word, piece)
+        return max([self._style.width(piece.token), *map(self._style.caption_width, captions)])
 
     def _captions_of(self, line: LiveLine, word: TokenizedWord, piece: Piece) -> tuple[str, ...]:
         captions = self._captions(line, piece)
@@ -465,55 +415,44 @@ class LiveChips(ChipArea[ChipPlace]):
             return captions
         return (*captions, token_text(word.word.text, _LONGEST_UNKNOWN))
 
-    def _chip_width(self, line: LiveLine, word: TokenizedWord, piece: Piece) -> float:
-        captions = self._captions_of(line, word, piece)
-        width = self._widths.get((piece.token, captions))
-        if width is None:
-            if len(self._widths) > _MOST_WIDTHS:
-                self._widths.clear()
-            width = max(self._style.width(piece.token), *map(self._style.caption_width, captions))
-            self._widths[piece.token, captions] = width
-        return width
+    def _in_view(self) -> list[tuple[float, LiveLine]]:
+        """Return the top edge and the line of each block in view."""
+        top = self.verticalScrollBar().value() - _MARGIN
+        blocks = self._blocks.between(top, top + self.viewport().height())
+        return [(y, self.lines[index]) for index, y, _block in blocks]
 
     def _lay_out(self) -> None:
-        self._widths.clear()
-        self._lay_out_from(None)
-
-    def _lay_out_from(self, known: KnownBlocks | None) -> None:
         # The same with and without a scroll bar: unknown words side by side need less height than below each other, so
         # that a bar could make itself superfluous, again and again.
         width = self.contentsRect().width() - self.verticalScrollBar().sizeHint().width() - 2 * _MARGIN
-        self._blocks = ChipBlocks(self.lines, width, self._spacing, self._chip_widths, known, self._inserted())
+        self._blocks.lay_out(width, self._spacing, hold_places=self._captions_hold_places)
+        self._set_blocks(self.lines)
         self._hovered_boundary = None
-        self._update_scroll_bars()
-        if not self._blocks.is_settled:
-            self._settle_timer.start(_REST_MS)
         self.viewport().update()
 
-    def _inserted(self) -> Inserted | None:
-        line, position = self._composed_at
-        if not self._composed or line >= len(self.lines):
-            return None
-        return Inserted(*place_at(self.lines[line], line, position), self._style.width(self._composed))
+    def _set_blocks(self, lines: LiveText) -> None:
+        extra = Extra(*self._composed_at, self._style.width(self._composed)) if self._composed else None
+        self._blocks.set_lines(lines, extra)
+        self._update_scroll_bars()
+        if not self._blocks.settle(_CHIPS_LATER, 0):
+            self._settle_timer.start(_REST_MS)
 
-    def _on_settle_timer_timeout(self) -> None:
+    def _settle(self) -> None:
         """Lay out a little more; what is in view does not move."""
         if not self.isVisible():
             return
         bar = self.verticalScrollBar()
         first = self._blocks.line_at(bar.value())
         above = bar.value() - float(self._blocks.tops[first])
-        self._blocks.settle(_SETTLE_SECONDS)
-        if not self._blocks.is_settled:
+        if not self._blocks.settle(_CHIPS_LATER, _SETTLE_SECONDS):
             self._settle_timer.start(_SETTLE_MS)
         self._update_scroll_bars()
         if bar.value():
             bar.setValue(round(float(self._blocks.tops[first]) + above))
 
     def _content_size(self) -> QSize:
-        height = self._blocks.height
-        if self._composed:
-            height = max(height, self.composed_rect().top() + self._spacing.row_height)
+        least = self.composed_rect().top() + self._spacing.row_height if self._composed else 0
+        height = max(self._blocks.height, least)
         return QSize(0, int(max(height - _ROW_GAP, 0) + 2 * _MARGIN + 1))
 
     def _update_scroll_bars(self) -> None:
@@ -522,8 +461,8 @@ class LiveChips(ChipArea[ChipPlace]):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        same_width = event.size().width() == event.oldSize().width()
-        self._lay_out_from(self._blocks.known() if same_width else None)
+        if event.size().width() != event.oldSize().width():
+            self._lay_out()
 
     def _content_rect(self, place: ChipPlace) -> QRectF | None:
         rect = self._blocks.rect_of(place)
@@ -542,34 +481,28 @@ class LiveChips(ChipArea[ChipPlace]):
         row_height = self._spacing.row_height + self._spacing.unknown_height
         for index, top, block in self._blocks.between(seen.top() + offset, seen.bottom() + offset):
             line = self.lines[index]
-            words = line.words
             in_sight = (chip for chip in block.chips if seen.top() - row_height < top + chip.y - offset < seen.bottom())
-            for number, chips in groupby(in_sight, key=lambda chip: chip.word):
-                word = words[number]
+            for (number, y), found in groupby(in_sight, key=lambda chip: (chip.word, chip.y)):
+                chips, word = list(found), block.words[number]
                 ringed = self.rings(word) if self.rings is not None else ()  # once: it looks at the whole word
                 for chip in chips:
-                    rect = QRectF(chip.x + _MARGIN, top + chip.y - offset, chip.width, self._style.height)
-                    is_ringed = chip.chip in ringed
-                    self._paint_chip(painter, ChipPlace(index, number, chip.chip), line, word, rect, is_ringed)
-            if self.framed:
-                self._paint_frames(painter, index, top - offset, block)
+                    rect = QRectF(chip.x + _MARGIN, top + y - offset, chip.width, self._style.height)
+                    place = ChipPlace(index, number, chip.chip)
+                    self._paint_chip(painter, place, rect, word, is_ringed=chip.chip in ringed)
+                    self._style.paint_captions(painter, rect, self._captions_of(line, word, word.pieces[chip.chip]))
+                if (index, number) in self.framed:
+                    width = chips[-1].x + chips[-1].width - chips[0].x
+                    rect = QRectF(chips[0].x + _MARGIN, top + y - offset, width, self._style.height)
+                    painter.setPen(QPen(self._theme.bookmark, 1.5))
+                    painter.setBrush(Qt.BrushStyle.NoBrush)
+                    painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5)
         if self._composed:
             self._style.paint(painter, self.composed_rect().translated(_MARGIN, -offset), self._composed, _COMPOSED)
         if self._blocks.height != height_before:
             self._update_scroll_bars()
 
-    def _paint_frames(self, painter: QPainter, line: int, top: float, block: PlacedBlock) -> None:
-        painter.setPen(QPen(self._theme.bookmark, 1.5))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for (word, y), found in groupby(block.chips, key=lambda chip: (chip.word, chip.y)):
-            if (line, word) in self.framed:
-                chips = list(found)
-                rect = QRectF(chips[0].x + _MARGIN, top + y, chips[-1].x + chips[-1].width - chips[0].x, 0)
-                rect.setHeight(self._style.height)
-                painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5)
-
     def _paint_chip(
-        self, painter: QPainter, place: ChipPlace, line: LiveLine, word: TokenizedWord, rect: QRectF, is_ringed: bool
+        self, painter: QPainter, place: ChipPlace, rect: QRectF, word: TokenizedWord, *, is_ringed: bool
     ) -> None:
         piece = word.pieces[place.chip]
         look = ChipLook(
@@ -580,8 +513,6 @@ class LiveChips(ChipArea[ChipPlace]):
             fresh=self._fresh_id is not None and piece.id == self._fresh_id,
         )
         self._style.paint(painter, rect, piece.token, look)
-        if self._caption_lines or is_unknown(word):
-            self._style.paint_captions(painter, rect, self._captions_of(line, word, piece))
         if place == self._hovered_boundary:
             x = rect.right() + _CHIP_GAP / 2
             painter.setPen(QPen(self._theme.accent, 2))
@@ -591,12 +522,11 @@ class LiveChips(ChipArea[ChipPlace]):
 
     def _place_at(self, point: QPointF) -> ChipPlace | None:
         x, y = point.x() - _MARGIN, point.y() - _MARGIN
-        for index, _top, block in self._blocks.between(y, y + 1):
+        for index, top, block in self._blocks.between(y, y + 1):
             for chip in block.chips:
-                place = ChipPlace(index, chip.word, chip.chip)
-                if chip.x <= x < chip.x + chip.width and (rect := self._blocks.rect_of(place)) is not None:
-                    if rect.top() <= y < rect.bottom() - _ROW_GAP + 2:
-                        return place
+                is_in_row = chip.y <= y - top < chip.y + chip.height - _ROW_GAP + 2
+                if is_in_row and chip.x <= x < chip.x + chip.width:
+                    return ChipPlace(index, chip.word, chip.chip)
         return None
 
     def boundary_at(self, point: QPointF) -> ChipPlace | None:
@@ -671,3 +601,7 @@ class LiveChips(ChipArea[ChipPlace]):
     def choose_none(self) -> None:
         self.set_current(None)
         self.chosen.emit(None)
+
+
+def _has_token(token_ids: Container[int | None], lines: Iterable[LiveLine]) -> bool:
+    return any(piece.id in token_ids for line in lines for word in line.words for piece in word.pieces)

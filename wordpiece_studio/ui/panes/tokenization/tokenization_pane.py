@@ -271,8 +271,7 @@ class TokenizationPane(Pane):
         self.set_heading(whole, where, "")
 
     def _show_tokens(self) -> None:
-        self.chips.set_fresh(self._fresh_id())
-        self.chips.set_lines(self.live)
+        self.chips.set_lines(self.live, self._fresh_id())
         if self.options.as_table:
             self._rows.set_lines(self.live)
 
