@@ -40,53 +40,41 @@ MOST_ROWS = 3
 """Of chips a run, where there is room."""
 _MOST_COUNTED = 20_000
 """Characters; the tokens of a longer text are not counted at every step."""
-_DISC = 18
-
-
-class _Disc(QWidget):
-    """The letter of a run on its color."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._run: Run | None = None
-        self.setFixedSize(_DISC, _DISC + 4)
-        theme.dress(self.update)
-
-    def show_run(self, run: Run) -> None:
-        self._run = run
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if self._run is not None:
-            with QPainter(self) as painter:
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                paint_run_disc(painter, self._run, QRectF(0, 0, _DISC, _DISC), self._theme, QFont(self.font()))
+_DISC, _DISC_AND_LINE, _GAP = 18, 22, 7
+_BELOW_HEADING = 1
 
 
 class RunHeading(QWidget):
-    """A line that names a run, its step, and what it makes of the text."""
+    """A line that names a run, its step, and what it makes of the text, after the run's disc."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         explain("run", self)
-        self._disc = _Disc(theme, self)
+        self._theme = theme
+        self._run: Run | None = None
         self._name = CutLabel(parent=self, role="heading")
         self._name.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._step = CutLabel(parent=self, role="hint")
         self._figures = plain_label("", self, role="hint")
         step = self._step, 1, Qt.AlignmentFlag.AlignVCenter
-        fill(QHBoxLayout(self), self._disc, self._name, step, self._figures, spacing=7)
+        parts = self._name, step, self._figures
+        fill(QHBoxLayout(self), *parts, margins=(_DISC + _GAP, 0, 0, 0), spacing=_GAP).addStrut(_DISC_AND_LINE)
+        theme.dress(self.update)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._run is not None:
+            disc = QRectF(0, (self.height() - _DISC_AND_LINE) // 2, _DISC, _DISC)
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                paint_run_disc(painter, self._run, disc, self._theme, QFont(self.font()))
 
     def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
-        self._disc.show_run(run)
+        self._run = run
         self._name.show_text(name)
         self._step.show_text(step)
         set_plain_text(self._figures, figures)
         self.setAccessibleName(" · ".join(filter(None, (name, step, figures))))
-
-
-_BELOW_HEADING = 1
+        self.update()
 
 
 class _Line(QWidget):
@@ -95,11 +83,10 @@ class _Line(QWidget):
     def __init__(self, theme: Theme, ask: Ask, parent: QWidget) -> None:
         super().__init__(parent)
         self.heading = RunHeading(theme, self)
-        self.live = LiveText()
         self.step: ComparedStep | None = None
-        self._content_height, self._rows = 0, MOST_ROWS
+        self._rows = MOST_ROWS
         self.chips = LiveChips(theme, lambda _line, _piece: (), self._describe, self)
-        self.chips.content_height_changed.connect(self._on_chips_height_changed)
+        self.chips.content_height_changed.connect(self._fit)
         self.chips.chosen.connect(lambda chosen: ask(self.key, chosen))
         fill(QVBoxLayout(self), self.heading, self.chips, spacing=_BELOW_HEADING)
 
@@ -108,24 +95,19 @@ class _Line(QWidget):
         step = self.step
         return None if step is None else (step.run, step.bookmark, step.is_longest_first)
 
+    @property
+    def live(self) -> LiveText:
+        return self.chips.lines
+
     def needed_height(self, rows: int) -> int:
-        return self.heading.sizeHint().height() + _BELOW_HEADING + self.chips_height(rows)
-
-    def chips_height(self, rows: int) -> int:
-        return min(self._content_height, self.chips.height_of_rows(rows)) + 2 * self.chips.frameWidth()
-
-    def show_text(self, live: LiveText) -> None:
-        if live is not self.live:
-            self.live = live
-            self.chips.set_lines(live)
+        return self.heading.sizeHint().height() + _BELOW_HEADING + self.chips.height_of_rows(rows)
 
     def set_rows(self, rows: int) -> None:
         self._rows = rows
-        self.chips.setFixedHeight(self.chips_height(rows))
+        self._fit()
 
-    def _on_chips_height_changed(self, height: int) -> None:
-        self._content_height = height
-        self.set_rows(self._rows)
+    def _fit(self) -> None:
+        self.chips.setFixedHeight(self.chips.height_of_rows(self._rows))
 
     def _describe(self, place: ChipPlace) -> str:
         word = self.live.word_at(*place[:2])
@@ -176,22 +158,25 @@ class ComparedTexts(QWidget):
         others = self._comparison.texts() if run is not None else []
         self.heading.setVisible(bool(others))
         self.setVisible(bool(others))
+        runs = self._comparison.runs.all if others else []
+        names = dict(zip(runs, run_names(runs), strict=True))
         if run is not None and others:
-            runs = self._comparison.runs.all
-            names = dict(zip(runs, run_names(runs), strict=True))
             self.heading.show_run(run, names[run], self._step_text(run, step), figures_text(live))
-            self._show_lines(others[: MOST_SHOWN - 1], names, live.text)
-            rest = [f"{each.run.letter} {step_name(each, names)}" for each in others[MOST_SHOWN - 1 :]]
-            self.rest.setVisible(bool(rest))
-            set_plain_text(self.rest, self.tr("Also compared: {runs}").format(runs=", ".join(rest)))
-        self._show_differing(live if others else None)
+        self._show_lines(others[: MOST_SHOWN - 1], names, live.text)
+        rest = [f"{each.run.letter} {step_name(each, names)}" for each in others[MOST_SHOWN - 1 :]]
+        self.rest.setVisible(bool(rest))
+        set_plain_text(self.rest, self.tr("Also compared: {runs}").format(runs=", ".join(rest)))
+        self.differing = differing_words([live, *(line.live for line in self._lines)]) if others else frozenset()
+        for line in self._lines:
+            line.chips.set_framed(self.differing)
+        self.legend.setVisible(bool(self.differing))
         lines = zip(others, self._lines, strict=False)
         self.read = {
             each.run: line.live.texts for each, line in lines if each.bookmark is None and not each.is_longest_first
         }
 
-    def line(self, key: LineKey) -> LiveText | None:
-        return next((line.live for line in self._lines if line.key == key and not self.isHidden()), None)
+    def line(self, key: LineKey) -> LiveText:
+        return next((line.live for line in self._lines if line.key == key), LiveText())
 
     def needed_height(self, rows: int) -> int:
         if self.isHidden():
@@ -209,12 +194,6 @@ class ComparedTexts(QWidget):
             return self.tr("final")
         return self.tr("at step {step}").format(step=number_text(step))
 
-    def _show_differing(self, live: LiveText | None) -> None:
-        self.differing = frozenset() if live is None else differing_words([live, *(line.live for line in self._lines)])
-        for line in self._lines:
-            line.chips.set_framed(self.differing)
-        self.legend.setVisible(bool(self.differing))
-
     def _show_lines(self, others: Sequence[ComparedStep], names: dict[Run, str], text: str) -> None:
         while len(self._lines) > len(others):
             line = self._lines.pop()
@@ -228,7 +207,7 @@ class ComparedTexts(QWidget):
             line.show()
         for line, each in zip(self._lines, others, strict=True):
             line.step = each
-            line.show_text(line.live.updated(text, each.tokenizer))
+            line.chips.set_lines(line.live.updated(text, each.tokenizer))
             where = self.tr("final") if each.is_at_end else self._step_text(each.run, each.step)
             line.heading.show_run(each.run, step_name(each, names), where, figures_text(line.live))
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.label))

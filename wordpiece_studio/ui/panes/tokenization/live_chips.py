@@ -304,8 +304,8 @@ class LiveChips(ChipArea[ChipPlace]):
 
     word_chosen = Signal(object)
     """A :class:`ChipPlace` in the word that was double-clicked, or on which Shift+Enter was pressed."""
-    content_height_changed = Signal(object)
-    """The height in pixels (int) that all chips need at the current width."""
+    content_height_changed = Signal()
+    """`content_height` may have changed."""
 
     walking_chooses = True
 
@@ -394,8 +394,14 @@ class LiveChips(ChipArea[ChipPlace]):
         """The height in pixels of a row of chips with their captions, if no word in it is unknown."""
         return int(self._spacing.row_height) + 1
 
+    @property
+    def content_height(self) -> int:
+        """The height in pixels that all chips need at the current width."""
+        return self._content_size().height() + 2 * self.frameWidth()
+
     def height_of_rows(self, count: int) -> int:
-        return int(self._blocks.height_of_rows(count)) + 1
+        rows = int(self._blocks.height_of_rows(count)) + 1 + 2 * self.frameWidth()
+        return min(self.content_height, rows)
 
     @property
     def _spacing(self) -> FlowSpacing:
@@ -456,7 +462,7 @@ class LiveChips(ChipArea[ChipPlace]):
         return QSize(0, int(max(height - _ROW_GAP, 0) + 2 * _MARGIN + 1))
 
     def _update_scroll_bars(self) -> None:
-        self.content_height_changed.emit(self._content_size().height())
+        self.content_height_changed.emit()
         super()._update_scroll_bars()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

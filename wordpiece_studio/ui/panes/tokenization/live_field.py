@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.view_text import TextUnit, ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QInputMethodEvent, QResizeEvent
 
-    from wordpiece_studio.session.view_text import TextUnit
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONGEST_WRAPPED_LINE = 10_000
@@ -232,12 +232,8 @@ class LiveEdit(LimitedEdit):
 
     @property
     def caret(self) -> int:
-        before = self.textCursor().position()
-        if self._text.isascii():
-            return before
-        units = self._text.encode("utf-16-le", "surrogatepass")
-        text = units[: 2 * before].decode("utf-16-le", "surrogatepass")
-        return len(text) if self._text.startswith(text) else len(text) - 1  # the caret is inside a surrogate pair
+        """The position in code points; inside a surrogate pair, that of its start."""
+        return ViewIndex(self._text).text_position(self.textCursor().position())
 
     def set_lines(self, least: int, most: int) -> None:
         self._limits = (least, most)
@@ -353,6 +349,7 @@ class LiveField(QFrame):
         self.decode_box.hide()
         self.edit.installEventFilter(self)
         self.edit.left_out_changed.connect(self._on_edit_left_out_changed)
+        self.options.decode.toggled.connect(self._on_decode_toggled)
         theme.dress(self._dress)
 
     def set_low(self, is_low: bool) -> None:
@@ -380,6 +377,11 @@ class LiveField(QFrame):
         self.edit.setFocus()  # the link, which had it, goes
         self.edit.set_text(text)
         self.offer_text("")
+
+    def _on_decode_toggled(self, is_wanted: bool) -> None:
+        self.decode_box.setVisible(is_wanted)
+        if is_wanted:
+            self.decode_box.field.setFocus()
 
     def _on_edit_left_out_changed(self, count: int) -> None:
         text = ""

@@ -164,7 +164,7 @@ class TokenizationPane(Pane):
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self.chips)
         self._shown.addWidget(self._table)
-        self._is_shared_by_hand = self._can_ask = False
+        self._is_shared_by_hand = False
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._lay_out()
         self._connect()
@@ -218,9 +218,8 @@ class TokenizationPane(Pane):
         self.edit.composed_changed.connect(self._on_edit_composed_changed)
         self.options.longest_first.toggled.connect(self._comparison.set_longest_first)
         self.options.changed.connect(self._on_options_changed)
-        self.options.decode.toggled.connect(self._on_decode_toggled)
-        self.options.copy_tokens.triggered.connect(self.copy_tokens)
-        self.options.copy_ids.triggered.connect(self.copy_ids)
+        self.options.copy_tokens.triggered.connect(lambda: self._copy.start(self.live, "tokens"))
+        self.options.copy_ids.triggered.connect(lambda: self._copy.start(self.live, "ids"))
         self.chips.chosen.connect(self._on_chips_chosen)
         self.chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self.chips.word_chosen.connect(self._on_chips_word_chosen)
@@ -286,8 +285,8 @@ class TokenizationPane(Pane):
 
     def _show_unknown(self) -> None:
         tokenizer = self.live.tokenizer
-        is_own = self._asked is not None and self._asked[2] is None
-        chosen = self.live.word_at(*self._asked[0][:2]) if self._asked is not None and is_own else None
+        place, _, key = self._asked or (None, False, None)
+        chosen = self.live.word_at(*place[:2]) if place is not None and key is None else None
         unknown = self._changes.rows.unknown_word
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
             unknown = chosen.word.text
@@ -296,7 +295,7 @@ class TokenizationPane(Pane):
             total = self._changes.summary_at(self._model.step).unknown
             self._note = self._note or UnknownNote(self._model.counts, self._model.history)
             text = self._note.text(tokenizer.explain(unknown), tokenizer.vocabulary.unk_token, total)
-        self._unknown_box.show_text(text)
+        self._unknown_box.show_text(text, is_low=self._is_low)
 
     def fit(self) -> None:
         """Show less in a pane of few lines."""
@@ -304,20 +303,24 @@ class TokenizationPane(Pane):
         if is_low != self._is_low:
             self._is_low = is_low
             self._field.set_low(is_low)
-            self._unknown_box.set_low(is_low)
             self._field.make_small(self._is_low and self._is_comparing)
-            self._show_ladder()
+            self._unknown_box.show_text(self._unknown_box.text, is_low=is_low)
         self._share_room()
 
     def _share_room(self) -> None:
         """Give the parts the height they need, unless the user has dragged an edge."""
-        why = self._wanted_why()
+        is_asked, is_low = not self.why.isHidden(), self._is_low
+        why = changes = _Wanted(0, 0)
+        if is_asked:
+            why = _Wanted(self.why.needed_height(), self.why.needed_height(_LOW_RUNGS if is_low else _RUNGS))
+        if not (is_asked and is_low):
+            least = self.changes_view.needed_height(1 if is_low else _CHANGES_ROWS)
+            changes = _Wanted(self.changes_view.needed_height(), least)
         top = self._wanted_top(why.least)
-        if self._is_shared_by_hand:
-            return
-        sizes = _shared_room(self._room, top, why, self._wanted_changes())
-        self.changes_view.setVisible(sizes[2] > 0)
-        self._splitter.setSizes(list(sizes))
+        if not self._is_shared_by_hand:
+            sizes = _shared_room(self._room, top, why, changes)
+            self.changes_view.setVisible(sizes[2] > 0)
+            self._splitter.setSizes(list(sizes))
 
     @property
     def _is_comparing(self) -> bool:
@@ -330,8 +333,7 @@ class TokenizationPane(Pane):
 
     def _wanted_top(self, least_below: int) -> _Wanted:
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
-        is_asked = not self.why.isHidden()
-        can_ask = self._can_ask and not self._is_low and not is_asked
+        can_ask = self.live.tokenizer is not None and not self._is_low and self.why.isHidden()
         says = bool(self._unknown_box.text)
         room = self._room - least_below
         for has_summary, has_box, rows in (
@@ -346,7 +348,7 @@ class TokenizationPane(Pane):
         self._compared.set_rows(rows)
         for label, is_there in labels:
             label.setVisible(is_there)
-        self._unknown_box.give_way(not has_box)
+        self._unknown_box.setVisible(has_box)
         return wanted
 
     def _wanted_with(self, labels: list[QLabel], *, has_box: bool, compared_rows: int) -> _Wanted:
@@ -361,28 +363,14 @@ class TokenizationPane(Pane):
         rows = _LEAST_ROWS if self.why.isHidden() else _LEAST_ROWS_ASKED
         return _Wanted(whole, min(whole, whole - heights[1] + rows * self.chips.row_height))
 
-    def _wanted_why(self) -> _Wanted:
-        if self.why.isHidden():
-            return _Wanted(0, 0)
-        return _Wanted(self.why.needed_height(), self.why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
-
-    def _wanted_changes(self) -> _Wanted:
-        if self._is_low and not self.why.isHidden():
-            return _Wanted(0, 0)
-        return _Wanted(
-            self.changes_view.needed_height(), self.changes_view.needed_height(1 if self._is_low else _CHANGES_ROWS)
-        )
-
     def _show_ladder(self) -> None:
-        if self._asked is None:
-            self._show_question()
-            return
-        live, (place, is_boundary, key) = self.live, self._asked
-        if key is not None:
-            live = self._compared.line(key) or LiveText()
-        word, tokenizer = live.word_at(*place[:2]), live.tokenizer
-        if word is None or tokenizer is None:
-            self._show_question()
+        place, is_boundary, key = self._asked or (None, False, None)
+        live = self.live if key is None else self._compared.line(key)
+        word = live.word_at(*place[:2]) if place is not None else None
+        tokenizer = live.tokenizer
+        if place is None or word is None or tokenizer is None:
+            self.why.hide()
+            self.changes_view.show()
             return
         chip = min(place.chip, len(word.pieces) - 1)
         if word.word is None:
@@ -401,11 +389,6 @@ class TokenizationPane(Pane):
             self.why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
         self.why.show()
 
-    def _show_question(self) -> None:
-        self.why.hide()
-        self.changes_view.show()
-        self._can_ask = self.live.tokenizer is not None
-
     def _fresh_id(self) -> int | None:
         history, step = self._model.history, self._model.step
         if history is None or not step or not history.column("is_new")[step - 1]:
@@ -418,14 +401,6 @@ class TokenizationPane(Pane):
 
     def focus_text(self) -> None:
         self.edit.setFocus()
-
-    # -- copying and decoding
-
-    def copy_tokens(self) -> None:
-        self._copy.start(self.live, "tokens")
-
-    def copy_ids(self) -> None:
-        self._copy.start(self.live, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:
         tokenizer = self._model.tokenizer_at(self._model.step)
@@ -448,10 +423,9 @@ class TokenizationPane(Pane):
         self.chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
 
-    def _on_chips_content_height_changed(self, height: int) -> None:
+    def _on_chips_content_height_changed(self) -> None:
         """Keep the line about the text right below the chips, not at the bottom of the pane."""
-        frame = 2 * self.chips.frameWidth()
-        limit = max(height + frame, _LEAST_HEIGHT)
+        limit = max(self.chips.content_height, _LEAST_HEIGHT)
         self._shown.setMaximumHeight(_NO_LIMIT if self.options.as_table else limit)
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
@@ -486,11 +460,6 @@ class TokenizationPane(Pane):
         start = self.live[line].start if len(self.live) else 0
         self.chips.set_composed(text, line, position - start)
 
-    def _on_decode_toggled(self, is_wanted: bool) -> None:
-        self._field.decode_box.setVisible(is_wanted)
-        if is_wanted:
-            self._field.decode_box.field.setFocus()
-
     def _on_splitter_moved(self) -> None:
         self._is_shared_by_hand = True
 
@@ -501,6 +470,7 @@ class TokenizationPane(Pane):
         if self.is_current:
             self._show_summary()
             self._show_unknown()
+            self._share_room()
 
     def _on_model_selection_changed(self, selection: Selection | None) -> None:
         config = self._model.config

@@ -8,7 +8,7 @@ word is unknown, in sentences.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -107,8 +107,7 @@ class WhyHere(QWidget):
         text = self.tr("This word was split by the library that trained this run, which gives no reason.")
         if has_scores:
             text = self.tr("This is the most probable split. Double-click to see the best ones in Token details.")
-        set_plain_text(self._title, text)
-        self._show_rungs(())
+        self._show(text)
 
     def show_longest_first(self, word: str, token: str, found: Sequence[str] | None) -> None:
         """Show what came before a token in a word that is cut by the longest token first.
@@ -131,14 +130,12 @@ class WhyHere(QWidget):
             )
             before = found[: found.index(token) + 1]
             order = ("… " if len(before) > _MOST_FOUND else "") + ", ".join(map(token_text, before[-_MOST_FOUND:]))
-        set_plain_text(self._title, text.format(word=token_text(word, 30), rest=rest, order=order))
-        self._show_rungs(())
+        self._show(text.format(word=token_text(word, 30), rest=rest, order=order))
 
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""
         text = self.tr("{token} is a special token: it is matched before the text is split into words.")
-        set_plain_text(self._title, text.format(token=token_text(token)))
-        self._show_rungs(())
+        self._show(text.format(token=token_text(token)))
 
     def show_chip(self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep) -> None:
         """Show the ladder of one token of a word.
@@ -164,11 +161,11 @@ class WhyHere(QWidget):
             title = self.tr("Why “{word}” is split after character {position}")
             position = places[chip + 1].start if chip + 1 < len(places) else len(trace.word)
         title = title.format(word=token_text(trace.word, 30), token=token, position=number_text(position))
-        set_plain_text(self._title, title)
         tried = place.tried if place is not None else ()
-        self._show_rungs([self._rung(trial, birth_step(trial.candidate)) for trial in tried])
+        self._show(title, [self._rung(trial, birth_step(trial.candidate)) for trial in tried])
 
-    def _show_rungs(self, rungs: Sequence[Rung]) -> None:
+    def _show(self, title: str, rungs: Sequence[Rung] = ()) -> None:
+        set_plain_text(self._title, title)
         self.rungs.set_records(rungs)
         self._table.scrollToTop()
         self._table.setVisible(bool(rungs))  # else its least height would be taken from the chips
@@ -204,7 +201,7 @@ class UnknownNote:
     def __init__(self, counts: WordCounts | None, history: MergeHistory | None) -> None:
         self._counts = counts
         self._history = history
-        self._places: dict[str, tuple[int, int]] = {}
+        self._words_with = cache(self._count_words_with)
 
     def text(self, trace: WordTrace, unk_token: str, total: int) -> str:
         """Return why a word is unknown, and what becomes of the unknown words, of which the text has `total`."""
@@ -271,22 +268,15 @@ class UnknownNote:
             "was left out of the alphabet.",
         )
 
-    def _words_with(self, character: str) -> tuple[int, int]:
+    def _count_words_with(self, character: str) -> tuple[int, int]:
         """Return how many distinct words begin with the character, and how many have it later on."""
-        found = self._places.get(character)
-        if found is None:
-            found = _trained_words_with(character, self._history.input) if self._history is not None else (0, 0)
-            if found == (0, 0) and self._has_dropped_words():
-                words = self._counts.words if self._counts is not None else []
-                found = (0, sum(character in word for word in words))
-            self._places[character] = found
+        if self._history is None:
+            return 0, 0
+        found = _trained_words_with(character, self._history.input)
+        if found == (0, 0) and self._counts is not None and self._history.word_count < len(self._counts):
+            # Words were dropped from training because a character was left out of the alphabet.
+            return 0, sum(character in word for word in self._counts.words)
         return found
-
-    def _has_dropped_words(self) -> bool:
-        """Return whether words were dropped from training because a character was left out of the alphabet."""
-        if self._counts is None or self._history is None:
-            return False
-        return self._history.word_count < len(self._counts)
 
 
 def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:
@@ -311,23 +301,13 @@ class UnknownBox(QFrame):
         self.setProperty("kind", "error")
         self.text = ""
         self._is_low = False
-        self._gives_way = False
         self.label = plain_label("", self, wrap=True)
         self._layout = fill(QVBoxLayout(self), self.label, margins=(_SIDE, _TOP, _SIDE, _TOP))
         self.hide()
 
-    def show_text(self, text: str) -> None:
-        self.text = text
+    def show_text(self, text: str, *, is_low: bool) -> None:
+        self.text, self._is_low = text, is_low
         set_plain_tooltip(self, text)
-        self._fit()
-
-    def give_way(self, gives_way: bool) -> None:
-        """Hide to make room for other parts, or show again if there is anything to show."""
-        self._gives_way = gives_way
-        self._fit()
-
-    def set_low(self, is_low: bool) -> None:
-        self._is_low = is_low
         self._fit()
 
     def event(self, event: QEvent) -> bool:
@@ -352,6 +332,5 @@ class UnknownBox(QFrame):
         shown = self._shown(self.width())
         if shown != self.label.text():
             set_plain_text(self.label, shown)
-        self.setVisible(bool(self.text) and not self._gives_way)
         self.setFixedHeight(self.needed_height(self.width()))
         self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout
