@@ -20,7 +20,6 @@ from PySide6.QtGui import (
     QAccessibleEvent,
     QBrush,
     QColor,
-    QFont,
     QFontMetricsF,
     QHelpEvent,
     QPainter,
@@ -193,12 +192,9 @@ class ChipStyle:
             painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         inks = {"link": theme.accent_ink, "text": theme.muted}
         painter.setPen(theme.faint if item.faded else inks.get(item.kind, theme.text))
-        painter.setFont(self._font_of(item))
+        painter.setFont(self.strong_font if item.kind == "strong" else self.font)
         room = int(rect.width()) + 1
         painter.drawText(rect, _CENTRE, painter.fontMetrics().elidedText(item.shown, Qt.TextElideMode.ElideRight, room))
-
-    def _font_of(self, item: FlowItem) -> QFont:
-        return self.strong_font if item.kind == "strong" else self.font
 
     def _paint_unknown_ground(self, painter: QPainter, rect: QRectF, token: str) -> None:
         edge = QPen(self._theme.muted, 1, Qt.PenStyle.DashLine)

@@ -31,7 +31,7 @@ from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_role, tool_button
+from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, set_role, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
@@ -106,10 +106,7 @@ class TokenOptions(QWidget):
 
     @property
     def unit_title(self) -> str:
-        titles: dict[TextUnit, str] = {
-            "characters": self.tr("Characters"), "utf8": self.tr("UTF-8 bytes"), "utf16": self.tr("UTF-16 units"),
-        }  # fmt: skip
-        return titles[self.unit]
+        return plain_title(self._units.checkedAction().text())
 
     @property
     def births(self) -> bool:

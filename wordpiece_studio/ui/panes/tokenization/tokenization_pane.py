@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -35,7 +36,7 @@ from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Sequence
 
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -51,30 +52,14 @@ _LOW_LINES = 29
 """A pane lower than this many lines of text is low: there the list of changes gives way to the chips."""
 
 
-def _rings_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], Container[int]]:
-    """Return a function that gives the indices of the selected chips of a word.
-
-    Parameters
-    ----------
-    prefix
-        The prefix of tokens that continue a word: a pair is also found in the token that it makes.
-    """
+def _ringed(word: TokenizedWord, selection: Selection, made: str) -> set[int]:
+    """Return the indices of the selected chips of a word; `made` is the token selected, or what a pair makes."""
+    tokens = [piece.token for piece in word.pieces]
     if selection.kind == "word":
-        return lambda word: (
-            range(len(word.pieces)) if word.word is not None and word.word.text == selection.text else ()
-        )
-    if selection.kind == "token":
-        return lambda word: {at for at, piece in enumerate(word.pieces) if piece.token == selection.text}
-    made = made_by(selection, prefix)
-
-    def of_pair(word: TokenizedWord) -> set[int]:
-        tokens = [piece.token for piece in word.pieces]
-        pairs = [
-            at for at in range(len(tokens) - 1) if (tokens[at], tokens[at + 1]) == (selection.left, selection.right)
-        ]
-        return {*pairs, *(at + 1 for at in pairs), *(at for at, token in enumerate(tokens) if token == made)}
-
-    return of_pair
+        is_selected = word.word is not None and word.word.text == selection.text
+        return set(range(len(tokens))) if is_selected else set()
+    pairs = [at for at, pair in enumerate(pairwise(tokens)) if pair == (selection.left, selection.right)]
+    return {*pairs, *(at + 1 for at in pairs), *(at for at, token in enumerate(tokens) if token == made)}
 
 
 _LEAST_HEIGHT = 40
@@ -473,6 +458,10 @@ class TokenizationPane(Pane):
             self._share_room()
 
     def _on_model_selection_changed(self, selection: Selection | None) -> None:
+        if selection is None:
+            self.chips.set_rings(None)
+            return
         config = self._model.config
         prefix = config.continuing_subword_prefix if config is not None else ""
-        self.chips.set_rings(_rings_of(selection, prefix) if selection is not None else None)
+        made = selection.text if selection.kind == "token" else made_by(selection, prefix)
+        self.chips.set_rings(partial(_ringed, selection=selection, made=made))
