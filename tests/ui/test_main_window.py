@@ -423,6 +423,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
         assert why.title.startswith(said), why.title
     rows._lines[1].chips.choose_none()
     assert not why.isVisible()
+    studio.wait(lambda: not window.timeline_pane.is_stale)
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
     assert window.corpus_pane.figures.value_of("symbols") == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
