@@ -13,49 +13,27 @@ import socket
 import sys
 import threading
 from importlib import metadata, util
+from itertools import chain
 from pathlib import Path
 
 from wordpiece_studio.errors import StudioError
 
-# What libQt6Core, libQt6Gui, libQt6DBus and every platform plugin link to ("readelf -d", PySide6-Essentials 6.11):
-# shared object -> the Debian and Ubuntu package that holds it.
-_BASE_LIBRARIES = {
-    "libstdc++.so.6": "libstdc++6",
-    "libz.so.1": "zlib1g",
-    "libzstd.so.1": "libzstd1",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libgthread-2.0.so.0": "libglib2.0-0",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libEGL.so.1": "libegl1",
-    "libGL.so.1": "libgl1",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libfreetype.so.6": "libfreetype6",
-    "libX11.so.6": "libx11-6",
-    "libxkbcommon.so.0": "libxkbcommon0",
+# What libQt6Core, libQt6Gui, libQt6DBus and every platform plugin link to ("readelf -d", PySide6-Essentials 6.11).
+_BASE_LIBRARIES = (
+    *("libstdc++.so.6", "libz.so.1", "libzstd.so.1", "libglib-2.0.so.0", "libgthread-2.0.so.0", "libdbus-1.so.3"),
+    *("libEGL.so.1", "libGL.so.1", "libfontconfig.so.1", "libfreetype.so.6", "libX11.so.6", "libxkbcommon.so.0"),
+)
+_PLUGIN_LIBRARIES = {
+    "xcb": (
+        *("libX11-xcb.so.1", "libxkbcommon-x11.so.0", "libxcb.so.1", "libxcb-cursor.so.0", "libxcb-icccm.so.4"),
+        *("libxcb-image.so.0", "libxcb-keysyms.so.1", "libxcb-randr.so.0", "libxcb-render.so.0"),
+        *("libxcb-render-util.so.0", "libxcb-shape.so.0", "libxcb-shm.so.0", "libxcb-sync.so.1", "libxcb-util.so.1"),
+        *("libxcb-xfixes.so.0", "libxcb-xkb.so.1"),
+    ),
+    "wayland": ("libwayland-client.so.0", "libwayland-cursor.so.0"),
 }
-_XCB_LIBRARIES = {
-    "libX11-xcb.so.1": "libx11-xcb1",
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-    "libxcb.so.1": "libxcb1",
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-image.so.0": "libxcb-image0",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-randr.so.0": "libxcb-randr0",
-    "libxcb-render.so.0": "libxcb-render0",
-    "libxcb-render-util.so.0": "libxcb-render-util0",
-    "libxcb-shape.so.0": "libxcb-shape0",
-    "libxcb-shm.so.0": "libxcb-shm0",
-    "libxcb-sync.so.1": "libxcb-sync1",
-    "libxcb-util.so.1": "libxcb-util1",
-    "libxcb-xfixes.so.0": "libxcb-xfixes0",
-    "libxcb-xkb.so.1": "libxcb-xkb1",
-}
-_WAYLAND_LIBRARIES = {
-    "libwayland-client.so.0": "libwayland-client0",
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-}
-_PLUGIN_LIBRARIES = {"xcb": _XCB_LIBRARIES, "wayland": _WAYLAND_LIBRARIES}
+_PACKAGES = {"libz.so.1": "zlib1g", "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}
+"""Debian and Ubuntu packages that are not called as Debian's policy wants: like the library and its version."""
 
 # An X server that accepts the connection and never answers would block the start for ever.
 _ANSWER_SECONDS = 5.0
@@ -91,9 +69,17 @@ def packages_for(libraries: list[str]) -> list[str]:
     """Return the Debian and Ubuntu packages that hold `libraries`, each once, sorted by name.
 
     Libraries unknown to this module are left out.
+
+    >>> packages_for(["libX11.so.6", "libxcb.so.1", "libz.so.1"])
+    ['libx11-6', 'libxcb1', 'zlib1g']
     """
-    known = {**_BASE_LIBRARIES, **_XCB_LIBRARIES, **_WAYLAND_LIBRARIES}
-    return sorted({known[name] for name in libraries if name in known})
+    known = {*_BASE_LIBRARIES, *chain.from_iterable(_PLUGIN_LIBRARIES.values())}
+    return sorted({_PACKAGES.get(name) or _package_of(name) for name in libraries if name in known})
+
+
+def _package_of(library: str) -> str:
+    name, _, version = library.lower().partition(".so.")
+    return f"{name}-{version}" if name[-1].isdecimal() else name + version
 
 
 def display_problem() -> str | None:
@@ -125,7 +111,7 @@ def bad_qt_pair() -> StudioError | None:
     """
     version = _version_of("PySide6_Essentials") or _version_of("PySide6")
     python = _python_version()
-    if version is None or python >= (3, 12) or _major_minor(version) < (6, 12):
+    if version is None or python >= (3, 12) or [*map(int, version.split(".")[:2])] < [6, 12]:
         return None
     return StudioError(
         "PySide6 {version} crashes Python {python}, so the window is not opened",
@@ -245,8 +231,3 @@ def _version_of(distribution: str) -> str | None:
 
 def _python_version() -> tuple[int, int]:
     return sys.version_info.major, sys.version_info.minor
-
-
-def _major_minor(version: str) -> tuple[int, int]:
-    major, minor = version.split(".")[:2]
-    return int(major), int(minor)

@@ -30,9 +30,8 @@ from wordpiece_studio.session.recovery_store import (
     text_after,
 )
 from wordpiece_studio.storage.project.container import is_replaced
-from wordpiece_studio.storage.project.contents import ProjectSettings
+from wordpiece_studio.storage.project.contents import ProjectSettings, checked_settings
 from wordpiece_studio.storage.project.project_file import open_project
-from wordpiece_studio.storage.project.records import checked_settings
 from wordpiece_studio.storage.view import View
 from wordpiece_studio.system.printable import file_error
 

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import file_of
-from wordpiece_studio.storage.huggingface.sentencepiece_model import SentencePieceModel
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
     SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
+    SentencePieceModel,
     pretty_json,
     tokenizer_json_bytes,
     why_not_expressible,

@@ -20,7 +20,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import (
     FIRST_SYLLABLE,
     LAST_SYLLABLE,
-    BertTables,
     CharacterMap,
     bert_tables,
     form_tables,
@@ -271,10 +270,10 @@ class BertNormalizer(CharacterNormalizer):
 
     def regards_neighbours(self, character: str) -> bool:
         """Return whether adjacent marks may change places, and the character keeps one that shows it."""
-        return character in self._maps().unsteady
+        return character in _maps(self).unsteady
 
     def normalize(self, text: str) -> str:
-        maps = self._maps()
+        maps = _maps(self)
         if maps.decompose is not None and not text.isascii() and maps.combining.search(text):
             return maps.normalize_in_stages(text)
         return text.translate(maps.whole)
@@ -284,7 +283,7 @@ class BertNormalizer(CharacterNormalizer):
         # Nothing that is removed or decomposed is ever restored, and nothing in ASCII becomes longer.
         if normalized == text or (len(normalized) == len(text) and text.isascii()):
             return AlignedText.identity(normalized)
-        maps = self._maps()
+        maps = _maps(self)
         if maps.decompose is None or not maps.combining.search(text):
             characters, positions = _each_replaced(text, range(len(text)), maps.whole)
             return AlignedText(characters, positions, [position + 1 for position in positions])
@@ -318,21 +317,31 @@ class BertNormalizer(CharacterNormalizer):
                 raise ValueError(option)
         return cls(**flags)
 
-    def _maps(self) -> _Maps:
-        strips = self.lowercase if self.strip_accents is None else self.strip_accents
-        return _maps(self.clean_text, self.handle_chinese_chars, strips, self.lowercase)
-
 
 class _Maps:
     """The tables for one setting of the four switches, filled in as characters are met."""
 
-    def __init__(self, clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) -> None:
-        tables = bert_tables()
-        self.clean = CharacterMap(lambda code_point: _cleaned(tables, code_point, clean_text, handle_chinese))
-        self.decompose = CharacterMap(tables.decompose) if strip else None
-        self.finish: CharacterMap | None = None
-        if strip or lowercase:
-            self.finish = CharacterMap(lambda code_point: _finished(tables, code_point, strip, lowercase))
+    def __init__(self, switches: BertNormalizer) -> None:
+        tables, lowercase = bert_tables(), switches.lowercase
+        strips = lowercase if switches.strip_accents is None else switches.strip_accents
+
+        def cleaned(code_point: int) -> str:
+            if switches.clean_text and code_point in tables.removed:
+                return ""
+            if switches.clean_text and code_point in tables.to_space:
+                return " "
+            is_isolated = switches.handle_chinese_chars and code_point in tables.chinese
+            return f" {chr(code_point)} " if is_isolated else chr(code_point)
+
+        def finished(code_point: int) -> str:
+            if strips and code_point in tables.marks:
+                return ""
+            lower = tables.lower_case.get(code_point) if lowercase else None
+            return chr(code_point) if lower is None else lower
+
+        self.clean = CharacterMap(cleaned)
+        self.decompose = CharacterMap(tables.decompose) if strips else None
+        self.finish = CharacterMap(finished) if strips or lowercase else None
         # All stages in one table: correct unless a character combines with the one before it, which may reorder them.
         self.whole = CharacterMap(lambda code_point: self.normalize_in_stages(chr(code_point)))
         marks = rough_pattern(tables.combining)
@@ -361,53 +370,39 @@ def _each_replaced(
     if text.translate(table) == text:
         return text, positions
     pieces = [table[ord(character)] or "" for character in text]
-    return "".join(pieces), [
-        position for piece, position in zip(pieces, positions, strict=True) for _ in range(len(piece))
-    ]
+    return "".join(pieces), [position for piece, position in zip(pieces, positions, strict=True) for _ in piece]
 
 
-def _cleaned(tables: BertTables, code_point: int, clean_text: bool, handle_chinese: bool) -> str:
-    if clean_text and code_point in tables.removed:
-        return ""
-    if clean_text and code_point in tables.to_space:
-        return " "
-    character = chr(code_point)
-    return f" {character} " if handle_chinese and code_point in tables.chinese else character
-
-
-def _finished(tables: BertTables, code_point: int, strip: bool, lowercase: bool) -> str:
-    if strip and code_point in tables.marks:
-        return ""
-    character = chr(code_point)
-    return tables.lower_case.get(code_point, character) if lowercase else character
-
-
-@cache
-def _maps(clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) -> _Maps:
-    return _Maps(clean_text, handle_chinese, strip, lowercase)
+_maps = cache(_Maps)
 
 
 class _ByCharacter(CharacterNormalizer):
-    """A normalizer with one table of what becomes of each character, whatever is beside it."""
+    """A normalizer with one rule of what becomes of each character, whatever is beside it."""
 
     __slots__ = ()
     growth = 2  # a capital I with a dot is lower-cased to an i and a dot
 
     @abstractmethod
-    def _table(self) -> CharacterMap: ...
+    def replaced(self, code_point: int) -> str:
+        """Return what becomes of a character."""
 
     def regards_neighbours(self, character: str) -> bool:
         return False
 
     def normalize(self, text: str) -> str:
-        return text.translate(self._table())
+        return text.translate(_table_of(self))
 
     def align(self, text: str) -> AlignedText:
         normalized = self.normalize(text)
-        if len(normalized) == len(text):  # no table both removes characters and makes several of one
+        if len(normalized) == len(text):  # no rule both removes characters and makes several of one
             return AlignedText(normalized, *AlignedText.identity(text)[1:])
-        characters, positions = _each_replaced(text, range(len(text)), self._table())
+        characters, positions = _each_replaced(text, range(len(text)), _table_of(self))
         return AlignedText(characters, positions, [position + 1 for position in positions])
+
+
+@cache
+def _table_of(normalizer: _ByCharacter) -> CharacterMap:
+    return CharacterMap(normalizer.replaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,8 +411,8 @@ class Unchanged(_ByCharacter):
 
     name = "none"
 
-    def _table(self) -> CharacterMap:
-        return CharacterMap(chr)
+    def replaced(self, code_point: int) -> str:
+        return chr(code_point)
 
     def normalize(self, text: str) -> str:
         return text
@@ -435,14 +430,11 @@ class Lowercase(_ByCharacter):
 
     name = "lowercase"
 
-    @staticmethod
-    @cache
-    def _table() -> CharacterMap:
-        lower_case = bert_tables().lower_case
-        return CharacterMap(lambda code_point: lower_case.get(code_point) or chr(code_point))
+    def replaced(self, code_point: int) -> str:
+        return bert_tables().lower_case.get(code_point) or chr(code_point)
 
     def normalize(self, text: str) -> str:
-        return text.lower() if text.isascii() else text.translate(self._table())
+        return text.lower() if text.isascii() else text.translate(_table_of(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,14 +447,11 @@ class StripAccents(_ByCharacter):
 
     name = "strip-accents"
 
-    @staticmethod
-    @cache
-    def _table() -> CharacterMap:
-        marks = form_tables().marks
-        return CharacterMap(lambda code_point: "" if code_point in marks else chr(code_point))
+    def replaced(self, code_point: int) -> str:
+        return "" if code_point in form_tables().marks else chr(code_point)
 
     def normalize(self, text: str) -> str:
-        return text if text.isascii() else text.translate(self._table())
+        return text if text.isascii() else text.translate(_table_of(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,13 +473,8 @@ class RemoveCharacters(_ByCharacter):
     def is_local(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return not set(self.characters) & {" ", "\n"}
 
-    def _table(self) -> CharacterMap:
-        return _without(self.characters)
-
-
-@cache
-def _without(characters: str) -> CharacterMap:
-    return CharacterMap(lambda code_point: "" if chr(code_point) in characters else chr(code_point))
+    def replaced(self, code_point: int) -> str:
+        return "" if chr(code_point) in self.characters else chr(code_point)
 
 
 class _Steps(Normalizer):
@@ -640,17 +624,17 @@ def _normalizer_named(name: str) -> Normalizer:
 
 def to_spec(normalizer: Normalizer) -> dict[str, Any]:
     """Return a built-in normalizer as plain data that JSON can hold."""
-    match normalizer:
-        case Sequence(normalizers=parts) if type(normalizer) is Sequence:
-            return {"type": "sequence", "normalizers": [to_spec(part) for part in parts]}
-        case CorpusOnly(normalizer=step) if type(normalizer) is CorpusOnly:
-            return {"type": "corpus-only", "normalizer": to_spec(step)}
-        case UnicodeForm(form=form) if type(normalizer) is UnicodeForm:
-            return {"type": form}
-        case BertNormalizer() | Lowercase() | RemoveCharacters() | StripAccents() | Unchanged() if (
-            type(normalizer) in _TYPE_NAMES
-        ):
-            return {"type": _TYPE_NAMES[type(normalizer)]} | asdict(normalizer)
+    if type(normalizer) is Sequence:
+        return {"type": "sequence", "normalizers": [to_spec(part) for part in normalizer.normalizers]}
+    if type(normalizer) is CorpusOnly:
+        return {"type": "corpus-only", "normalizer": to_spec(normalizer.normalizer)}
+    if type(normalizer) is BertNormalizer:
+        return {"type": "bert"} | asdict(normalizer)
+    if type(normalizer) is RemoveCharacters:
+        return {"type": "remove", "characters": normalizer.characters}
+    for name, fixed in _BY_TYPE.items():
+        if type(normalizer) is type(fixed) and normalizer == fixed:
+            return {"type": name}
     raise StudioError(
         'The normalizer "{name}" is not built in, so it cannot be written to a file',
         "Save the vocabulary alone, and specify the normalizer again when you load it.",
@@ -674,13 +658,6 @@ def from_spec(spec: Any) -> Normalizer:
     raise StudioError("{spec} does not describe a normalizer", spec=repr(spec)[:200])
 
 
-_TYPE_NAMES: Mapping[type[Normalizer], str] = {
-    BertNormalizer: "bert",
-    Lowercase: "lowercase",
-    RemoveCharacters: "remove",
-    StripAccents: "strip-accents",
-    Unchanged: "unchanged",
-}
 _PRESETS: Mapping[str, Sequence] = {
     name: Sequence([UnicodeForm("nfc"), BertNormalizer(True, is_isolating, strip_accents=False, lowercase=True)])
     for name, is_isolating in (("language-friendly", True), ("language-friendly:keep-chinese", False))

@@ -8,7 +8,6 @@ and matched once, and the block's ids are then assembled from those of its rows.
 from __future__ import annotations
 
 import re
-import threading
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -75,7 +74,9 @@ class CompiledEncoder:
     def __init__(self, tokenizer: Tokenizer, *, most_chunk_bytes: int = 64 << 20, capacity: int = 1 << 12) -> None:
         self._tokenizer = tokenizer
         is_matched = tokenizer.pipeline.is_by_character and not tokenizer.vocabulary.end_of_word_suffix
-        self._matcher = _matcher_of(tokenizer) if is_matched else None
+        self._matcher = _matchers.get(tokenizer)
+        if self._matcher is None and is_matched:
+            self._matcher = _matchers[tokenizer] = _Matcher(tokenizer)
         # Where some are sought in normalized text, the pipeline is not by character, and there is no matcher.
         spellings = (token.content.encode("utf-8", "surrogatepass") for token in tokenizer.vocabulary.added_tokens)
         pattern = b"|".join(map(re.escape, spellings))
@@ -131,7 +132,7 @@ class _Matcher:
     """Longest match by kernel, for a tokenizer that works character by character and has no suffix."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._actions = CharacterActions(tokenizer.pipeline)
+        self._actions = CharacterActions.shared(tokenizer.pipeline)
         self._index = CompiledVocabulary(tokenizer.vocabulary, tokenizer.max_word_length)
 
     def match(
@@ -142,35 +143,16 @@ class _Matcher:
         A blank follows each chunk. `is_hard` receives 1 for a chunk that the tokenizer itself must encode, else 0.
         """
         is_hard[:] = 0
-        words, size = self._spelled(chunks, is_hard)
-        return self._index.match(words, size, len(is_hard))
-
-    def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
         words = np.empty(2 * len(chunks) + LONGEST_TEXT + 2, np.uint8)
         cursor = np.zeros(longest_match.CURSOR, np.int64)
-        table = self._actions
-        while True:
-            answer = longest_match.spell(chunks, len(chunks), table.actions, table.texts, words, is_hard, cursor)
-            if answer == DONE:
-                return words, int(cursor[longest_match.SPELLED])
+        rules = (self._actions.actions, self._actions.texts)
+        while (answer := longest_match.spell(chunks, len(chunks), *rules, words, is_hard, cursor)) != DONE:
             if answer == FULL:
                 words = with_room(words, 2 * len(words))
             else:
-                table.find_out(int(cursor[longest_match.CODE_POINT]))
+                self._actions.find_out(int(cursor[longest_match.CODE_POINT]))
+        return self._index.match(words, int(cursor[longest_match.SPELLED]), len(is_hard))
 
 
-class _Prepared(threading.local):
-    """The matchers of tokenizers in use; each thread has its own, because they learn characters as they go."""
-
-    def __init__(self) -> None:
-        self.matchers: WeakKeyDictionary[Tokenizer, _Matcher] = WeakKeyDictionary()
-
-
-_prepared = _Prepared()
-
-
-def _matcher_of(tokenizer: Tokenizer) -> _Matcher:
-    matcher = _prepared.matchers.get(tokenizer)
-    if matcher is None:
-        matcher = _prepared.matchers[tokenizer] = _Matcher(tokenizer)
-    return matcher
+_matchers: WeakKeyDictionary[Tokenizer, _Matcher] = WeakKeyDictionary()
+"""Those of the tokenizers in use."""

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 import wordpiece_studio as wps
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.storage.huggingface.sentencepiece_model import SentencePieceModel
+from wordpiece_studio.storage.huggingface.tokenizer_json import SentencePieceModel
 from wordpiece_studio.storage.tokenizer_directory import library_files
 
 if TYPE_CHECKING:

@@ -4,14 +4,18 @@ What the file cannot express exactly is refused, with the reason; how text becom
 `text.huggingface_steps`. A file with a WordPiece model is read as a `Tokenizer`: every id, reference and number is
 checked. All other models, and WordPiece with features that the Studio lacks, are read and run by `tokenizers` itself
 (`libraries`), to compare with. Of truncation and padding only the sides apply, as in `transformers`; all of it is
-written again. Not here: the files beside it (`configuration`).
+written again. A SentencePiece ``.model`` is written as one too, so that `transformers` loads it without that library.
+Not here: the files beside it (`configuration`).
 """
 
 from __future__ import annotations
 
+import base64
+import struct
+from collections import defaultdict
 from dataclasses import asdict
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -35,13 +39,14 @@ from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wordpiece_studio.storage.small_files import JsonPart
     from wordpiece_studio.text.pipeline import Normalizer
 
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "tokenizer_config.json"
+_FRAME = {"version": "1.0", "truncation": None, "padding": None}
 SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE = "special_tokens_map.json", "added_tokens.json"
 
 
@@ -71,18 +76,25 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
     normalizer, pre_tokenizer = _pipeline(tokenizer)
     vocabulary = tokenizer.vocabulary
     _check_vocabulary(vocabulary, is_bpe=merges is not None)
-    value = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": _added_token_values(vocabulary),
+    if merges is None:
+        model = _wordpiece(tokenizer)
+    else:
+        unknown = vocabulary.unk_token if vocabulary.unk_token in vocabulary else None
+        model = _bpe(_ids_of(vocabulary), merges, unknown, vocabulary.end_of_word_suffix)
+    added = ({"id": vocabulary.id_of(token.content), **asdict(token)} for token in vocabulary.added_tokens)
+    parts = {
+        "added_tokens": sorted(added, key=itemgetter("id")),
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": post_processor(vocabulary),
         "decoder": _decoder(vocabulary, is_byte_level=tokenizer.pre_tokenizer.is_byte_level),
-        "model": _wordpiece(tokenizer) if merges is None else _bpe(vocabulary, merges),
+        "model": model,
     }
-    return pretty_json(value | tokenizer.kept_parts)
+    return pretty_json(_FRAME | parts | tokenizer.kept_parts)
+
+
+def _ids_of(vocabulary: Vocabulary) -> dict[str, int]:
+    return {token: number for number, token in enumerate(vocabulary.pieces)}
 
 
 def _wordpiece(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -92,21 +104,28 @@ def _wordpiece(tokenizer: Tokenizer) -> dict[str, Any]:
         "unk_token": vocabulary.unk_token,
         "continuing_subword_prefix": vocabulary.continuing_subword_prefix,
         "max_input_chars_per_word": max(0, tokenizer.max_word_length),
-        "vocab": {token: number for number, token in enumerate(vocabulary.pieces)},
+        "vocab": _ids_of(vocabulary),
     }
 
 
-def _bpe(vocabulary: Vocabulary, merges: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _bpe(
+    vocab: dict[str, int],
+    merges: Sequence[tuple[str, str]],
+    unknown: str | None,
+    suffix: str | None,
+    *,
+    fuse_unk: bool = False,
+) -> dict[str, Any]:
     return {
         "type": "BPE",
         "dropout": None,
-        "unk_token": vocabulary.unk_token if vocabulary.unk_token in vocabulary else None,
+        "unk_token": unknown,
         "continuing_subword_prefix": None,
-        "end_of_word_suffix": vocabulary.end_of_word_suffix,
-        "fuse_unk": False,
+        "end_of_word_suffix": suffix,
+        "fuse_unk": fuse_unk,
         "byte_fallback": False,
         "ignore_merges": False,
-        "vocab": {token: number for number, token in enumerate(vocabulary.pieces)},
+        "vocab": vocab,
         "merges": merges,
     }
 
@@ -145,11 +164,6 @@ def _check_vocabulary(vocabulary: Vocabulary, *, is_bpe: bool) -> None:
             )
 
 
-def _added_token_values(vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    described = [{"id": vocabulary.id_of(token.content), **asdict(token)} for token in vocabulary.added_tokens]
-    return sorted(described, key=itemgetter("id"))
-
-
 def _decoder(vocabulary: Vocabulary, *, is_byte_level: bool) -> dict[str, Any] | None:
     prefix, suffix = vocabulary.continuing_subword_prefix, vocabulary.end_of_word_suffix
     if not is_byte_level and suffix is not None:
@@ -171,21 +185,144 @@ def post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
     if first is None or last is None:
         return None
 
-    def special(token: str, type_id: int) -> dict[str, Any]:
-        return {"SpecialToken": {"id": token, "type_id": type_id}}
-
-    def text(name: str, type_id: int) -> dict[str, Any]:
-        return {"Sequence": {"id": name, "type_id": type_id}}
-
-    single = [special(first, 0), text("A", 0), special(last, 0)]
+    parts = [
+        {kind: {"id": name, "type_id": type_id}}
+        for kind, name, type_id in (
+            ("SpecialToken", first, 0), ("Sequence", "A", 0), ("SpecialToken", last, 0),
+            ("Sequence", "B", 1), ("SpecialToken", last, 1),
+        )
+    ]  # fmt: skip
     return {
         "type": "TemplateProcessing",
-        "single": single,
-        "pair": [*single, text("B", 1), special(last, 1)],
+        "single": parts[:3],
+        "pair": parts,
         "special_tokens": {
             token: {"id": token, "ids": [vocabulary.id_of(token)], "tokens": [token]} for token in sorted({first, last})
         },
     }
+
+
+# SentencePiece.
+
+_NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3  # types of pieces
+_BPE = 2  # a type of model
+_METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+
+
+class ModelPiece(NamedTuple):
+    text: str
+    score: float
+    type: int
+
+    @property
+    def is_special(self) -> bool:
+        """Whether it stands for no text."""
+        return self.type in (_UNKNOWN, _CONTROL)
+
+
+class SentencePieceModel:
+    """What a ``.model`` that SentencePiece trained consists of; `content` is that of the file.
+
+    It is a message of Protocol Buffers, of which only the fields that are needed are read.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        try:
+            fields = _fields(content)
+            self.pieces = [_piece(value) for value in fields[1]]
+            self._is_bpe = _fields(fields[2][0])[3] == [_BPE]
+            (self._characters,) = _fields(fields[3][0])[2] or [b""]
+            (self._unknown,) = (number for number, piece in enumerate(self.pieces) if piece.type == _UNKNOWN)
+        except (ValueError, IndexError, TypeError, struct.error) as error:
+            raise StudioError(
+                "The SentencePiece model cannot be read: {reason}", "Train again.", reason=repr(error)
+            ) from None
+
+    @property
+    def special_tokens(self) -> list[str]:
+        """The pieces that stand for no text, in order of id."""
+        return [piece.text for piece in self.pieces if piece.is_special]
+
+    def tokenizer_json(self) -> bytes:
+        """Return the content of a ``tokenizer.json`` that splits text alike, where it spells out no special token.
+
+        In a text, the library `tokenizers` finds special tokens, and SentencePiece does not.
+        """
+        steps = [
+            {"type": "Strip", "strip_left": True, "strip_right": True},
+            {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+        ]
+        if self._characters:
+            charsmap = base64.b64encode(self._characters).decode()
+            steps.insert(0, {"type": "Precompiled", "precompiled_charsmap": charsmap})
+        plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        if self._is_bpe:
+            ids = {piece.text: number for number, piece in enumerate(self.pieces)}
+            model = _bpe(ids, list(self._merges(ids)), self.pieces[self._unknown].text, None, fuse_unk=True)
+        else:
+            vocab = [(piece.text, piece.score) for piece in self.pieces]
+            model = {"type": "Unigram", "unk_id": self._unknown, "vocab": vocab, "byte_fallback": False}
+        parts = {
+            "added_tokens": [
+                {"id": number, "content": piece.text, **plain, "special": True}
+                for number, piece in enumerate(self.pieces)
+                if piece.is_special
+            ],
+            "normalizer": {"type": "Sequence", "normalizers": steps},
+            "pre_tokenizer": _METASPACE,
+            "post_processor": None,
+            "decoder": _METASPACE,
+            "model": model,
+        }
+        return pretty_json(_FRAME | parts)
+
+    def _merges(self, ids: dict[str, int]) -> Iterator[tuple[str, str]]:
+        """Yield the pairs of pieces that make a piece, those of the best first: SentencePiece stores no merges."""
+        normal = {piece.text for piece in self.pieces if piece.type == _NORMAL}
+        for piece in sorted(self.pieces, key=lambda piece: -piece.score):
+            if piece.type == _NORMAL:
+                text = piece.text
+                pairs = ((text[:place], text[place:]) for place in range(1, len(text)))
+                yield from sorted((pair for pair in pairs if normal.issuperset(pair)), key=lambda pair: ids[pair[0]])
+
+
+def _piece(data: bytes) -> ModelPiece:
+    fields = _fields(data)
+    (score,) = struct.unpack("<f", fields[2][0]) if fields[2] else (0.0,)
+    return ModelPiece(fields[1][0].decode(), score, *(fields[3] or [_NORMAL]))
+
+
+def _fields(data: bytes) -> defaultdict[int, list[Any]]:
+    """Return the values of each field of a message by its number: bytes, or whole numbers."""
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    place = 0
+    while place < len(data):
+        key, place = _number(data, place)
+        kind = key & 7
+        value: int | bytes
+        if kind == 0:
+            value, place = _number(data, place)
+        else:
+            size = 8 if kind == 1 else 4
+            if kind == 2:
+                size, place = _number(data, place)
+            elif kind not in (1, 5):
+                raise ValueError(f"a field of the kind {kind}")
+            value, place = data[place : place + size], place + size
+        found[key >> 3].append(value)
+    return found
+
+
+def _number(data: bytes, place: int) -> tuple[int, int]:
+    """Return the number that is written at a place, seven bits a byte, and the place after it."""
+    number = shift = 0
+    while True:
+        byte = data[place]
+        place += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, place
+        shift += 7
 
 
 # Reading.
@@ -325,13 +462,11 @@ def _roles_in(part: JsonPart | None, special: set[str]) -> dict[str, Any]:
                 {"Sequence": {"id": "A"}},
                 {"SpecialToken": {"id": str(last)}},
             ],
-        }:
-            roles = {"cls_token": first, "sep_token": last}
-        case {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]}:
-            roles = {"cls_token": first, "sep_token": last}
-        case _:
-            return {}
-    return roles if special.issuperset(roles.values()) else {}
+        } | {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]} if special.issuperset(
+            [first, last]
+        ):
+            return {"cls_token": first, "sep_token": last}
+    return {}
 
 
 def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:

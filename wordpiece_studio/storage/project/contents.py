@@ -1,22 +1,61 @@
-"""The contents of a project as plain records; `project_file` writes and reads them."""
+"""The contents of a project as plain records, and settings, corpus and runs as JSON and back, but for large parts.
+
+The files of a corpus are named by relative path, so that they can move together with the project, and by absolute path.
+None of them is opened here; one that is in neither place keeps its absolute path, and can be searched for.
+
+A project comes from anywhere, and a file that it names may be on another computer, which would learn of the user; or a
+device, or a pipe. So it may only touch files in its folder, unless they are reached through a link, and those that this
+user has agreed to, or has saved it with, here. What was agreed to is remembered as one hash for each project's folder
+and the places outside it, in the folder of the user's state: neither can be read from it, and a project that names one
+place more is asked about anew.
+"""
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
+import platformdirs
 
-from wordpiece_studio.system.printable import decodable
+from wordpiece_studio.corpus.decoding import (
+    ErrorHandling,
+    known_encoding,
+)
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_relative, is_url
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.container import SourceRow
+from wordpiece_studio.system.atomic_write import atomic_write
+from wordpiece_studio.system.printable import decodable, display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.files import CorpusReference
     from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.storage.project.container import PackedPart
     from wordpiece_studio.storage.view import View
-    from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
+
+
+_Record = TypeVar("_Record", bound=msgspec.Struct)
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Size = Annotated[int, msgspec.Meta(ge=-1, le=2**63 - 1)]
+
+_MARKS = {"", *(mark.hex() for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))}
+_MARKS |= {codecs.BOM_UTF32_LE.hex(), codecs.BOM_UTF32_BE.hex()}
+_MOST_MEMORY = 256 << 20
+_BRACE_BYTES, _BRACKET_BYTES, _COMMA_BYTES = 240, 64, 60  # their greatest cost as Python objects
 
 
 @decodable
@@ -94,3 +133,310 @@ class Project:
     def run(self) -> ProjectRun | None:
         """The run that is shown."""
         return self.runs[0] if self.runs else None
+
+
+# As JSON.
+
+
+@decodable
+class CorpusHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `ProjectCorpus` without its text and files. `mark`: in hexadecimal."""
+
+    name: str
+    has_text: bool
+    encoding: str = "utf-8"
+    mark: str = ""
+    is_edited: bool = False
+
+
+@decodable
+class SourceAbout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `CorpusReference` without its path. `role`: one of the files, or the origin of the text."""
+
+    role: Literal["file", "origin"]
+    kind: FileKind = "text"
+    column: str | None = None
+    encoding: str | None = None
+    errors: ErrorHandling = "strict"
+    size: _Size = -1
+    modified_ns: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = -1
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+
+
+@decodable
+class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `ProjectRun` without words and merges, and the numbers of a `HistoryTable`."""
+
+    config: dict[str, Any]
+    first_config: dict[str, Any]  # that the training started with: limits may have been raised since
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+    initial_size: _Count
+    symbols_after: _Count
+    word_count: _Count
+    total_words: _Count
+    stop_reason: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    corpus_name: str = ""
+    is_of_corpus: bool = False
+    is_wanted: bool = True
+    number: _Count = 0
+    # The place, among the runs of the file, of the one whose words are also those of this run, or its own; and the hash
+    # of their counts.
+    words: _Count = 0
+    words_hash: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    text: _Count | None = None  # the number of the text that it was trained on
+
+
+@decodable
+class LibraryRunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `LibraryRun`."""
+
+    run: RunHead  # its `words` is a place among the runs of libraries, whose words no other program replaces
+    trainer: Annotated[str, msgspec.Meta(max_length=100)]
+    config: dict[str, Any]
+    has_steps: bool  # whether the run has the merges of our training
+    repetition: tuple[_Count, _Count, _Count] | None = None  # None if it was not trained twice
+    # A hash of what the words were counted from, if that was the corpus of the project.
+    corpus: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+
+
+@decodable
+class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Word counts of the corpus without the words; `corpus`: a hash of what they were counted from."""
+
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+    corpus: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+
+
+def to_json(record: Any, more: dict[str, Any] | None = None) -> str:
+    """Return a record, or several, as ASCII JSON, which allows lone surrogates; `more`: fields to add."""
+    values = msgspec.to_builtins(record)
+    return json.dumps({**values, **more} if more else values)
+
+
+def from_json(text: str) -> Any:
+    """Return the value of a JSON text."""
+    memory = _BRACE_BYTES * text.count("{") + _BRACKET_BYTES * text.count("[") + _COMMA_BYTES * text.count(",")
+    if memory + len(text) > _MOST_MEMORY:
+        raise ValueError(f"{len(text)} characters of JSON")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None = None) -> _Record:
+    """Return the record in a JSON text; unknown fields go into `unknown`, if given."""
+    values = from_json(text)
+    if unknown is not None and isinstance(values, dict):
+        unknown.update({name: values.pop(name) for name in values.keys() - _fields(kind)})
+    return msgspec.convert(values, kind)
+
+
+def read_heads(text: str, kind: type[_Record], *, drops_unknown: bool) -> list[_Record]:
+    """Return the records of several runs in a JSON text; `drops_unknown`: a newer program may have added fields."""
+    values = from_json(text)
+    if drops_unknown and isinstance(values, list):
+        values = [_without_unknown(each, kind) for each in values]
+    return msgspec.convert(values, list[kind])  # type: ignore[valid-type]
+
+
+def _without_unknown(values: Any, kind: type[msgspec.Struct]) -> Any:
+    if not isinstance(values, dict):
+        return values
+    kept = {name: values[name] for name in values.keys() & _fields(kind)}
+    return {**kept, "run": _without_unknown(kept["run"], RunHead)} if kind is LibraryRunHead and "run" in kept else kept
+
+
+def _fields(kind: type[msgspec.Struct]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(kind)}
+
+
+def checked_settings(settings: ProjectSettings) -> ProjectSettings:
+    """Return settings from a file if they can start a training."""
+    TrainingConfig.from_dict(settings.training)
+    normalizers.from_spec(settings.normalizer)
+    pre_tokenizers.from_spec(settings.pre_tokenizer)
+    return settings
+
+
+def write_corpus(corpus: ProjectCorpus, path: str | os.PathLike[str]) -> tuple[CorpusHead, list[SourceRow]]:
+    """Return a corpus without its text, and the rows of its files; `path`: the future path of the project."""
+    folder, named = folder_of(path), os.path.dirname(os.path.abspath(path))
+    folders = [folder, named] if os.path.realpath(named) == folder else [folder]
+    record = CorpusHead(corpus.name, corpus.text is not None, corpus.encoding, corpus.mark.hex(), corpus.is_edited)
+    rows = [placed(reference.file, folders, _about(reference, "file")) for reference in corpus.files]
+    if corpus.origin is not None:
+        rows.append(placed(corpus.origin.file, folders, _about(corpus.origin, "origin")))
+    return record, rows
+
+
+def folder_of(path: str | os.PathLike[str]) -> str:
+    """Return the folder of the project at `path`, without links on the way."""
+    return os.path.dirname(os.path.realpath(path))
+
+
+def _about(reference: CorpusReference, role: Literal["file", "origin"]) -> str:
+    file = reference.file
+    read_as = (file.kind, file.column, file.encoding, file.errors)
+    return to_json(SourceAbout(role, *read_as, reference.size, reference.modified_ns, reference.sha256))
+
+
+def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None, folder: str) -> ProjectCorpus:
+    """Return the corpus from the output of `write_corpus`; `folder`: the present folder of the project."""
+    origins: list[CorpusReference] = []
+    files: list[CorpusReference] = []
+    located = [located_file(row, folder) for row in rows]
+    is_agreed = are_agreed(folder, [path for _, unagreed in located for path in unagreed])
+    for row, (path, unagreed) in zip(rows, located, strict=True):
+        about = read_record(row.about, SourceAbout)
+        if about.encoding is not None:
+            known_encoding(about.encoding)
+        file = CorpusFile(path, about.kind, about.column, about.encoding, about.errors, unagreed)
+        file = file.agreed() if is_agreed else file
+        reference = CorpusReference(file, about.size, about.modified_ns, about.sha256)
+        (files if about.role == "file" else origins).append(reference)
+    if len(origins) > 1 or record.mark not in _MARKS:
+        raise ValueError(record.mark)
+    known_encoding(record.encoding)
+    return ProjectCorpus(
+        name=record.name,
+        text=text,
+        encoding=record.encoding,
+        mark=bytes.fromhex(record.mark),
+        is_edited=record.is_edited,
+        origin=origins[0] if origins else None,
+        files=tuple(files),
+    )
+
+
+_LONGEST = 1 << 16  # no system supports longer paths
+
+
+def placed(file: CorpusFile, folders: Sequence[str], about: str) -> SourceRow:
+    """Return the row of a file for a project in a folder, of which these are the names: the real one, and with links.
+
+    Of a file that is not read yet, both places are kept.
+    """
+    path, other = file.path, file.unagreed[-1] if file.unagreed else file.path
+    absolute, way = _absolute(other), None
+    if not is_url(path):
+        path = os.path.abspath(path)
+        folder = next((each for each in folders if path.startswith(os.path.join(each, ""))), folders[0])
+        with contextlib.suppress(ValueError):  # on another drive
+            relative = os.path.relpath(path, folder).replace(os.sep, "/")
+            # A name that another system takes for an absolute path is found by its own absolute path only.
+            way = _bytes(relative) if is_relative(relative) else None
+    return SourceRow(display_name(absolute), _bytes(absolute), way, about)
+
+
+def located_file(row: SourceRow, folder: str) -> tuple[str, tuple[str, ...]]:
+    """Return the path of a row's file for a project in `folder`, and the places that need the user's agreement.
+
+    Without any, it is in the folder, or was. Nothing else is touched.
+    """
+    places = [_text(row.absolute)]
+    if row.relative is not None:
+        relative = _text(row.relative)
+        if is_relative(relative):
+            places.insert(0, os.path.normpath(os.path.join(folder, relative)))
+    found = {place: found_inside(place, folder) for place in places}
+    if True in found.values():
+        return next(place for place in places if found[place]), ()
+    unagreed = tuple(place for place in found if found[place] is None)
+    return unagreed[0] if unagreed else places[-1], unagreed
+
+
+def _bytes(path: str) -> bytes:
+    """Return a path as bytes; undecodable bytes, which are lone surrogates in `path`, are preserved."""
+    return path.encode("utf-8", "surrogatepass")
+
+
+def _text(path: bytes) -> str:
+    if not 0 < len(path) <= _LONGEST or b"\0" in path:
+        raise ValueError(f"a path of {len(path)} bytes")
+    return path.decode("utf-8", "surrogatepass")
+
+
+# Files outside the folder.
+
+
+_MOST_KEPT = 2000
+_LINE_BYTES = 65  # a hash in hexadecimal, and the line end
+_LINK_TAGS = {getattr(stat, "IO_REPARSE_TAG_SYMLINK", -1), getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", -1)}
+_writing = threading.Lock()
+
+
+def found_inside(path: str, folder: str) -> bool | None:
+    """Return whether a regular file at `path` is in the folder; None if that is another place, and not looked at.
+
+    A link in the folder leads to another place.
+    """
+    beginning = os.path.join(folder, "")
+    if is_url(path) or os.path.normpath(path) != path or not path.startswith(beginning):
+        return None
+    inside, place = path.removeprefix(beginning), folder
+    if not inside or not is_relative(inside):
+        return None
+    parts = inside.split(os.sep)
+    for number, part in enumerate(parts, 1):
+        place = os.path.join(place, part)
+        try:
+            status = os.lstat(place)
+        except (OSError, ValueError):
+            return False
+        if getattr(status, "st_reparse_tag", 0) in _LINK_TAGS:
+            return None
+        if number < len(parts) and not stat.S_ISDIR(status.st_mode):
+            return None if stat.S_ISLNK(status.st_mode) else False
+    return True if stat.S_ISREG(status.st_mode) else None
+
+
+def are_agreed(folder: str, places: Iterable[str]) -> bool:
+    """Return whether the user has agreed that a project in `folder` touches all these places, or there are none."""
+    digest = _digest(folder, places)
+    return digest is None or digest in _known()
+
+
+def note_agreed(project: str | os.PathLike[str], corpus: ProjectCorpus) -> None:
+    """Remember that a project that was just saved or agreed to may touch its files.
+
+    Where it cannot be remembered, the user is asked again.
+    """
+    folder = folder_of(project)
+    files = [reference.file for reference in corpus.references]
+    paths = [place for file in files for place in file.unagreed or (_absolute(file.path),)]
+    digest = _digest(folder, [path for path in paths if found_inside(path, folder) is None])
+    with _writing:
+        known = _known()
+        if digest is None or digest in known:
+            return
+        kept = [*known, digest][-_MOST_KEPT:]
+        with contextlib.suppress(OSError, StudioError):
+            _file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            atomic_write(_file(), "".join(f"{each}\n" for each in kept).encode())
+
+
+def _absolute(path: str) -> str:
+    return path if is_url(path) else os.path.abspath(path)
+
+
+def _digest(folder: str, places: Iterable[str]) -> str | None:
+    """Return a hash of the folder and the places, whatever their order; None without places."""
+    known = sorted({place.encode("utf-8", "surrogatepass") for place in places})
+    if not known:
+        return None
+    return hashlib.sha256(b"\0".join([folder.encode("utf-8", "surrogatepass"), *known])).hexdigest()
+
+
+def _known() -> list[str]:
+    try:
+        with open(_file(), "rb") as file:
+            return file.read(_LINE_BYTES * _MOST_KEPT).decode("ascii").split()
+    except (OSError, ValueError):
+        return []
+
+
+def _file() -> Path:
+    return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "agreed-files"

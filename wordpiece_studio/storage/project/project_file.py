@@ -31,15 +31,13 @@ from wordpiece_studio.storage.project.container import (
     trailer,
 )
 from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectSettings,
-    UnknownContents,
-)
-from wordpiece_studio.storage.project.records import (
     CorpusHead,
     CountsHead,
     LibraryRunHead,
+    Project,
+    ProjectSettings,
     RunHead,
+    UnknownContents,
     checked_settings,
     folder_of,
     from_json,

@@ -31,8 +31,7 @@ from wordpiece_studio.storage.project.container import (
     strings_parts,
     text_part,
 )
-from wordpiece_studio.storage.project.contents import ProjectRun
-from wordpiece_studio.storage.project.records import CountsHead, LibraryRunHead, RunHead, from_json
+from wordpiece_studio.storage.project.contents import CountsHead, LibraryRunHead, ProjectRun, RunHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason

@@ -37,7 +37,7 @@ from wordpiece_studio.session.samples import (
     text_offered,
 )
 from wordpiece_studio.storage.project.container import SUFFIX
-from wordpiece_studio.storage.project.records import note_agreed
+from wordpiece_studio.storage.project.contents import note_agreed
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -378,7 +378,7 @@ class CorpusOnDisk(QObject):
     """Files that are missing, moved, changed or elsewhere: a banner reports them and offers what can be done.
 
     Nothing is reread or recounted until the user asks for it. Files that a project names outside its folder are not
-    touched before the user has seen where they are, and agrees, see `wordpiece_studio.storage.project.records`.
+    touched before the user has seen where they are, and agrees, see `wordpiece_studio.storage.project.contents`.
     """
 
     def __init__(self, window: Workspace) -> None:

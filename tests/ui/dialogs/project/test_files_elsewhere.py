@@ -19,7 +19,7 @@ from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.project_state import Loss, unsaved_work
 from wordpiece_studio.session.recovery_store import About, RecoveryStore
 from wordpiece_studio.session.tokenizer_figures import LEAST_WORDS
-from wordpiece_studio.storage.project import records
+from wordpiece_studio.storage.project import contents
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 
@@ -193,7 +193,7 @@ def test_nothing_outside_the_folder_is_touched(projects: Projects, touches: Touc
             assert touches.found == [], name
         projects.window.project_controller.save()
         projects.wait_saved()
-        assert not records._file().exists()  # saving it agrees to nothing
+        assert not contents._file().exists()  # saving it agrees to nothing
         written = open_project(path).corpus
         reference = written.origin if is_text else written.files[0]
         if name in ("ftp", "http", "file"):
@@ -282,7 +282,7 @@ def test_many_names_are_shown_before_they_are_agreed_to(projects: Projects) -> N
         assert projects.studio.box().detailedText().splitlines() == [place for place, _ in places]
         projects.studio.answer(answer)
     assert not window.session.document.unagreed
-    assert len(records._known()) == 1
+    assert len(contents._known()) == 1
 
 
 def test_agreeing_is_about_the_files_that_were_shown(projects: Projects) -> None:
@@ -296,7 +296,7 @@ def test_agreeing_is_about_the_files_that_were_shown(projects: Projects) -> None
             assert projects.studio.has_box()
     projects.studio.answer(QMessageBox.StandardButton.Yes)
     assert [file.path for file in window.session.document.unagreed] == [place for place, _ in places]
-    assert not records._file().exists()
+    assert not contents._file().exists()
 
 
 def test_nothing_is_held_out_of_files_that_are_not_agreed_to(projects: Projects, touches: Touches) -> None:

@@ -13,11 +13,10 @@ from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import record_of_project
-from wordpiece_studio.storage.project import records
+from wordpiece_studio.storage.project import contents
 from wordpiece_studio.storage.project.container import SourceRow
-from wordpiece_studio.storage.project.contents import ProjectCorpus
+from wordpiece_studio.storage.project.contents import ProjectCorpus, found_inside, located_file, note_agreed, placed
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.storage.project.records import found_inside, located_file, note_agreed, placed
 
 if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project
@@ -114,7 +113,7 @@ def test_who_has_saved_a_project_is_not_asked_about_its_files(tmp_path: Path) ->
     save_project(path, project_with(CorpusFile(str(far))))
     project = open_project(path)
     assert project.corpus.files[0].file.unagreed == ()
-    kept = records._file()
+    kept = contents._file()
     assert str(tmp_path) not in kept.read_text()
     before = kept.read_bytes()
     save_project(path, project)
