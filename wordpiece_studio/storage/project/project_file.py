@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
@@ -50,8 +50,10 @@ from wordpiece_studio.storage.project.contents import (
 )
 from wordpiece_studio.storage.project.stored_run import (
     CORPUS_WORDS,
+    RunKind,
     WrittenRun,
     corpus_digest,
+    kind_of,
     note_copy,
     part_names,
     read_corpus_counts,
@@ -69,7 +71,7 @@ from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
     from wordpiece_studio.storage.project.container import PackedPart, Part
@@ -81,6 +83,7 @@ _RUNS = "runs"
 """The record of all our runs but the first."""
 _LIBRARY_RUNS = "peers"
 """The record of the runs of other libraries. A program before format 1.4 keeps them without showing them."""
+_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
 _RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _LIBRARY_RUNS, _COUNTS])
 _PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES, *part_names(CORPUS_WORDS), *run_parts(0, 0).values()])
@@ -101,8 +104,8 @@ def save_project(
     The parts of a run that a file already holds are copied from it. A training may continue meanwhile; what it appends
     is left out. `progress` is called regularly with the bytes done and the approximate total.
     """
-    runs = [*_written(project.runs), *_written(project.runs, is_library_run=True)]
-    image, parts = _image(path, project, runs, progress, should_stop)
+    ours, library_runs = (_written(project.runs, kind) for kind in _KINDS)
+    image, parts = _image(path, project, ours, library_runs, progress, should_stop)
     _check_opens(path, image)
     end = trailer(image)
 
@@ -117,7 +120,7 @@ def save_project(
     atomic_write_all({path: write})
     if not any(reference.file.unagreed for reference in project.corpus.references):
         note_agreed(path, project.corpus)
-    for run in runs:
+    for run in (*ours, *library_runs):
         note_copy(path, run.run, parts, run.place, run.words)
 
 
@@ -148,14 +151,14 @@ def is_project(path: str | os.PathLike[str]) -> bool:
 # Saving.
 
 
-def _texts(runs: Sequence[ProjectRun]) -> list[str]:
+def _texts(runs: Iterable[ProjectRun]) -> list[str]:
     """Return the texts that runs were trained on, each once."""
     return list(dict.fromkeys(run.text for run in runs if run.text is not None))
 
 
-def _written(all_runs: Sequence[ProjectRun], *, is_library_run: bool = False) -> list[WrittenRun]:
-    """Return our runs, or those of libraries, to be written; those of the same words share them."""
-    runs = [run for run in all_runs if (run.library_run is not None) is is_library_run]
+def _written(all_runs: Sequence[ProjectRun], kind: RunKind) -> list[WrittenRun]:
+    """Return the runs of a kind, to be written; those of the same words share them."""
+    runs = [run for run in all_runs if kind_of(run) == kind]
     texts, words = _texts(runs), [run.counts for run in runs]
     first = [next(place for place, each in enumerate(words) if each is own) for own in words]
     numbers = [None if run.text is None else texts.index(run.text) for run in runs]
@@ -165,14 +168,16 @@ def _written(all_runs: Sequence[ProjectRun], *, is_library_run: bool = False) ->
 def _image(
     path: str | os.PathLike[str],
     project: Project,
-    runs: Sequence[WrittenRun],
+    ours: Sequence[WrittenRun],
+    library_runs: Sequence[WrittenRun],
     progress: Callable[[int, int], object] | None,
     should_stop: Callable[[], bool],
 ) -> tuple[bytes, dict[str, Part]]:
     unknown, counts = project.unknown, project.counts
-    ours = [run for run in runs if run.run.library_run is None]
-    library_runs = runs[len(ours) :]
-    contents = [*_small_parts(project), *_texts_parts(ours), *_texts_parts(library_runs, is_library_run=True)]
+    contents, runs = list(_small_parts(project)), [*ours, *library_runs]
+    for kind, some in zip(_KINDS, (ours, library_runs), strict=True):
+        texts = _texts(run.run for run in some)
+        contents += (text_part(text_name(number, kind), text) for number, text in enumerate(texts))
     work = sum(part.n for part in contents) + sum(run.work for run in runs)
     work += 0 if counts is None else words_work(counts)
     minor = max(MINOR, unknown.minor if unknown else 0)
@@ -180,10 +185,7 @@ def _image(
         corpus_words = () if counts is None else words_parts(CORPUS_WORDS, counts)
         for part in chain(contents, *(run.parts() for run in runs), corpus_words, unknown.parts if unknown else ()):
             image.add(part)
-        records: dict[str, Any] = {
-            _SETTINGS: project.settings,
-            _VIEW: project.view.without_texts(),
-        }
+        records: dict[str, Any] = {_SETTINGS: project.settings, _VIEW: project.view.without_texts()}
         records[_CORPUS], sources = write_corpus(project.corpus, path)
         heads = [run.head(image.parts) for run in ours]
         if heads:
@@ -191,9 +193,8 @@ def _image(
         if len(heads) > 1:
             records[_RUNS] = heads[1:]
         if library_runs:
-            records[_LIBRARY_RUNS] = [
-                run.library_head(image.parts, project.corpus, project.settings) for run in library_runs
-            ]
+            of_project = image.parts, project.corpus, project.settings
+            records[_LIBRARY_RUNS] = [run.library_head(*of_project) for run in library_runs]
         if counts is not None:
             records[_COUNTS] = CountsHead(
                 normalizer=normalizers.to_spec(counts.normalizer),
@@ -204,11 +205,6 @@ def _image(
         meta = {name: to_json(record, fields.get(name)) for name, record in records.items()}
         program = {PROGRAM: f"WordPiece Studio {__version__}"}
         return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources), image.parts
-
-
-def _texts_parts(runs: Sequence[WrittenRun], *, is_library_run: bool = False) -> list[PackedPart]:
-    texts = _texts([run.run for run in runs])
-    return [text_part(text_name(number, is_library_run=is_library_run), text) for number, text in enumerate(texts)]
 
 
 def _small_parts(project: Project) -> Iterator[PackedPart]:
@@ -302,11 +298,11 @@ def _numbered(runs: Sequence[ProjectRun]) -> list[ProjectRun]:
 
 def _known_parts(heads: Sequence[RunHead], library_heads: Sequence[LibraryRunHead]) -> set[str]:
     known = {*_PARTS}
-    for is_library_run, run_heads in ((False, heads), (True, [head.run for head in library_heads])):
+    for kind, run_heads in zip(_KINDS, (heads, [head.run for head in library_heads]), strict=True):
         for place, head in enumerate(run_heads):
-            known.update(run_parts(place, place, is_library_run=is_library_run).values())
+            known.update(run_parts(place, place, kind).values())
             if head.text is not None:
-                known.add(text_name(head.text, is_library_run=is_library_run))
+                known.add(text_name(head.text, kind))
     return known
 
 

@@ -14,7 +14,7 @@ import threading
 import weakref
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import msgspec
 import numpy as np
@@ -40,7 +40,7 @@ from wordpiece_studio.training.segmentation import HistoryPlaces
 from wordpiece_studio.training.stored_history import restored_history
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -107,14 +107,8 @@ def read_counts(
     if not _are_possible(statistics, skipped):
         what = "{path} is damaged at {part}: no corpus can have such values"
         raise damaged(container.path, what, part=_STATISTICS.format(words))
-    return WordCounts(
-        read_once,
-        counts,
-        normalizers.from_spec(normalizer),
-        pre_tokenizers.from_spec(pre_tokenizer),
-        statistics,
-        skipped,
-    )
+    steps = normalizers.from_spec(normalizer), pre_tokenizers.from_spec(pre_tokenizer)
+    return WordCounts(read_once, counts, *steps, statistics, skipped)
 
 
 def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> bool:
@@ -132,10 +126,15 @@ def read_corpus_counts(
 
     This happens if a program that does not support word counts kept them although it changed the corpus.
     """
-    is_same_pipeline = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
-    if not is_same_pipeline or head.corpus != corpus_digest(corpus, settings.max_word_length):
+    if not _is_counted_so(head.corpus, head, corpus, settings):
         return None
     return read_counts(container, CORPUS_WORDS, head.normalizer, head.pre_tokenizer)
+
+
+def _is_counted_so(digest: str, head: CountsHead | RunHead, corpus: ProjectCorpus, settings: ProjectSettings) -> bool:
+    """Return whether words, counted from what has this `corpus_digest`, are those that the settings give now."""
+    now = (corpus_digest(corpus, settings.max_word_length), settings.normalizer, settings.pre_tokenizer)
+    return (digest, head.normalizer, head.pre_tokenizer) == now
 
 
 def corpus_digest(corpus: ProjectCorpus, max_word_length: int) -> str:
@@ -161,42 +160,46 @@ def _is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
 _TOKENS = "tokens"
 _TOKEN_PARTS = (f"{_TOKENS}/text", f"{_TOKENS}/lengths")
 _COLUMN = "merges/{}"
-_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS = "places/counts", "places/left_lengths", "places/positions"
+_POSITIONS = "places/positions"
+_PLACE_PARTS = ("places/counts", "places/left_lengths", _POSITIONS)
 _FILE, _LEARNED = "file", "learned"
 _RUN_COUNTS = _COUNTS.format(_RUN_WORDS)
 _WORD_PARTS = part_names(_RUN_WORDS)
-_PARTS = (*_TOKEN_PARTS, _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS, *_WORD_PARTS, *map(_COLUMN.format, COLUMNS))
+_PARTS = (*_TOKEN_PARTS, *_PLACE_PARTS, *_WORD_PARTS, *map(_COLUMN.format, COLUMNS))
 _PLACES = "places"
 _USER = "user"
 _REASONS = (None, _USER, "peer", *get_args(StopReason))
 """Why a training ended; of others, which a newer program may have, only that it did."""
 
 
-def _prefix_of(place: int, *, is_library_run: bool) -> str:
-    if is_library_run:
-        return f"peers/{place}/"
-    return f"runs/{place}/" if place else ""
+RunKind = Literal["runs", "peers"]
+"""Ours, or those of other libraries, which a program before format 1.4 keeps without showing them."""
 
 
-def run_parts(place: int, words: int, *, is_library_run: bool = False) -> dict[str, str]:
+def kind_of(run: ProjectRun) -> RunKind:
+    return "runs" if run.library_run is None else "peers"
+
+
+def _prefix_of(place: int, kind: RunKind) -> str:
+    return f"{kind}/{place}/" if place or kind == "peers" else ""
+
+
+def run_parts(place: int, words: int, kind: RunKind = "runs") -> dict[str, str]:
     """Return the full names of all parts that a run may have.
 
-    Parameters
-    ----------
-    place, words
-        Its place among our runs in the file, or among those of libraries, and that of the run whose words it shares.
+    `place`, `words`: its place among the runs of its kind in the file, and that of the run whose words it shares.
 
     >>> [run_parts(*places)["places/counts"] for places in ((0, 0), (2, 0))], run_parts(2, 0)["words/counts"]
     (['places/counts', 'runs/2/places/counts'], 'words/counts')
     """
-    own, shared = (_prefix_of(each, is_library_run=is_library_run) for each in (place, words))
-    names = (*_PARTS, _FILE, _LEARNED) if is_library_run else _PARTS
+    own, shared = _prefix_of(place, kind), _prefix_of(words, kind)
+    names = (*_PARTS, _FILE, _LEARNED) if kind == "peers" else _PARTS
     return {name: (shared if name in _WORD_PARTS else own) + name for name in names}
 
 
-def text_name(number: int, *, is_library_run: bool = False) -> str:
+def text_name(number: int, kind: RunKind) -> str:
     """Return the name of a part that is a text which runs were trained on."""
-    return f"{'peers' if is_library_run else 'runs'}/text/{number}"
+    return f"{kind}/text/{number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +229,7 @@ _copies: weakref.WeakKeyDictionary[MergeHistory, _Copy] = weakref.WeakKeyDiction
 
 def note_copy(path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part], place: int, words: int) -> None:
     """Remember that the file at `path` holds a run at `place`, with the words of the run at `words`, in these parts."""
-    names = run_parts(place, words, is_library_run=run.library_run is not None)
+    names = run_parts(place, words, kind_of(run))
     held = {name: parts[full] for name, full in names.items() if full in parts}
     _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), held)
 
@@ -261,21 +264,15 @@ def _copy_of(run: ProjectRun) -> _Copy | None:
 class WrittenRun:
     """A run being written to a file: its parts one by one, and then its record.
 
-    Parameters
-    ----------
-    run
-        The run. Merges appended to its history from now on are not included; `run`, the attribute, says so.
-    place, words
-        Its place among the runs of the file, and that of the run whose words it shares, or its own.
-    text
-        The number of the text that it was trained on.
+    Merges appended to its history from now on are not included. `place`, `words`: its place among the runs of the file,
+    and that of the run whose words it shares, or its own; `text`: the number of the text that it was trained on.
     """
 
     def __init__(self, run: ProjectRun, place: int, words: int, text: int | None) -> None:
         self.run = replace(run, merges=run.merge_count)
         self.place, self.words, self._text = place, words, text
-        self._names = run_parts(place, words, is_library_run=run.library_run is not None)
-        self._prefix = _prefix_of(place, is_library_run=run.library_run is not None)
+        self._names = run_parts(place, words, kind_of(run))
+        self._prefix = _prefix_of(place, kind_of(run))
         self._table = table_of(run.history, self.run.merges)
         copy = None if run.history.is_damaged else _copy_of(self.run)
         self._copy = None if copy is None else copy.opened(copy.path)
@@ -315,7 +312,7 @@ class WrittenRun:
             trainer=library_run.trainer,
             config=library_run.config.to_dict(),
             has_steps=self.run.history.has_steps,
-            repetition=None if repetition is None else (repetition.tokens, repetition.ids, repetition.scores),
+            repetition=None if repetition is None else dataclasses.astuple(repetition),
             corpus=corpus_digest(corpus, settings.max_word_length) if self.run.is_of_corpus else "",
         )
 
@@ -340,31 +337,21 @@ class WrittenRun:
         if run.history.has_steps:
             for column, values in self._table.columns.items():
                 name = _COLUMN.format(column)
-                yield from self._copied(name) or self._arrays({name: values})
+                yield from self._copied(name) or self._arrays([(name, values)])
             yield from self._copied(*_TOKEN_PARTS) or strings_parts(self._prefix + _TOKENS, self._table.tokens)
         if self.words == self.place:
             yield from self._copied(*_WORD_PARTS) or words_parts(self._prefix + _RUN_WORDS, run.counts)
         if run.history.has_steps:
-            yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._arrays(
-                {
-                    _PLACE_COUNTS: np.asarray(self._places.position_counts),
-                    _LEFT_LENGTHS: np.asarray(self._places.left_lengths),
-                    _POSITIONS: self._places.positions,
-                }
-            )
+            yield from self._copied(*_PLACE_PARTS) or self._arrays(zip(_PLACE_PARTS, self._places, strict=True))
         if run.library_run is not None:
-            learned = msgspec.msgpack.encode(run.library_run.learned)
-            yield from self._copied(_FILE, _LEARNED) or self._arrays(
-                {
-                    _FILE: np.frombuffer(run.library_run.content, dtype=np.int8),
-                    _LEARNED: np.frombuffer(learned, dtype=np.int8),
-                }
-            )
+            contents = (run.library_run.content, msgspec.msgpack.encode(run.library_run.learned))
+            arrays = zip((_FILE, _LEARNED), (np.frombuffer(each, dtype=np.int8) for each in contents), strict=True)
+            yield from self._copied(_FILE, _LEARNED) or self._arrays(arrays)
         if self._copy is not None:
             self._copy.close()  # on Windows, no file can be replaced while it is open
 
-    def _arrays(self, arrays: dict[str, NDArray[Any]]) -> Iterator[PackedPart]:
-        return (array_part(self._names[name], values) for name, values in arrays.items())
+    def _arrays(self, arrays: Iterable[tuple[str, NDArray[Any]]]) -> Iterator[PackedPart]:
+        return (array_part(self._names[name], values) for name, values in arrays)
 
     def _copied(self, *names: str) -> list[PackedPart]:
         """Return these parts as they are in the file that has them; none if no file has, or they are damaged there."""
@@ -387,37 +374,29 @@ def read_runs(
 ) -> list[ProjectRun]:
     """Return the runs of a project, whose words and places are read when first needed.
 
-    Parameters
-    ----------
-    heads
-        The records of all our runs, or of all runs of libraries, in the order of their places.
-    corpus, settings
-        Those of the project.
-    with_merges
-        Whether merges and tokens are read. If not, everything else is checked, and no run is returned.
+    `heads` are the records of all runs of a kind, in the order of their places. Without merges and tokens, everything
+    else is checked, and no run is returned.
     """
     known: dict[int, WordCounts] = {}
     runs = []
     for place, each in enumerate(heads):
-        library_head = each if isinstance(each, LibraryRunHead) else None
-        head = each.run if isinstance(each, LibraryRunHead) else each
-        is_library_run = library_head is not None
-        counts_name = run_parts(place, head.words, is_library_run=is_library_run)[_RUN_COUNTS]
+        library_head, head = (each, each.run) if isinstance(each, LibraryRunHead) else (None, each)
+        kind: RunKind = "runs" if library_head is None else "peers"
+        counts_name = run_parts(place, head.words, kind)[_RUN_COUNTS]
         counts = _words_of(container, known, place, head, counts_name)
         if counts is None:
             continue
-        prefix = _prefix_of(place, is_library_run=is_library_run)
+        prefix = _prefix_of(place, kind)
         library_run, has_steps, is_of_corpus = None, True, head.is_of_corpus
         if library_head is not None:
             library_run = _read_library_run(container, library_head, prefix, counts)
             has_steps = library_head.has_steps
-            now = (corpus_digest(corpus, settings.max_word_length), settings.normalizer, settings.pre_tokenizer)
-            is_of_corpus = (library_head.corpus, head.normalizer, head.pre_tokenizer) == now
+            is_of_corpus = _is_counted_so(library_head.corpus, head, corpus, settings)
         history = _history(container, head, counts, prefix, library_run, has_steps) if with_merges else None
         config = _config(container, head)
         if history is None:
             continue
-        text = None if head.text is None else container.text(text_name(head.text, is_library_run=is_library_run))
+        text = None if head.text is None else container.text(text_name(head.text, kind))
         run = ProjectRun(
             counts=counts,
             config=config,
@@ -521,8 +500,7 @@ def _config(container: Container, head: RunHead) -> TrainingConfig:
 
 
 def _places(container: Container, prefix: str) -> HistoryPlaces:
-    names = (prefix + name for name in (_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS))
-    counts, lengths, positions = (container.array(name, "i") for name in names)
+    counts, lengths, positions = (container.array(prefix + name, "i") for name in _PLACE_PARTS)
     container.note_read(prefix + _PLACES)
     if positions.dtype.itemsize > 4 or not _is_sum_small(counts):
         raise damaged(container.path, part=prefix + _POSITIONS)
