@@ -242,7 +242,7 @@ def test_what_was_found_is_kept_while_the_history_grows(qapp: object) -> None:
 def test_words_touched_are_counted_together_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     one_by_one = [len(history().words_touched(index)) for index in range(120)]
     assert history().words_touched_counts(0, 120).tolist() == one_by_one
-    monkeypatch.setattr("wordpiece_studio.training.history._PLACES_AT_ONCE", 7)
+    monkeypatch.setattr("wordpiece_studio.training.segmentation._PLACES_AT_ONCE", 7)
     assert history().words_touched_counts(5, 90).tolist() == one_by_one[5:90]
     assert history().words_touched_counts(3, 3).tolist() == []
 

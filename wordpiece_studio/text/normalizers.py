@@ -383,7 +383,7 @@ class _ByCharacter(CharacterNormalizer):
     growth = 2  # a capital I with a dot is lower-cased to an i and a dot
 
     @abstractmethod
-    def replaced(self, code_point: int) -> str:
+    def _replaced(self, code_point: int) -> str:
         """Return what becomes of a character."""
 
     def regards_neighbours(self, character: str) -> bool:
@@ -402,7 +402,7 @@ class _ByCharacter(CharacterNormalizer):
 
 @cache
 def _table_of(normalizer: _ByCharacter) -> CharacterMap:
-    return CharacterMap(normalizer.replaced)
+    return CharacterMap(normalizer._replaced)  # noqa: SLF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +411,7 @@ class Unchanged(_ByCharacter):
 
     name = "none"
 
-    def replaced(self, code_point: int) -> str:
+    def _replaced(self, code_point: int) -> str:
         return chr(code_point)
 
     def normalize(self, text: str) -> str:
@@ -430,7 +430,7 @@ class Lowercase(_ByCharacter):
 
     name = "lowercase"
 
-    def replaced(self, code_point: int) -> str:
+    def _replaced(self, code_point: int) -> str:
         return bert_tables().lower_case.get(code_point) or chr(code_point)
 
     def normalize(self, text: str) -> str:
@@ -447,7 +447,7 @@ class StripAccents(_ByCharacter):
 
     name = "strip-accents"
 
-    def replaced(self, code_point: int) -> str:
+    def _replaced(self, code_point: int) -> str:
         return "" if code_point in form_tables().marks else chr(code_point)
 
     def normalize(self, text: str) -> str:
@@ -473,7 +473,7 @@ class RemoveCharacters(_ByCharacter):
     def is_local(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return not set(self.characters) & {" ", "\n"}
 
-    def replaced(self, code_point: int) -> str:
+    def _replaced(self, code_point: int) -> str:
         return "" if chr(code_point) in self.characters else chr(code_point)
 
 

@@ -43,18 +43,24 @@ class _Matching(CharacterPreTokenizer):
     __slots__ = ()
 
     @abstractmethod
-    def _pattern(self) -> re.Pattern[str]: ...
+    def _expression(self) -> str:
+        """Return the regular expression whose matches are the words."""
 
     def spans(self, text: str) -> list[Span]:
-        return [Span(match[0], *match.span()) for match in self._pattern().finditer(text)]
+        return [Span(match[0], *match.span()) for match in _pattern_of(self).finditer(text)]
 
     def split(self, text: str) -> list[str]:
-        words: list[str] = self._pattern().findall(text)
+        words: list[str] = _pattern_of(self).findall(text)
         return words
 
     def iterate(self, text: str) -> Iterator[str]:
-        for match in self._pattern().finditer(text):
+        for match in _pattern_of(self).finditer(text):
             yield match[0]
+
+
+@cache
+def _pattern_of(pre_tokenizer: _Matching) -> re.Pattern[str]:
+    return re.compile(pre_tokenizer._expression())  # noqa: SLF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +73,10 @@ class BertPreTokenizer(_Matching):
 
     name = "bert"
 
-    @staticmethod
-    @cache
-    def _pattern() -> re.Pattern[str]:
+    def _expression(self) -> str:
         tables = bert_tables()
         letters = run_pattern(ranges_outside(tables.punctuation, tables.whitespace))
-        return re.compile(f"{letters}|{one_pattern(tables.punctuation.ranges)}")
+        return f"{letters}|{one_pattern(tables.punctuation.ranges)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +93,9 @@ class Whitespace(_Matching):
 
     is_by_character = False  # punctuation is a word together with the punctuation beside it
 
-    @staticmethod
-    @cache
-    def _pattern() -> re.Pattern[str]:
+    def _expression(self) -> str:
         word, whitespace = form_tables().word, bert_tables().whitespace
-        return re.compile(f"{run_pattern(word.ranges)}|{run_pattern(ranges_outside(word, whitespace))}")
+        return f"{run_pattern(word.ranges)}|{run_pattern(ranges_outside(word, whitespace))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,8 @@ class WhitespaceSplit(_Matching):
 
     name = "whitespace-split"
 
-    @staticmethod
-    @cache
-    def _pattern() -> re.Pattern[str]:
-        return re.compile(f"[^{bert_tables().whitespace.pattern()}]+")
+    def _expression(self) -> str:
+        return f"[^{bert_tables().whitespace.pattern()}]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,9 @@ class Punctuation(_Matching):
 
     is_local = False
 
-    @staticmethod
-    @cache
-    def _pattern() -> re.Pattern[str]:
+    def _expression(self) -> str:
         punctuation = bert_tables().punctuation
-        return re.compile(f"{run_pattern(ranges_outside(punctuation))}|{one_pattern(punctuation.ranges)}")
+        return f"{run_pattern(ranges_outside(punctuation))}|{one_pattern(punctuation.ranges)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +162,10 @@ class Digits(_Matching):
     def is_by_character(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return self.individual_digits
 
-    def _pattern(self) -> re.Pattern[str]:
-        return _digits(self.individual_digits)
+    def _expression(self) -> str:
+        digit = pattern_tables().digit
+        digits = one_pattern(digit.ranges) if self.individual_digits else run_pattern(digit.ranges)
+        return f"{run_pattern(ranges_outside(digit))}|{digits}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,13 +266,6 @@ def text_of_letters(parts: Iterable[str]) -> str:
         except KeyError:
             joined += part.encode("utf-8", "surrogatepass")
     return joined.decode("utf-8", "replace")
-
-
-@cache
-def _digits(are_single: bool) -> re.Pattern[str]:
-    digit = pattern_tables().digit
-    digits = one_pattern(digit.ranges) if are_single else run_pattern(digit.ranges)
-    return re.compile(f"{run_pattern(ranges_outside(digit))}|{digits}")
 
 
 @cache

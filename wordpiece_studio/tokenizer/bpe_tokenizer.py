@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping
-from itertools import accumulate
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from wordpiece_studio.errors import StudioError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from typing import Any, Literal
 
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.encoding import WordCut
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -137,32 +137,32 @@ class BpeTokenizer(Encoder):
         return list(self._ranks)
 
     def _encoding_of(self, text: str) -> Encoding:
-        words: list[int] = []
-        encoding = Encoding([], [], [], words)
-        for number, (word, offset) in enumerate(self._words(text)):
-            if isinstance(word, str):
-                found = [(word, offset, offset + len(word))]
-            else:
+        words: list[list[_Symbol]] = []  # with places in the text
+        for section, first, last, is_added in self._finder.sections(text):
+            if is_added:
+                words.append([_Symbol(section, first, last)])
+                continue
+            for word in self.pipeline.aligned_words(section):
                 # An end-of-word symbol stands for no character.
                 starts, ends = (*word.starts, word.end), (word.start, *word.ends)
-                found = [
-                    (token, offset + starts[start], offset + ends[end]) for token, start, end in self._merged(word.text)
-                ]
-            for token, start, end in found:
-                encoding.tokens.append(token)
-                encoding.ids.append(self.vocab[token])
-                encoding.offsets.append((start, end))
-                words.append(number)
-        return encoding
+                merged = self._merged(word.text)
+                words.append([_Symbol(token, first + starts[start], first + ends[end]) for token, start, end in merged])
+        found = list(chain.from_iterable(words))
+        return Encoding(
+            [symbol.token for symbol in found],
+            [self.vocab[symbol.token] for symbol in found],
+            [(symbol.start, symbol.end) for symbol in found],
+            [number for number, symbols in enumerate(words) for _ in symbols],
+        )
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster."""
         ids: list[int] = []
-        for section in self._finder.sections(checked_text(text)):
-            if section.is_added:
-                ids.append(self.vocab[section.text])
+        for section, _, _, is_added in self._finder.sections(checked_text(text)):
+            if is_added:
+                ids.append(self.vocab[section])
             else:
-                for word in self.pipeline.words(section.text):
+                for word in self.pipeline.words(section):
                     ids += [self.vocab[symbol.token] for symbol in self._merged(word)]
         return ids
 
@@ -190,15 +190,6 @@ class BpeTokenizer(Encoder):
         """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
         return TokenizerInWindow(vocabulary, self)
 
-    def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
-        """Yield the words of a text and its added tokens, each with the position that its offsets count from."""
-        for section in self._finder.sections(text):
-            if section.is_added:
-                yield section.text, section.start
-            else:
-                for word in self.pipeline.aligned_words(section.text):
-                    yield word, section.start
-
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
         for word in words:
             symbols = self._merged(word)
@@ -207,10 +198,9 @@ class BpeTokenizer(Encoder):
 
     def _merged(self, word: str) -> list[_Symbol]:
         """Return the tokens of a word; each distinct word is processed once."""
-        found = self._known.get(word)
-        if found is None:
-            found = self._known[word] = self._cut_word(word)
-        return found
+        if word not in self._known:
+            self._known[word] = self._cut_word(word)
+        return self._known[word]
 
     def _cut_word(self, word: str) -> list[_Symbol]:
         symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
@@ -463,8 +453,5 @@ def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:
 
 def _laid_out(tokens: Sequence[str], length: int) -> list[_Symbol]:
     """Return tokens that spell a word of this length, which a mark may follow."""
-    ends = list(accumulate(map(len, tokens), initial=0))
-    return [
-        _Symbol(token, min(start, length), min(end, length))
-        for token, start, end in zip(tokens, ends, ends[1:], strict=False)
-    ]
+    places = pairwise(min(end, length) for end in accumulate(map(len, tokens), initial=0))
+    return [_Symbol(token, *place) for token, place in zip(tokens, places, strict=True)]

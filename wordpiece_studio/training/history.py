@@ -153,7 +153,6 @@ def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
 
 
 _ROWS_AT_ONCE = 1024
-_PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
 
 
 class MergeHistory(Sequence[Merge]):
@@ -478,7 +477,7 @@ class MergeHistory(Sequence[Merge]):
 
         Every place that they changed is looked at, so ask for parts of a long history.
         """
-        return self.places.words_touched_counts(first, end, _PLACES_AT_ONCE)
+        return self.places.words_touched_counts(first, end)
 
     def segmentation(self, word: str, step: int) -> list[str]:
         """Return the tokens of a training word after `step` merges; 0 gives its initial symbols."""

@@ -73,7 +73,7 @@ class CompiledEngine:
     ) -> None:
         config = input_.config
         self._input = input_
-        self._names_collide = _names_collide(input_)
+        names_collide = _names_collide(input_)
         stop_if_asked(should_stop)
         self._shortlist_size = min(_SHORTLIST_SIZES[config.objective], capacity or _NO_LIMIT)
         self._state = _initial_state(input_, capacity)
@@ -82,7 +82,7 @@ class CompiledEngine:
         scalars[columns.TIE_BY_IDS] = config.tie == "ids"
         scalars[columns.MIN_FREQUENCY] = min(max(1, config.min_frequency), _NO_LIMIT)
         scalars[columns.LONGEST] = min(config.max_token_length or _NO_LIMIT, _NO_LIMIT)
-        scalars[columns.NAMES_COLLIDE] = self._names_collide
+        scalars[columns.NAMES_COLLIDE] = names_collide
         scalars[columns.MARGIN] = _MARGINS[config.objective]
         self._count_pairs(should_stop)
 

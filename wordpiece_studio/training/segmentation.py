@@ -93,8 +93,8 @@ class TrainingInput:
     word_lengths: NDArray[np.int64]
     symbol_counts: NDArray[np.int64]
     symbols: list[Symbol]
-    vocabulary_tokens: list[str]
-    symbol_ids: NDArray[np.int64]
+    vocabulary_tokens: list[str] = dataclasses.field(default_factory=list)  # until they are numbered
+    symbol_ids: NDArray[np.int64] = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def words(self) -> list[str]:
@@ -164,7 +164,7 @@ def _laid_out_at_once(counts: WordCounts, joined: bytes, config: TrainingConfig)
     symbols, table = _initial_symbols(occurring, "")
     rename(keys, np.append(np.int32(SEPARATOR), table))
     starts = np.cumsum(lengths + 1) - lengths
-    input_ = TrainingInput(config, counts, keys, starts, lengths, lengths, symbols, [], np.empty(0, dtype=np.int64))
+    input_ = TrainingInput(config, counts, keys, starts, lengths, lengths, symbols)
     return input_, {symbol.text for symbol in symbols}
 
 
@@ -306,17 +306,7 @@ def _lay_out(
         symbols += [] if end in symbols else [end]
         last = np.full(len(starts), symbols.index(end), dtype=np.int32)
         _write_symbols(cells, starts + sizes - len(suffix), np.full(len(starts), len(suffix)), last)
-    return TrainingInput(
-        config=config,
-        counts=counts,
-        cells=cells,
-        word_starts=starts,
-        word_lengths=sizes,
-        symbol_counts=per_word + own,
-        symbols=symbols,
-        vocabulary_tokens=[],
-        symbol_ids=np.empty(0, dtype=np.int64),
-    )
+    return TrainingInput(config, counts, cells, starts, sizes, per_word + own, symbols)
 
 
 def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -374,6 +364,7 @@ NEVER = np.iinfo(np.int32).max
 """The step of a boundary that is still there."""
 
 _BLOCK = 1 << 16  # words processed together, which bounds the memory
+_PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,15 +471,12 @@ class MergePlaces:
         offsets = self._offsets[: end + 1]
         return HistoryPlaces(np.diff(offsets), self._left_lengths[:end], self._places[: offsets[-1]])
 
-    def words_touched_counts(self, first: int, end: int, at_once: int) -> NDArray[np.int64]:
-        """Return how many distinct words each of the merges `first` to `end` (exclusive) changed: int64, one per merge.
-
-        At most `at_once` places, or those of one merge, are processed together.
-        """
+    def words_touched_counts(self, first: int, end: int) -> NDArray[np.int64]:
+        """Return how many distinct words each of the merges `first` to `end` (exclusive) changed: int64."""
         offsets = self._offsets[first : end + 1]
         parts = [np.empty(0, dtype=np.int64)]
         while len(offsets) > 1:
-            last = max(1, int(np.searchsorted(offsets, offsets[0] + at_once)) - 1)
+            last = max(1, int(np.searchsorted(offsets, offsets[0] + _PLACES_AT_ONCE)) - 1)
             starts = offsets[:last] - offsets[0]
             is_first = np.diff(self._word_of_cell[self._places[offsets[0] : offsets[last]]], prepend=-1) != 0
             is_first[starts] = True

@@ -112,17 +112,19 @@ def _check_table(table: HistoryTable) -> None:
 
 
 def _ids_fit(table: HistoryTable) -> bool:
-    columns, merges = table.columns, len(table.columns["is_new"])
-    sizes = table.initial_size + np.cumsum(columns["is_new"], dtype=np.int64)
-    before = sizes - columns["is_new"]
-    is_new = columns["is_new"]
+    left, right, new, is_new = (table.columns[name] for name in ("left_id", "right_id", "new_id", "is_new"))
+    sizes = table.initial_size + np.cumsum(is_new, dtype=np.int64)
+    before = sizes - is_new
     return (
-        0 < table.initial_size <= len(table.tokens)
-        and (int(sizes[-1]) if merges else table.initial_size) == len(table.tokens)
-        and all(bool(((columns[name] >= 0) & (columns[name] < before)).all()) for name in ("left_id", "right_id"))
-        and bool(((columns["new_id"] >= 0) & (columns["new_id"] < sizes)).all())
-        and bool((columns["new_id"][is_new] == before[is_new]).all())
+        0 < table.initial_size <= len(table.tokens) == table.initial_size + np.count_nonzero(is_new)
+        and _hold(left >= 0, left < before, right >= 0, right < before, new >= 0, new < sizes)
+        and _hold(new[is_new] == before[is_new])
     )
+
+
+def _hold(*conditions: NDArray[np.bool_]) -> bool:
+    """Return whether conditions hold everywhere; false of NaN."""
+    return all(bool(each.all()) for each in conditions)
 
 
 def _is_spelled(table: HistoryTable) -> bool:
@@ -132,8 +134,7 @@ def _is_spelled(table: HistoryTable) -> bool:
     prefix = [ord(character) for character in table.config.continuing_subword_prefix]
     left, right, new = (table.columns[name] for name in ("left_id", "right_id", "new_id"))
     rest = lengths[right] - len(prefix)
-    fits = bool((rest > 0).all() and (lengths[new] == lengths[left] + rest).all())
-    fits = fits and int(lengths[new].sum()) <= _MOST_CHARACTERS
+    fits = _hold(rest > 0, lengths[new] == lengths[left] + rest) and int(lengths[new].sum()) <= _MOST_CHARACTERS
     if not fits or any((codes[starts[right] + place] != code).any() for place, code in enumerate(prefix)):
         return False
     middle = starts[new] + lengths[left]
@@ -167,14 +168,14 @@ def _numbers_fit(table: HistoryTable) -> bool:
     after = np.append(before[1:], table.symbols_after)[: len(before)]
     if not 0 < table.word_count <= table.total_words <= table.symbols_after <= MOST_SYMBOLS:
         return False
-    fits = bool((pairs >= 1).all() and (before - pairs <= after).all() and (after < before).all())
-    fits = fits and all(bool(((pairs <= each) & (each <= before)).all()) for each in frequencies)
-    fits = fits and bool(((columns["ties"] >= 1) & (columns["ties"] <= before)).all())
-    if not fits:
+    conditions = [pairs >= 1, before - pairs <= after, after < before, columns["ties"] >= 1, columns["ties"] <= before]
+    for frequency in frequencies:
+        conditions += [pairs <= frequency, frequency <= before]
+    if not _hold(*conditions):
         return False
     wanted = _values(table.config, pairs, *frequencies, before)
     allowed = _TOLERANCE * (np.abs(wanted) + (pairs if table.config.objective == "likelihood" else 0))
-    return bool((np.abs(columns["value"] - wanted) <= allowed).all())  # false for infinities and NaN
+    return _hold(np.abs(columns["value"] - wanted) <= allowed)  # false for infinities and NaN
 
 
 def _values(config: TrainingConfig, *numbers: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -210,21 +211,15 @@ def _lie_within(input_: TrainingInput, table: HistoryTable, stored: HistoryPlace
     cells = input_.cells
     fits = (
         len(counts) == len(lengths) == len(table.columns["is_new"])
-        and bool((counts >= 1).all() and ((lengths >= 1) & (lengths < len(cells))).all())
+        and _hold(counts >= 1, lengths >= 1, lengths < len(cells), places >= 1, places < len(cells))
         and int(counts.sum()) == len(places)
-        and bool(((places >= 1) & (places < len(cells))).all())
     )
     if not fits:
         return False
     ascends = np.diff(places, prepend=0) > 0
     ascends[np.cumsum(counts) - counts] = True
     boundaries = places + repeated(lengths.astype(np.int64), counts)
-    return bool(
-        ascends.all()
-        and (boundaries < len(cells)).all()
-        and (cells[places] >= 0).all()
-        and (cells[boundaries] >= 0).all()
-    )
+    return _hold(ascends, boundaries < len(cells), cells[places] >= 0) and _hold(cells[boundaries] >= 0)
 
 
 def _stand_there(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
@@ -250,7 +245,7 @@ def _stand_there(input_: TrainingInput, table: HistoryTable, stored: HistoryPlac
     made_last, made_before = _last_steps(places, steps, len(input_.cells))
     left, right = table.columns["left_id"], table.columns["right_id"]
     return (
-        bool((made_last[boundaries] < steps).all())
+        _hold(made_last[boundaries] < steps)
         and _are_ids(input_, table, places, made_before, left[steps - 1])
         and _are_ids(input_, table, boundaries, made_last[boundaries], right[steps - 1])
         and _lengths_fit(input_, table, stored)
@@ -295,7 +290,7 @@ def _lengths_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlac
     # Not by where words begin: there may have been a character before that was removed as beyond the alphabet.
     has_prefix = np.array([symbol.continues for symbol in input_.symbols])[input_.cells[stored.positions]]
     prefix_lengths = np.where(has_prefix, len(table.config.continuing_subword_prefix), 0)
-    return bool((repeated(lengths - stored.left_lengths, stored.position_counts) == prefix_lengths).all())
+    return _hold(repeated(lengths - stored.left_lengths, stored.position_counts) == prefix_lengths)
 
 
 def _weights_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
@@ -307,4 +302,4 @@ def _weights_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlac
     counts = stored.position_counts
     gone = np.add.reduceat(weights, np.cumsum(counts) - counts)
     left = np.append(table.columns["symbols_before"], table.symbols_after)
-    return bool((-np.diff(left) == gone).all())
+    return _hold(-np.diff(left) == gone)

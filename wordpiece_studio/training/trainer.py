@@ -66,7 +66,10 @@ def _in_turn(method: Callable[Concatenate[Trainer, _P], _T]) -> Callable[Concate
     @wraps(method)
     def waiting(self: Trainer, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with self._turn:
-            return method(self, *args, **kwargs)
+            try:
+                return method(self, *args, **kwargs)
+            except MemoryError as error:
+                raise out_of_memory() from error
 
     return waiting
 
@@ -169,10 +172,7 @@ class Trainer:
         """Carry out the next merge and return it, or None if a stop rule applies, see `stop_reason`."""
         before = self.current_step
         self._advance(1)
-        try:
-            return self.history[before] if self.current_step > before else None
-        except MemoryError as error:
-            raise out_of_memory() from error
+        return self.history[before] if self.current_step > before else None
 
     @_in_turn
     def run(self, n: int | None = None, should_stop: Callable[[], bool] | None = None) -> int:
@@ -227,10 +227,7 @@ class Trainer:
     @_in_turn
     def top(self, k: int) -> PairList[Candidate]:
         """Return the best `k` candidates at this step, the next merge first."""
-        try:
-            return candidates(self._engine, self.history, self.current_step, index(k))
-        except MemoryError as error:
-            raise out_of_memory() from error
+        return candidates(self._engine, self.history, self.current_step, index(k))
 
     @_in_turn
     def change_limits(
@@ -260,19 +257,12 @@ class Trainer:
             check_memory(forecast.beyond(present), available_memory())
         else:
             check_memory(forecast.peak, self._memory_limit)
-        if self._may_choose_engine and isinstance(self._engine, PlainEngine):
-            try:
-                self._change_engine(config)
-            except MemoryError as error:
-                raise out_of_memory() from error
+        is_plain = self._may_choose_engine and self._engine_name == "plain"
+        if is_plain and _cheapest(self.history.input, config) == "compiled":  # there is now too much work for it
+            self._begin_at(self.current_step, "compiled")
         self.config = config
         self.stop_reason = None
         self._seconds = 0.0
-
-    def _change_engine(self, config: TrainingConfig) -> None:
-        """Switch to the compiled engine at the same step if there is now too much work for the plain one."""
-        if _cheapest(self.history.input, config) == "compiled":
-            self._begin_at(self.current_step, "compiled")
 
     def _begin_at(self, step: int, engine: EngineName, should_stop: Callable[[], bool] | None = None) -> None:
         """Make an engine that starts at a step; it does not need the merges before."""
