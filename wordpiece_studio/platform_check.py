@@ -155,15 +155,11 @@ def _window_platforms() -> list[str]:
 
 
 def _answers(platform: str) -> bool:
-    return _wayland_answers() if platform == "wayland" else _x_server_answers()
-
-
-def _wayland_answers() -> bool:
+    if platform != "wayland":
+        return _x_server_answers()
     name = os.environ.get("WAYLAND_DISPLAY")
-    if not name:
-        return False
-    address = Path(os.environ.get("XDG_RUNTIME_DIR", ""), name)  # an absolute name replaces the folder
-    return _can_connect(socket.AF_UNIX, str(address))
+    address = Path(os.environ.get("XDG_RUNTIME_DIR", ""), name or "")  # an absolute name replaces the folder
+    return bool(name) and _can_connect(socket.AF_UNIX, str(address))
 
 
 def _x_server_answers() -> bool:

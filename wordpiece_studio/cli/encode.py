@@ -240,7 +240,6 @@ def _is_file(word: str) -> bool:
 
 
 def _placed(error: StudioError, place: str) -> StudioError:
-    """Return an error that begins with a place, unless that is empty."""
     if not place:
         return error
     return StudioError(f"{{place}}: {error.what_template}", error.advice_template, **{**error.values, "place": place})
@@ -291,7 +290,6 @@ def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, NDArra
 
 
 def _integers_in(path: str) -> NDArray[np.integer]:
-    """Return the numbers in a file, read when they are needed."""
     try:
         numbers = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:

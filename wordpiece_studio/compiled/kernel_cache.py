@@ -94,7 +94,6 @@ def kernels_are_cached(*packages: KernelPackage) -> bool:
 
 
 def kernels_are_loaded(package: KernelPackage) -> bool:
-    """Return whether a package of kernels can be used at once."""
     return package in _loaded
 
 
@@ -132,7 +131,6 @@ def compiling_reported(report: Callable[[KernelPackage, int, int], object]) -> I
 
 
 def number_of_kernels(package: KernelPackage) -> int:
-    """Return how many kernels a package has."""
     return len(_kernels_of(package))
 
 

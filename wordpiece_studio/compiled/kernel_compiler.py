@@ -76,7 +76,6 @@ def machine_code(kernels: Iterable[Kernel], on_ready: Callable[[], object]) -> b
 
 
 def _compiled(kernel: Kernel, library: Any) -> Any:
-    """Compile a kernel into a library, and let the kernels after it call it."""
     target = registry.cpu_target
     flags: Any = compiler.Flags()
     target.options.parse_as_flags(flags, {**_OPTIONS, "forceinline": kernel.is_inline})
@@ -99,7 +98,6 @@ def _compiled(kernel: Kernel, library: Any) -> Any:
 
 
 def _with_intrinsics(function: Callable[..., Any]) -> Any:
-    """Return a function that calls numba's form of each intrinsic."""
     names = function.__code__.co_names
     found = {name: function.__globals__.get(name) for name in names}
     made = {name: intrinsic(value.function) for name, value in found.items() if isinstance(value, Intrinsic)}
@@ -151,7 +149,6 @@ def _kinds(argument: Any) -> list[Any]:
 
 
 def _arrays(context: Any, builder: Any, arrays: ArraysType, type_: Any, words: Any) -> Any:
-    """Return a tuple of arrays, given where their words are."""
     made, place = [], 0
     for array in type_.types:
         address, *shape = [builder.load(builder.gep(words, [_WORD(place + n)])) for n in range(1 + array.ndim)]

@@ -35,7 +35,6 @@ class Type(NamedTuple):
     is_read_only: bool = False
 
     def __call__(self, *arguments: AnyType) -> Signature:
-        """Return the type of a function that takes these and returns this."""
         return Signature(self, arguments)
 
     def words(self, argument: Any) -> Iterable[Any]:
@@ -63,13 +62,10 @@ class Arrays:
 
 
 class ArraysType(NamedTuple):
-    """The type of `Arrays`."""
-
     of: tuple[Type, ...]
     made: Callable[..., Any]
 
     def words(self, argument: Any) -> Iterable[Any]:
-        """Return the address of the words of all arrays."""
         if argument.words is None:
             words = [word for type_, array in zip(self.of, argument, strict=True) for word in type_.words(array)]
             argument.words = np.array(words, np.int64)
@@ -80,8 +76,6 @@ AnyType = Type | ArraysType
 
 
 class Signature(NamedTuple):
-    """What a kernel returns and takes."""
-
     result: Type
     arguments: tuple[Any, ...]
 

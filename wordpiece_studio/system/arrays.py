@@ -33,17 +33,14 @@ def slices(count: int) -> Iterator[slice]:
 
 
 def lengths_of(words: Sequence[str]) -> NDArray[np.int64]:
-    """Return the number of characters of each word: int64."""
     return _mapped(len, words)
 
 
 def hashes_of(words: Sequence[str]) -> NDArray[np.int64]:
-    """Return Python's hash of each word: int64."""
     return _mapped(hash, words)
 
 
 def code_points_of(words: Sequence[str], lengths: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the code points of all words, one after the other: int32; `lengths` are the lengths of the words."""
     code_points = np.empty(int(lengths.sum()), dtype=np.int32)
     end = 0
     for part in slices(len(words)):

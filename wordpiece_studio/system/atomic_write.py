@@ -107,12 +107,8 @@ def atomic_write_all(
 def written_together(*, are_results: bool = False, check: Check | None = None) -> Iterator[_Pending]:
     """Put everything that this thread writes in the block in place at its end: all files, or none if it raises.
 
-    Parameters
-    ----------
-    are_results
-        Whether these are the results of the program, which is then finished: signals no longer end it.
-    check
-        Raises a `StudioError` if a file must not be replaced.
+    `are_results`: these are the results of the program, which is then finished: signals no longer end it. `check`
+    raises a `StudioError` if a file must not be replaced.
     """
     pending = _Pending(check=check)
     token = _pending.set(pending)
@@ -140,7 +136,6 @@ def written_together(*, are_results: bool = False, check: Check | None = None) -
 
 
 def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -> None:
-    """Write new files beside those that they will replace."""
     if pending.check is not None:
         for path in files:
             pending.check(path)
@@ -160,7 +155,6 @@ def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -
 
 
 def _put_in_place(pending: _Pending) -> None:
-    """Move the written files into their places."""
     replacements, name = pending.replacements, ""
     try:
         for replacement in replacements[:-1]:
@@ -181,7 +175,6 @@ def _put_in_place(pending: _Pending) -> None:
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Make the folder at `path` and its parents, unless they exist."""
     folder = Path(path)
     try:
         if (pending := _pending.get()) is not None:
@@ -210,7 +203,6 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:
-    """Return the error for a file called `name` that could not be written to `folder`."""
     if folder is not None and error.errno == errno.ENOENT and not folder.exists():
         return StudioError(
             "{path} cannot be written: the folder {folder} does not exist",
@@ -230,7 +222,6 @@ def _prepared(path: str | os.PathLike[str]) -> _Replacement:
 
 
 def _mode_of_regular_file(target: Path) -> int | None:
-    """Return the permissions of the existing file, or None."""
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:
@@ -353,7 +344,6 @@ def _force_folder_to_disk(folder: Path) -> None:
 
 
 def temporary_path(target: Path) -> Path:
-    """Return a new name beside `target`."""
     return target.with_name(f"{_beginning(target)}{os.getpid()}-{_host()}-{secrets.token_hex(4)}.tmp")
 
 

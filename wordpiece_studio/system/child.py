@@ -140,7 +140,6 @@ class Child:
 
     @property
     def is_dead(self) -> bool:
-        """Whether the child has ended, or is about to."""
         return self._is_killed or self._process.poll() is not None
 
     def __enter__(self) -> Self:
@@ -236,7 +235,6 @@ class Child:
             raise self._death(should_stop) from error
 
     def _read(self, message: list[bytearray] | None, should_stop: object) -> tuple[bytes, Any]:
-        """Return the kind and the content of a message."""
         if message is None:
             self._inbox.put(None)  # it stays dead
             raise self._death(should_stop)
@@ -248,7 +246,6 @@ class Child:
             raise self._death(should_stop) from error
 
     def _death(self, should_stop: object) -> StudioError | Stopped:
-        """Return the error that says how the child ended prematurely."""
         self._is_killed = True
         if isinstance(should_stop, Control) and should_stop.is_canceled:
             return Stopped()
@@ -263,7 +260,6 @@ class Child:
         return ChildDied(self._failure, _EXITED, **self._values, code=code)
 
     def _listen(self) -> None:
-        """Receive messages from the child, in a thread of its own."""
         assert self._process.stdout is not None
         try:
             while message := _received(self._process.stdout.fileno()):
@@ -276,7 +272,6 @@ class Child:
 
 @functools.lru_cache(100)
 def takes(function: Callable[..., Any], parameter: str) -> bool:
-    """Return whether a function can be given an argument of this name."""
     try:
         return parameter in inspect.signature(function).parameters
     except ValueError:  # one in C says nothing
@@ -306,7 +301,6 @@ class _Parent:
         threading.Thread(target=self._send_progress, daemon=True, name="progress").start()
 
     def serve_one(self) -> None:
-        """Wait for a request and answer it."""
         request = self._requests.get()
         try:
             answer = _ANSWER, self._called(request)
@@ -336,7 +330,6 @@ class _Parent:
         return self._end_of(found) if isinstance(found, Generator) else found
 
     def _end_of(self, parts: Generator[Any, None, Any]) -> object:
-        """Send the parts, and return the answer after them."""
         while True:
             try:
                 part = _pickled(_PART, next(parts))
@@ -457,7 +450,6 @@ def _received(pipe: int) -> list[bytearray] | None:
 
 
 def _read_exactly(pipe: int, size: int) -> bytearray | None:
-    """Return `size` bytes from a pipe; None if it ends before that."""
     content = bytearray(size)
     room = memoryview(content)
     while room:

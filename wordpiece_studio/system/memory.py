@@ -89,7 +89,6 @@ def limit_memory(most: int) -> None:
 
 
 def out_of_memory() -> StudioError:
-    """Return the error for memory that ran out nevertheless."""
     return StudioError("There is not enough memory for this run", ADVICE)
 
 
@@ -156,13 +155,11 @@ def _address_space() -> int | None:
 
 
 def _fields(path: Path) -> dict[str, int]:
-    """Return the numbers of a file with a name and a number in each line."""
     words = (line.replace(":", " ").split() for line in _text(path).splitlines())
     return {line[0]: int(line[1]) for line in words if len(line) >= 2 and line[1].isdigit()}
 
 
 def _text(path: Path) -> str:
-    """Return the contents of a small file; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

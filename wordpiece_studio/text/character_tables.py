@@ -138,7 +138,6 @@ class BertTables:
     lower_case: dict[int, str]
 
     def decompose(self, code_point: int) -> str:
-        """Return the full canonical decomposition of a character, itself if there is none."""
         if FIRST_SYLLABLE <= code_point <= LAST_SYLLABLE:
             return _decompose_syllable(code_point)
         return self.decompositions.get(code_point) or chr(code_point)
@@ -156,12 +155,10 @@ def bert_tables() -> BertTables:
     data: dict[str, Any] = json.loads(resource_path("unicode/bert.json").read_text(encoding="ascii"))
     classes = {int(number): CodePoints(ranges) for number, ranges in data["combining"].items()}
     return BertTables(
-        removed=CodePoints(data["removed"]),
-        to_space=CodePoints(data["to_space"]),
-        chinese=CodePoints(data["chinese"]),
-        marks=CodePoints(data["marks"]),
-        punctuation=CodePoints(data["punctuation"]),
-        whitespace=CodePoints(data["whitespace"]),
+        **{
+            name: CodePoints(data[name])
+            for name in ("removed", "to_space", "chinese", "marks", "punctuation", "whitespace")
+        },
         combining={
             chr(code_point): number
             for number, members in classes.items()
@@ -174,7 +171,6 @@ def bert_tables() -> BertTables:
 
 
 def _texts_of(entries: dict[str, str]) -> dict[int, str]:
-    """Return a table of code points and texts from its form in a data file: ``{"00C9": "0045 0301"}``."""
     return {int(key, 16): "".join(chr(int(part, 16)) for part in text.split()) for key, text in entries.items()}
 
 
@@ -198,7 +194,6 @@ class FormTables:
         return self.compatible.get(code_point) or bert_tables().decompose(code_point)
 
     def following(self) -> set[str]:
-        """Return the characters that may compose with a character before them."""
         jamo = {chr(_VOWEL + number) for number in range(_VOWELS)} | {
             chr(_TRAILING + number) for number in range(1, _TRAILINGS)
         }

@@ -34,14 +34,8 @@ as a whole."""
 MOST_REMOVED = 10_000
 """The most characters that a normalizer may remove: each is a separate step for every text."""
 
-_NORMALIZERS = {
-    "nfc": "NFC",
-    "nfd": "NFD",
-    "nfkc": "NFKC",
-    "nfkd": "NFKD",
-    "lowercase": "Lowercase",
-    "strip-accents": "StripAccents",
-}
+_NORMALIZERS: dict[str, str] = {form: form.upper() for form in normalizers.FORM_NAMES}
+_NORMALIZERS |= {"lowercase": "Lowercase", "strip-accents": "StripAccents"}
 _MOST_STEPS = 100
 _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "bert": {"type": "BertPreTokenizer"},

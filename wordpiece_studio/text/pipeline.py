@@ -96,7 +96,6 @@ class _Step(ABC):
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        """Check the fields, if it is a dataclass."""
         check_fields(self)
 
     @property

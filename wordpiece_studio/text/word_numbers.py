@@ -46,7 +46,6 @@ class JoinedWords:
         return some.decode("utf-8", "surrogatepass").split(" ") if some else []
 
     def characters(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the code points of all words, one after the other, and how many each word has."""
         code_points, lengths, end = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)], 0
         while end < len(self.joined):  # in parts, so that other threads get their turn
             begin, end = end, self.joined.index(b" ", min(end + _PART_BYTES, len(self.joined) - 1)) + 1

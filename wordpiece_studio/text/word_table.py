@@ -68,7 +68,6 @@ class ChunkTable:
         )
 
     def clear(self) -> None:
-        """Forget all entries, but keep the memory for them."""
         self.arrays.entries[: len(self) + 1] = 0
         self.arrays.slots[:] = 0
         self.arrays.scalars[:] = 0
@@ -109,7 +108,6 @@ class ChunkTable:
         return entry.tobytes()
 
     def add(self, block: bytes, count: int = 1) -> None:
-        """Add the chunks of `block`, which cuts no chunk at either end; each occurrence counts `count` times."""
         for _ in self.add_watching(_padded(block), len(block), len(block), count):
             pass  # no chunk is longer
 
@@ -188,7 +186,6 @@ def _padded(block: bytes) -> NDArray[np.uint8]:
 
 
 def _slots_for(capacity: int) -> int:
-    """Return the power of two that keeps a hash table at most three quarters full."""
     return 1 << ((4 * capacity + 2) // 3 - 1).bit_length()
 
 
@@ -240,7 +237,6 @@ class WordTable(ABC):
         return numbers, counts
 
     def forget_chunks(self) -> None:
-        """Forget the words of the chunks, because the chunks will be replaced."""
         self.rows = 0
         self._begin_again()
 
@@ -311,7 +307,6 @@ class TableWordNumbers(WordNumbers):
         return self.rows_of(np.frombuffer(spelled + bytes(BEHIND_BLOCK), dtype=np.uint8), ends)
 
     def rows_of(self, source: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the numbers of words, which are followed by `BEHIND_BLOCK` more bytes."""
         with self._adding:
             return self.table.rows_of(source, ends)
 

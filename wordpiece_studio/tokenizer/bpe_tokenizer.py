@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 
 class _Symbol(NamedTuple):
-    """A symbol of a word, and (start, end) in the word's characters."""
-
     token: str
     start: int
     end: int
@@ -197,7 +195,6 @@ class BpeTokenizer(Encoder):
             yield tokens, [self.vocab[token] for token in tokens], [(start, end) for _, start, end in symbols]
 
     def _merged(self, word: str) -> list[_Symbol]:
-        """Return the tokens of a word; each distinct word is processed once."""
         if word not in self._known:
             self._known[word] = self._cut_word(word)
         return self._known[word]
@@ -221,7 +218,6 @@ def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
 def _symbols(
     word: str, known: Container[str], unk_token: str | None, suffix: str, end_of_word: EndOfWord
 ) -> list[_Symbol]:
-    """Return the initial symbols of a word: one per character, and one for its end if that is a symbol."""
     is_attached = end_of_word == "attached"
     symbols = []
     for start, character in enumerate(word):
@@ -452,6 +448,5 @@ def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:
 
 
 def _laid_out(tokens: Sequence[str], length: int) -> list[_Symbol]:
-    """Return tokens that spell a word of this length, which a mark may follow."""
     places = pairwise(min(end, length) for end in accumulate(map(len, tokens), initial=0))
     return [_Symbol(token, *place) for token, place in zip(tokens, places, strict=True)]

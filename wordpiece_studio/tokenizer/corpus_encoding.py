@@ -334,7 +334,6 @@ def _ids_around(tokenizer: Encoder) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield pieces joined to blocks of at least BLOCK_BYTES, except perhaps the last."""
     held: list[bytes] = []
     size = 0
     for piece in pieces:

@@ -111,7 +111,6 @@ class Template(NamedTuple):
         return None
 
     def without_special(self) -> Template:
-        """Return the template with its texts alone, whose types stay, except in what overflows."""
         parts = (
             tuple(part._replace(overflowing_type_id=part.sequence) for part in parts if part.sequence is not None)
             for parts in self
@@ -124,25 +123,25 @@ class Template(NamedTuple):
 
 
 def _template_parts(steps: Iterable[Any], special: Mapping[str, Any]) -> tuple[TemplatePart, ...]:
-    """Return the parts that are listed; none at all if one of them is unlike others."""
     parts = []
     for step in steps:
         match step:
             case {"Sequence": {"id": "A" | "B" as name, "type_id": type_id}} if _are_numbers([type_id]):
                 parts.append(TemplatePart("AB".index(name), type_id, "AB".index(name)))
-            case {"SpecialToken": {"id": str(name), "type_id": type_id}} if _are_numbers([type_id]):
-                match special.get(name):
-                    case {"ids": [*ids], "tokens": [*tokens]} if (
-                        len(ids) == len(tokens)
-                        and _are_numbers(ids)
-                        and all(isinstance(token, str) for token in tokens)
-                    ):
-                        parts.append(TemplatePart(None, type_id, special=Special(tuple(tokens), tuple(ids))))
-                    case _:
-                        return ()
+            case {"SpecialToken": {"id": str(name), "type_id": type_id}} if _are_numbers([type_id]) and (
+                found := _special_tokens(special.get(name))
+            ):
+                parts.append(TemplatePart(None, type_id, special=found))
             case _:
                 return ()
     return tuple(parts)
+
+
+def _special_tokens(value: Any) -> Special | None:
+    match value:
+        case {"ids": [*ids], "tokens": [*tokens]} if len(ids) == len(tokens) and _are_numbers(ids):
+            return Special(tuple(tokens), tuple(ids)) if all(isinstance(token, str) for token in tokens) else None
+    return None
 
 
 def _texts(parts: Iterable[TemplatePart]) -> list[int]:
@@ -546,7 +545,6 @@ def checked_flag(name: str, value: object) -> bool:
 
 
 def checked_ids(ids: object) -> list[int]:
-    """Return ids as Python's own integers."""
     try:
         return [operator.index(number) for number in ids]  # type: ignore[attr-defined]
     except TypeError:

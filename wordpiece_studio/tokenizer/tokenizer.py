@@ -448,7 +448,6 @@ class Tokenizer(Encoder):
         room.save(directory, self, only=only)
 
     def _sections(self, text: str) -> Iterator[Section]:
-        """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
         return self._finder.sections(checked_text(text))
 
     def _finder_in_normalized_text(self) -> AddedTokenFinder:
@@ -459,7 +458,6 @@ class Tokenizer(Encoder):
         return AddedTokenFinder(sought)
 
     def _encode(self, text: str) -> _Encoded | _OneToken:
-        """Return what becomes of a stretch of a text, and keep it."""
         words: list[_EncodedWord] = []
         for section, start, end, is_added in self._sections(text):
             if is_added:
@@ -478,7 +476,6 @@ class Tokenizer(Encoder):
         return self._encoded.keep(text, encoded)
 
     def _encoded_words(self, text: str, first: int) -> list[_EncodedWord]:
-        """Return the words of a stretch between added tokens, which begins at position `first`."""
         encoded: list[_EncodedWord] = []
         if self._keeps_places(text):
             words = self.pre_tokenizer.split(self.normalizer.normalize(text))

@@ -353,7 +353,6 @@ class AddedTokenFinder:
 
     @classmethod
     def of(cls, tokens: Iterable[AddedToken]) -> Self:
-        """Return a finder of the tokens that are sought in the text as it is."""
         return cls({token.content: token for token in tokens if not token.normalized})
 
     def __bool__(self) -> bool:

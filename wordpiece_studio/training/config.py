@@ -157,7 +157,6 @@ class TrainingConfig:
         self._check_texts()
 
     def _name_roles(self) -> None:
-        """Add the tokens that are named for a role to the special tokens."""
         special = list(self.special_tokens)
         for role, (berts, *_) in ROLES.items():
             token = getattr(self, role)
@@ -322,7 +321,6 @@ def _is_plain(text: str) -> bool:
 
 
 def _whole_number(name: str, value: object, smallest: int) -> int | None:
-    """Return any kind of integer, NumPy's included, as an int."""
     if value is None and name != "min_frequency":
         return None
     number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
@@ -339,7 +337,6 @@ _NO_NUMBER = "The setting {name} must be a number, not {value!r}"
 
 
 def _number(name: str, value: object) -> float | None:
-    """Return any kind of number, NumPy's included, as an int or float."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, SupportsFloat):

@@ -110,7 +110,6 @@ class PairList(list[_Pair]):
         return self.html()
 
     def html(self, more: int = 0) -> str:
-        """Return the pairs as a table that says how many `more` there are."""
         from wordpiece_studio.notebook import MOST_ROWS, pairs_html
 
         if not self:
@@ -203,21 +202,13 @@ class Formula:
 
     @property
     def text(self) -> str:
-        """All parts that are not empty, joined by equals signs."""
         return " = ".join(part for part in (self.rule, self.numbers, *self.reduced, self.value) if part)
 
 
 def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula:
-    """Fill in the formula of the objective.
+    """Fill in the formula of an objective with the numbers of a merge or candidate.
 
-    Parameters
-    ----------
-    objective
-        ``"score"``, ``"likelihood"`` or ``"count"``.
-    pair
-        The numbers of the merge or candidate.
-    symbols
-        N, the number of symbols in the corpus before the merge; only `likelihood` needs it.
+    `symbols` is N, the number of symbols in the corpus before the merge; only `likelihood` needs it.
     """
     together, left, right, total = (
         number_text(count) for count in (pair.pair_frequency, pair.left_frequency, pair.right_frequency, symbols)

@@ -48,22 +48,13 @@ _WATCHED_START, _WATCHED_MERGE = 0.03, 1.2e-5  # if merges are shown as they are
 
 @dataclass(frozen=True, slots=True)
 class MemoryForecast:
-    """A forecast, in bytes.
-
-    Attributes
-    ----------
-    held
-        In use at the end of the training.
-    passing
-        In use besides at the peak.
-    """
+    """A forecast, in bytes: in use at the end of the training, and besides at the peak."""
 
     held: int
     passing: int
 
     @property
     def peak(self) -> int:
-        """The most that is in use at one time."""
         return self.held + self.passing
 
     def beyond(self, present: MemoryForecast) -> int:
@@ -87,10 +78,7 @@ class _Work:
 class Forecaster:
     """Forecasts for one corpus with any settings; each takes microseconds.
 
-    Parameters
-    ----------
-    counts
-        The words to train on. If there are many, only a sample is read, which takes milliseconds.
+    Of many words only a sample is read, which takes milliseconds.
     """
 
     def __init__(self, counts: WordCounts) -> None:
@@ -169,7 +157,6 @@ class Forecaster:
 
 
 def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
-    """Return the number of distinct symbols in these words; at the beginning of a word and inside they differ."""
     if not words:
         return 0
     characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
@@ -181,7 +168,6 @@ def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
 
 
 def _places(config: TrainingConfig, adjacent: float, merges: float) -> float:
-    """Return how many places the merges will change; each of the `adjacent` pairs can be merged once."""
     if not adjacent:
         return 0.0
     if config.objective != "score":

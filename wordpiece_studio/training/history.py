@@ -39,19 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MergeTree:
-    """A token with the trees of its parts. A token that occurs twice in a tree is one object.
+    """A token with the trees of its parts; a token that occurs twice in a tree is one object.
 
     Two trees of one history are equal if they are of the same token. They are compared and printed without their parts,
-    because a tree may be thousands of merges deep.
-
-    Attributes
-    ----------
-    token_id
-        Its vocabulary id.
-    step
-        The merge that made it first, from 1; 0 for special tokens and the alphabet.
-    left, right
-        What was merged; None for special tokens and the alphabet.
+    because a tree may be thousands of merges deep. `step` is the merge that made the token first, from 1; special
+    tokens and the alphabet have 0, and no parts.
     """
 
     token_id: int
@@ -60,7 +52,6 @@ class MergeTree:
     right: MergeTree | None = field(default=None, repr=False, compare=False)
 
     def leaves(self) -> Iterator[MergeTree]:
-        """Yield the alphabet symbols of the token, left to right."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -110,22 +101,10 @@ corpus after the merge, and how many distinct words it changed.
 
 @dataclass(frozen=True, slots=True)
 class HistoryTable:
-    """The rows of a history.
+    """The rows of a history: its columns, each of shape (n_merges,), see `MergeHistory`.
 
-    Attributes
-    ----------
-    config
-        The settings that the training began with.
-    tokens
-        All tokens in the order of their ids: special tokens, alphabet, then those made by merges.
-    initial_size
-        The number of tokens before the first merge.
-    columns
-        The columns of the history by name, each of shape (n_merges,), see `MergeHistory`.
-    symbols_after
-        N after the last merge.
-    word_count, total_words
-        The number of distinct words, and of all their occurrences.
+    `config` are the settings that the training began with, `tokens` all tokens in the order of their ids,
+    `initial_size` how many there were before the first merge, and `symbols_after` is N after the last one.
     """
 
     config: TrainingConfig
@@ -433,7 +412,6 @@ class MergeHistory(Sequence[Merge]):
         return _merge_tree(self, token_id)
 
     def _spell_out(self) -> None:
-        """Spell the tokens of all merges not spelled yet; the engine only has numbers."""
         if self._named == self._count:
             return
         with self._naming:
@@ -606,14 +584,9 @@ def _made_by(history: MergeHistory, index: int, step: int) -> tuple[NDArray[np.i
 def merge_columns(
     history: MergeHistory, steps: NDArray[np.int64], words_touched: NDArray[np.int64] | None = None
 ) -> Columns:
-    """Return the columns of the table for some steps.
+    """Return the columns of the table for some steps, from 1, in the desired order.
 
-    Parameters
-    ----------
-    steps
-        Steps from 1, shape (n_rows,), in the desired order.
-    words_touched
-        How many distinct words each merge of the history changed, if already known: int64.
+    `words_touched`: how many distinct words each merge of the history changed, if already known.
     """
     rows = steps - 1
     columns: Columns = {"step": steps.tolist()}
@@ -640,7 +613,6 @@ def _symbols_after(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[n
 
 
 def arrow_schema() -> Any:
-    """Return the types of the table's columns for pyarrow."""
     import pyarrow
 
     kinds = dict.fromkeys(MERGE_TOKENS, pyarrow.string()) | {"value": pyarrow.float64(), "is_new": pyarrow.bool_()}

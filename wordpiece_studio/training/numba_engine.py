@@ -57,15 +57,8 @@ class CompiledEngine:
     """What :class:`~wordpiece_studio.training.plain_engine.PlainEngine` is, only faster.
 
     `advance` may also return early without a reason, to let its caller do other things, but never without progress.
-
-    Parameters
-    ----------
-    input_
-        The state before the first merge.
-    capacity
-        Initial length of the arrays that grow; tests make it tiny. None suits the corpus.
-    should_stop
-        Called between the parts of the initial work; the engine is given up when it returns true.
+    `capacity` is the initial length of the arrays that grow; tests make it tiny. `should_stop` is called between the
+    parts of the initial work; the engine is given up when it returns true.
     """
 
     def __init__(
@@ -215,7 +208,6 @@ class CompiledEngine:
         pairs.make_shortlist(self._state, rows)
 
     def _name_merge(self) -> None:
-        """Name the symbol and token that the merge just chosen makes; either may exist already."""
         state = self._state
         row = int(state.merges[self.known, columns.MERGE_ROW])
         left, right = state.pairs[row, [columns.LEFT, columns.RIGHT]].tolist()
@@ -361,5 +353,4 @@ def _shortlist_arrays(capacity: int) -> dict[str, NDArray[Any]]:
 
 
 def _table_size(rows: int) -> int:
-    """Return the size, a power of two, at which the hash table is at most half full."""
     return 1 << max(1, 2 * rows - 1).bit_length()

@@ -121,7 +121,6 @@ class PlainEngine:
 
     @property
     def current_step(self) -> int:
-        """The number of merges carried out."""
         return self._current_step
 
     @property
@@ -162,7 +161,6 @@ class PlainEngine:
         return _batch(rows, places, lengths), reason
 
     def retreat(self, merges: int) -> None:
-        """Undo the last `merges` merges."""
         for _ in range(merges):
             self._current_step -= 1
             for index, symbols in self._steps[self._current_step].before.items():
@@ -197,7 +195,6 @@ class PlainEngine:
     def _row(
         self, left: str, right: str, pairs: dict[Pair, int], symbols: dict[str, int], values: dict[Pair, float]
     ) -> dict[str, Any]:
-        """Return the record of a new merge, and give its token an id."""
         size, value = len(self._ids), values[left, right]
         return {
             "left_id": self._id(left),

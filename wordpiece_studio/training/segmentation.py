@@ -54,7 +54,6 @@ class Symbol(NamedTuple):
     continues: bool
 
     def token(self, prefix: str) -> str:
-        """Return the token of the symbol, as the vocabulary writes it."""
         return prefix + self.text if self.continues else self.text
 
     def joined(self, right: Symbol) -> Symbol:
@@ -63,27 +62,11 @@ class Symbol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrainingInput:
-    """The state before the first merge; it never changes.
+    """The state before the first merge; it never changes. Arrays of words have one entry per word, int64.
 
-    Attributes
-    ----------
-    config
-        The settings.
-    counts
-        The words to train on, as they were counted.
-    cells
-        int32, shape (n_cells,): one cell per character. A symbol (an index into `symbols`) stands at its first and its
-        last cell, INSIDE between them, SEPARATOR before and after every word.
-    word_starts, word_lengths
-        int64, shape (n_words,): the first cell of each word and its number of cells.
-    symbol_counts
-        int64, shape (n_words,): the number of symbols in each word.
-    symbols
-        The initial symbols.
-    vocabulary_tokens
-        Special tokens, then the alphabet, in the order of their ids.
-    symbol_ids
-        int64, shape (n_symbols,): the vocabulary id of each symbol.
+    The cells are int32, one per character: a symbol (an index into `symbols`) stands at its first and its last cell,
+    INSIDE between them, SEPARATOR before and after every word. `vocabulary_tokens` are special tokens, then the
+    alphabet, and `symbol_ids` the vocabulary ids of the symbols: int64.
     """
 
     config: TrainingConfig
@@ -106,7 +89,6 @@ class TrainingInput:
 
     @property
     def total_symbols(self) -> int:
-        """N before the first merge."""
         return int((self.weights * self.symbol_counts).sum())
 
     def symbols_between(self, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -191,7 +173,6 @@ def _laid_out(
 
 
 def stop_if_asked(should_stop: Callable[[], bool] | None) -> None:
-    """Raise `PreparationStopped` if `should_stop` returns true."""
     if should_stop is not None and should_stop():
         raise PreparationStopped
 
@@ -337,7 +318,6 @@ def _write_symbols(
 
 
 def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str]:
-    """Return special tokens and alphabet in id order; `characters` are those that the alphabet limit keeps."""
     config = input_.config
     prefix = config.continuing_subword_prefix
     tokens = [symbol.token(prefix) for symbol in input_.symbols]
@@ -369,20 +349,10 @@ _PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges ch
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Where the tokens of some words are after some step; places are cells, all but two arrays of shape (n_tokens,).
+    """Where the tokens of some words are after some step; places are cells: int64. Of each word, its number of tokens.
 
-    Attributes
-    ----------
-    words
-        The words.
-    begins, ends
-        int64: the first cell of each token, and the cell after its last.
-    makers
-        int32: the step that made each token, 0 for an initial symbol.
-    insides
-        int64, of any length: the cells where no token begins, separators left out.
-    symbol_counts
-        int64, one entry per word: its number of tokens.
+    Of each token, where it begins, the cell after its last, and the step that made it, int32, 0 for an initial symbol.
+    `insides` are the cells where no token begins, separators left out.
     """
 
     words: slice
@@ -400,17 +370,9 @@ GROWTH = 1.5
 
 
 class HistoryPlaces(NamedTuple):
-    """Where merges took place.
+    """Where merges took place: of each merge, its number of places, and of cells in its left symbol; integers.
 
-    Attributes
-    ----------
-    position_counts
-        Integers, shape (n_merges,): the number of places that each merge changed.
-    left_lengths
-        Integers, shape (n_merges,): the number of cells in the left symbol of each merge.
-    positions
-        int32, any length: the places of all merges, merge after merge, each the first cell of a left symbol, ascending
-        per merge.
+    The places of all merges, merge after merge, are the first cells of the left symbols, ascending per merge: int32.
     """
 
     position_counts: NDArray[np.integer[Any]]
@@ -422,14 +384,8 @@ class MergePlaces:
     """The places that the merges changed, first merge to last, and so the segmentations of all words at all steps.
 
     *Places* are cells, in arrays of shape (n,), integers; that of a merge is the first cell of a left symbol.
-
-    Attributes
-    ----------
-    input
-        The state before the first merge.
-    boundary_steps
-        int32, one entry per cell: the step that removed the boundary before the cell, or NEVER. Writing a later step
-        changes nothing at earlier steps.
+    `boundary_steps` says of each cell which step removed the boundary before it, or NEVER: int32. Writing a later step
+    changes nothing at earlier steps.
     """
 
     def __init__(self, input_: TrainingInput) -> None:
@@ -445,7 +401,6 @@ class MergePlaces:
         return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.weights) + self._places.nbytes
 
     def extend(self, first: int, added: HistoryPlaces) -> None:
-        """Append the places of the merges from `first` on."""
         counts, left_lengths, places = added
         end = first + len(counts)
         self._offsets = with_room(self._offsets, end + 1, GROWTH)
@@ -463,11 +418,9 @@ class MergePlaces:
         return self._places[self._offsets[index] : self._offsets[index + 1]]
 
     def firsts(self, count: int) -> NDArray[np.int32]:
-        """Return the first place of each of the first `count` merges, shape (count,)."""
         return self._places[self._offsets[:count]]
 
     def until(self, end: int) -> HistoryPlaces:
-        """Return the places of the first `end` merges."""
         offsets = self._offsets[: end + 1]
         return HistoryPlaces(np.diff(offsets), self._left_lengths[:end], self._places[: offsets[-1]])
 
@@ -575,7 +528,6 @@ class MergePlaces:
         return int(np.count_nonzero(self.holding(places)))
 
     def distinct_words_at(self, places: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the indices of the words that the places, ascending, lie in: int64, ascending, each once."""
         words = self._word_of_cell[places].astype(np.int64)
         distinct: NDArray[np.int64] = words[np.diff(words, prepend=-1) != 0]
         return distinct
@@ -590,7 +542,6 @@ class MergePlaces:
         return [(words[i], n) for i, n in zip(found.tolist(), self.input.weights[found].tolist(), strict=True)]
 
     def holding(self, places: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-        """Return for each word whether one of the places lies in it: bool, shape (n_words,)."""
         holding = np.zeros(len(self.input.weights), dtype=np.bool_)
         holding[self._word_of_cell[places]] = True
         return holding

@@ -33,16 +33,10 @@ def restored_history(
     load: Callable[[], tuple[WordCounts, HistoryPlaces]],
     explained: Callable[[StudioError], StudioError] | None = None,
 ) -> MergeHistory:
-    """Return a history from its stored parts.
+    """Return a history from its stored parts: its rows, which are checked at once, and what they lead to.
 
-    Parameters
-    ----------
-    table
-        Its rows; they are checked at once.
-    load
-        Called once, from any thread, when words or places are first needed. What it returns is checked then.
-    explained
-        Turns an error of that check into the one to raise, such as one that also names the file.
+    `load` is called once, from any thread, when words or places are first needed; what it returns is checked then.
+    `explained` turns an error of that check into the one to raise, such as one that also names the file.
     """
     history = StoredHistory(table, load, explained)
     _check_table(table)  # last: a token that occurs twice is best reported as such
@@ -123,7 +117,6 @@ def _ids_fit(table: HistoryTable) -> bool:
 
 
 def _hold(*conditions: NDArray[np.bool_]) -> bool:
-    """Return whether conditions hold everywhere; false of NaN."""
     return all(bool(each.all()) for each in conditions)
 
 

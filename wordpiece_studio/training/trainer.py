@@ -265,7 +265,6 @@ class Trainer:
         self._seconds = 0.0
 
     def _begin_at(self, step: int, engine: EngineName, should_stop: Callable[[], bool] | None = None) -> None:
-        """Make an engine that starts at a step; it does not need the merges before."""
         input_ = input_at(self.history, step, should_stop) if step else self.history.input
         name = _cheapest(input_, self.config) if engine == "auto" else engine
         self._place = step, _make_engine(input_, name, should_stop)
@@ -382,7 +381,6 @@ class TrainingRun:
 
 
 def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longest_first: bool = False) -> BpeTokenizer:
-    """Return what `TrainingRun.bpe_tokenizer` does, after the first `step` merges."""
     config, vocabulary = history.config, history.vocabulary(step)
     if config.continuing_subword_prefix:
         raise StudioError(
@@ -529,7 +527,6 @@ def candidates_memory(history: MergeHistory) -> int:
 
 
 def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] | None = None) -> TrainingInput:
-    """Return the state after `step` merges as an initial state."""
     initial, vocabulary = history.input, history.vocabulary(step)
     symbols, symbol_ids, made_by = _symbols_at(history, step)
     cells, numbers = initial.cells.copy(), initial.symbol_counts.copy()

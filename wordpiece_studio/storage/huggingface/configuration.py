@@ -86,23 +86,8 @@ class _Fields(msgspec.Struct):
 class Configuration:
     """The content of a ``tokenizer_config.json``, and of the older files beside it that complete it.
 
-    Parameters
-    ----------
-    fields
-        The content; None if there are only the older files.
-    name
-        The name of the file in messages.
-    special
-        The content of ``special_tokens_map.json``, which prevails, if any.
-    added
-        The added tokens by id.
-
-    Attributes
-    ----------
-    is_stated
-        Whether the configuration itself exists, which says how text is read, if only by its defaults.
-    model_max_length, unk_token
-        The most tokens that the model takes; the unknown token, if given.
+    `special` is the content of ``special_tokens_map.json``, which prevails, `added` the added tokens by id. `is_stated`
+    says whether the configuration itself exists, which says how text is read, if only by its defaults.
     """
 
     def __init__(
@@ -133,12 +118,7 @@ class Configuration:
     def configured(self, tokenizer: Tokenizer, usual: Iterable[str] | None = None) -> Tokenizer:
         """Return a tokenizer with the added tokens, the roles and the template that `transformers` gives it.
 
-        Parameters
-        ----------
-        tokenizer
-            The tokenizer as the other files describe it.
-        usual
-            Special tokens of a tokenizer whose files describe none; None for that of a ``tokenizer.json``.
+        `usual`: special tokens of a tokenizer whose files describe none; None for that of a ``tokenizer.json``.
         """
         vocabulary = tokenizer.vocabulary
         named = dict(self._named)
@@ -189,7 +169,6 @@ class Configuration:
         encoder.truncation_side = self._fields.truncation_side or encoder.truncation_side
 
     def bert_normalizer(self) -> BertNormalizer:
-        """Return BERT's normalizer as described here, with the defaults of `transformers`."""
         fields = self._fields
         return BertNormalizer(
             clean_text=True,

@@ -358,12 +358,10 @@ class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
     special: bool
 
     def token(self) -> AddedToken:
-        """Return it without its id."""
         return AddedToken(*msgspec.structs.astuple(self)[1:])
 
 
 def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | LibraryTokenizer:
-    """Return the tokenizer of a ``tokenizer.json``."""
     file = read_json(path)
     members = file.members()
     _check_frame(file, members)
@@ -395,7 +393,6 @@ def _listed_tokens(part: JsonPart | None) -> list[_AddedToken]:
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
-    """Return the normalizer that a ``tokenizer.json`` specifies, if it is one of ours."""
     return read_normalizer(_value(read_json(path).members().get("normalizer")))
 
 
@@ -444,7 +441,6 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
 
 
 def _template_in(part: JsonPart | None) -> Template | None:
-    """Return what a post-processor puts around texts; None if it does more, or something else."""
     value = _check_component(part)
     steps = [value] if value is None else steps_of(value, "processors")
     if len(steps) != 1 or (steps[0] and steps[0].get("type")) not in _PLAIN_PROCESSORS:
@@ -453,7 +449,6 @@ def _template_in(part: JsonPart | None) -> Template | None:
 
 
 def _roles_in(part: JsonPart | None, special: set[str]) -> dict[str, Any]:
-    """Return the class token and the separator of a template, if it has the form of BERT's and they are special."""
     match _value(part):
         case {
             "type": "TemplateProcessing",
@@ -525,7 +520,6 @@ def _value(part: JsonPart | None) -> Any:
 
 
 def _check_component(part: JsonPart | None) -> Any:
-    """Return the value of a part, which must be an object or null."""
     value = _value(part)
     if part is not None and value is not None and not isinstance(value, dict):
         raise part.refused("this is not a component")

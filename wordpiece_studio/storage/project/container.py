@@ -112,17 +112,10 @@ class Part(NamedTuple):
 
 
 class SourceRow(NamedTuple):
-    """A row of the table ``source``.
+    """A row of the table ``source``: a file as it can be shown, where it is, and the rest as JSON.
 
-    Attributes
-    ----------
-    path
-        The file as it can be shown.
-    absolute, relative
-        Its absolute path, and its path relative to the project's folder, with slashes; None if there is none. In UTF-8,
-        lone surrogates allowed: a name need not be text.
-    about
-        The rest as JSON.
+    Its absolute path, and the one relative to the project's folder, with slashes, if there is one, are UTF-8, lone
+    surrogates allowed: a name need not be text.
     """
 
     path: str
@@ -142,8 +135,6 @@ class PackedPart:
 
 
 class SavingStopped(StudioError):
-    """Raised when the caller's `should_stop` returns True."""
-
     def __init__(self) -> None:
         super().__init__("Saving was stopped", "Any existing file is unchanged.")
 
@@ -273,7 +264,6 @@ def text_part(name: str, text: str) -> PackedPart:
 
 
 def array_part(name: str, values: NDArray[Any]) -> PackedPart:
-    """Return a part that is an array of shape (n,); integers are stored in the narrowest type that fits all of them."""
     if values.dtype.kind in "iu":
         values = values.astype(_narrowest(values), copy=False)
     elif values.dtype.kind == "f":
@@ -327,21 +317,10 @@ def renamed(part: PackedPart, name: str) -> PackedPart:
 
 
 class Image:
-    """A project file in memory.
+    """A project file in memory, and the parts added so far by name.
 
-    Parameters
-    ----------
-    minor
-        The minor number of its version.
-    work
-        The number of bytes to compress, for `progress`.
-    progress, should_stop
-        Called after every chunk: with the bytes done and the total; and to find out whether to stop.
-
-    Attributes
-    ----------
-    parts : dict[str, Part]
-        The parts added so far, by name.
+    `work` is the number of bytes to compress, for `progress`, which is called after every chunk with the bytes done and
+    the total.
     """
 
     def __init__(
@@ -356,6 +335,7 @@ class Image:
         self._progress, self._should_stop = progress, should_stop
         self.parts: dict[str, Part] = {}
         self._database = sqlite3.connect(":memory:", isolation_level=None)
+        self.close = self._database.close
         for statement in (
             f"PRAGMA page_size = {PAGE_BYTES}",
             f"PRAGMA application_id = {APPLICATION_ID}",
@@ -364,12 +344,6 @@ class Image:
             *SCHEMA.values(),
         ):
             self._database.execute(statement)
-
-    def __enter__(self) -> Image:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._database.close()
 
     def add(self, part: PackedPart) -> None:
         first, hashes = self._chunks + 1, []
@@ -387,7 +361,6 @@ class Image:
         self.parts[part.name] = Part(part.name, part.kind, part.n, first, len(hashes), own_hash)
 
     def finished(self, meta: dict[str, str], sources: Sequence[SourceRow]) -> bytes:
-        """Add the records and the list of parts, and return the database."""
         meta = {**meta, ROOT: root_hash(self._version, meta, sources, self.parts.values())}
         execute = self._database.executemany
         execute("INSERT INTO meta VALUES (?, ?)", meta.items())
@@ -437,27 +410,9 @@ def _number(head: bytes, at: int, size: int = 4) -> int:
 
 
 class Container:
-    """The records and parts of a project.
+    """The records, as JSON by name, the files of the corpus and the parts, by name, of a project.
 
-    Parameters
-    ----------
-    path
-        The path of the file.
-    image
-        The content to use instead of the file's, without the hash at its end; None to read the file.
-
-    Attributes
-    ----------
-    path : str
-        The path of the file.
-    major, minor : int
-        The version of its format.
-    meta : dict[str, str]
-        The records as JSON, by name.
-    sources : list[SourceRow]
-        The files of the corpus.
-    parts : dict[str, Part]
-        The parts by name.
+    `image` is the content to use instead of the file's, without the hash at its end.
     """
 
     def __init__(self, path: str | os.PathLike[str], image: bytes | None = None) -> None:
@@ -477,11 +432,9 @@ class Container:
             self._read_lists(version)
 
     def close(self) -> None:
-        """Close the file. Parts can no longer be read."""
         self._close()
 
     def expect(self, what: str) -> None:
-        """Keep the file open until this has been read."""
         self._awaited.add(what)
 
     def note_read(self, what: str) -> None:
@@ -610,7 +563,6 @@ class Container:
         return values
 
     def text(self, name: str) -> str:
-        """Return a part that is a text."""
         part = self._part(name)
         if part.kind != TEXT:
             raise damaged(self.path, part=name)
@@ -634,7 +586,6 @@ class Container:
         return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
 
     def packed(self, name: str) -> PackedPart:
-        """Return a part as it is stored."""
         part = self._part(name)
         return PackedPart(name, part.kind, part.n, tuple(self._checked_chunks(part)))
 
@@ -644,7 +595,6 @@ class Container:
         return self.parts[name]
 
     def _pieces(self, part: Part) -> Iterator[bytes]:
-        """Yield the content of the chunks of a part."""
         most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
         decompressor, total = zstandard.ZstdDecompressor(), 0
         with self._guarded(part.name):

@@ -82,7 +82,6 @@ class ProjectCorpus:
 
     @property
     def references(self) -> tuple[CorpusReference, ...]:
-        """The files, and the text's file."""
         return self.files if self.origin is None else (*self.files, self.origin)
 
 
@@ -104,7 +103,6 @@ class ProjectRun:
 
     @property
     def merge_count(self) -> int:
-        """The number of merges that belong to the run now."""
         return len(self.history) if self.merges is None else self.merges
 
 
@@ -131,7 +129,6 @@ class Project:
 
     @property
     def run(self) -> ProjectRun | None:
-        """The run that is shown."""
         return self.runs[0] if self.runs else None
 
 
@@ -189,8 +186,6 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 @decodable
 class LibraryRunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A `LibraryRun`."""
-
     run: RunHead  # its `words` is a place among the runs of libraries, whose words no other program replaces
     trainer: Annotated[str, msgspec.Meta(max_length=100)]
     config: dict[str, Any]
@@ -210,13 +205,11 @@ class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def to_json(record: Any, more: dict[str, Any] | None = None) -> str:
-    """Return a record, or several, as ASCII JSON, which allows lone surrogates; `more`: fields to add."""
     values = msgspec.to_builtins(record)
     return json.dumps({**values, **more} if more else values)
 
 
 def from_json(text: str) -> Any:
-    """Return the value of a JSON text."""
     memory = _BRACE_BYTES * text.count("{") + _BRACKET_BYTES * text.count("[") + _COMMA_BYTES * text.count(",")
     if memory + len(text) > _MOST_MEMORY:
         raise ValueError(f"{len(text)} characters of JSON")
@@ -423,7 +416,6 @@ def _absolute(path: str) -> str:
 
 
 def _digest(folder: str, places: Iterable[str]) -> str | None:
-    """Return a hash of the folder and the places, whatever their order; None without places."""
     known = sorted({place.encode("utf-8", "surrogatepass") for place in places})
     if not known:
         return None

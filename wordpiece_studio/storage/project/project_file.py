@@ -152,7 +152,6 @@ def is_project(path: str | os.PathLike[str]) -> bool:
 
 
 def _texts(runs: Iterable[ProjectRun]) -> list[str]:
-    """Return the texts that runs were trained on, each once."""
     return list(dict.fromkeys(run.text for run in runs if run.text is not None))
 
 
@@ -181,7 +180,7 @@ def _image(
     work = sum(part.n for part in contents) + sum(run.work for run in runs)
     work += 0 if counts is None else words_work(counts)
     minor = max(MINOR, unknown.minor if unknown else 0)
-    with Image(minor, work, progress, should_stop) as image:
+    with contextlib.closing(Image(minor, work, progress, should_stop)) as image:
         corpus_words = () if counts is None else words_parts(CORPUS_WORDS, counts)
         for part in chain(contents, *(run.parts() for run in runs), corpus_words, unknown.parts if unknown else ()):
             image.add(part)
@@ -307,7 +306,6 @@ def _known_parts(heads: Sequence[RunHead], library_heads: Sequence[LibraryRunHea
 
 
 def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
-    """Return an error that names the file."""
     if "path" in error.values:
         return error
     return damaged(path, "{path} is damaged at its records: {reason}", reason=error.what)

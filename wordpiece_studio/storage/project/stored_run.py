@@ -59,17 +59,14 @@ _SKIPPED = tuple(field.name for field in dataclasses.fields(SkippedWord))
 
 
 def part_names(words: str) -> tuple[str, ...]:
-    """Return the names of all parts of word counts, in order; `words`: `_RUN_WORDS` or `CORPUS_WORDS`."""
     return (_COUNTS.format(words), _STATISTICS.format(words), f"{words}/text", f"{words}/lengths")
 
 
 def words_work(counts: WordCounts) -> int:
-    """Return the approximate size of the parts in bytes."""
     return _BYTES_A_WORD * len(counts)
 
 
 def words_parts(words: str, counts: WordCounts) -> Iterator[PackedPart]:
-    """Yield the parts of word counts, created on demand."""
     yield array_part(_COUNTS.format(words), counts.counts)
     skipped = [dataclasses.astuple(word) for word in counts.skipped]
     statistics = json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})
@@ -153,7 +150,6 @@ def corpus_digest(corpus: ProjectCorpus, max_word_length: int) -> str:
 
 
 def _is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
-    """Return whether the sum of numbers fits in an int64."""
     return float(numbers.sum(dtype=np.float64)) < LARGEST_COUNT / 2 or sum(numbers.tolist()) <= LARGEST_COUNT
 
 
@@ -167,6 +163,9 @@ _RUN_COUNTS = _COUNTS.format(_RUN_WORDS)
 _WORD_PARTS = part_names(_RUN_WORDS)
 _PARTS = (*_TOKEN_PARTS, *_PLACE_PARTS, *_WORD_PARTS, *map(_COLUMN.format, COLUMNS))
 _PLACES = "places"
+_OF_TABLE = ("initial_size", "symbols_after", "word_count", "total_words")
+_OF_RUN = ("stop_reason", "corpus_name", "is_of_corpus", "is_wanted", "number")
+"""What the record of a run has from its history and from the run itself."""
 _USER = "user"
 _REASONS = (None, _USER, "peer", *get_args(StopReason))
 """Why a training ended; of others, which a newer program may have, only that it did."""
@@ -198,7 +197,6 @@ def run_parts(place: int, words: int, kind: RunKind = "runs") -> dict[str, str]:
 
 
 def text_name(number: int, kind: RunKind) -> str:
-    """Return the name of a part that is a text which runs were trained on."""
     return f"{kind}/text/{number}"
 
 
@@ -279,22 +277,14 @@ class WrittenRun:
         self._held = {} if copy is None or self._copy is None else copy.parts
 
     def head(self, parts: Mapping[str, Part]) -> RunHead:
-        """Return the record; `parts`: those of the file."""
         run, table = self.run, self._table
         return RunHead(
             config=run.config.to_dict(),
             first_config=table.config.to_dict(),
             normalizer=normalizers.to_spec(run.counts.normalizer),
             pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
-            initial_size=table.initial_size,
-            symbols_after=table.symbols_after,
-            word_count=table.word_count,
-            total_words=table.total_words,
-            stop_reason=run.stop_reason,
-            corpus_name=run.corpus_name,
-            is_of_corpus=run.is_of_corpus,
-            is_wanted=run.is_wanted,
-            number=run.number,
+            **{name: getattr(table, name) for name in _OF_TABLE},
+            **{name: getattr(run, name) for name in _OF_RUN},
             words=self.words,
             words_hash="" if self.words == self.place else parts[self._names[_RUN_COUNTS]].hash.hex(),
             text=self._text,
@@ -303,7 +293,6 @@ class WrittenRun:
     def library_head(
         self, parts: Mapping[str, Part], corpus: ProjectCorpus, settings: ProjectSettings
     ) -> LibraryRunHead:
-        """Return the record of a run of another library; `corpus`, `settings`: those of the project."""
         library_run = self.run.library_run
         assert library_run is not None
         repetition = library_run.repetition
@@ -322,7 +311,6 @@ class WrittenRun:
 
     @property
     def work(self) -> int:
-        """The approximate size of the parts in bytes."""
         own = words_work(self.run.counts) if self.words == self.place else 0
         own += 0 if self.run.library_run is None else len(self.run.library_run.content)
         if not self.run.history.has_steps:
@@ -397,18 +385,10 @@ def read_runs(
         if history is None:
             continue
         text = None if head.text is None else container.text(text_name(head.text, kind))
-        run = ProjectRun(
-            counts=counts,
-            config=config,
-            history=history,
-            stop_reason=head.stop_reason if head.stop_reason in _REASONS else _USER,
-            corpus_name=head.corpus_name,
-            is_of_corpus=is_of_corpus,
-            is_wanted=head.is_wanted,
-            number=head.number,
-            text=text,
-            library_run=library_run,
-        )
+        kept: dict[str, Any] = {name: getattr(head, name) for name in _OF_RUN} | {"is_of_corpus": is_of_corpus}
+        if head.stop_reason not in _REASONS:
+            kept["stop_reason"] = _USER
+        run = ProjectRun(counts=counts, config=config, history=history, text=text, library_run=library_run, **kept)
         note_copy(container.path, run, container.parts, place, head.words)
         runs.append(run)
     return runs
@@ -476,7 +456,6 @@ def _read_library_run(container: Container, head: LibraryRunHead, prefix: str, c
 
 
 def _without_words(library_run: LibraryRun, error: StudioError) -> StudioError:
-    """Return the error for a run of a library that cannot run what it trained."""
     return StudioError(
         "The words of the run trained with {trainer} cannot be shown: {reason}",
         "It stays in the project. Install the library if it is missing, else train again.",
@@ -520,6 +499,4 @@ def _read_table(container: Container, head: RunHead, prefix: str) -> HistoryTabl
     if tuple(tokens[: len(config.special_tokens)]) != config.special_tokens:
         what = "{path} is damaged at {part}: they do not begin with the special tokens"
         raise damaged(container.path, what, part=prefix + _TOKENS)
-    return HistoryTable(
-        config, tokens, head.initial_size, columns, head.symbols_after, head.word_count, head.total_words
-    )
+    return HistoryTable(config, tokens, columns=columns, **{name: getattr(head, name) for name in _OF_TABLE})
