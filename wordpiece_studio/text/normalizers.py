@@ -270,10 +270,10 @@ class BertNormalizer(CharacterNormalizer):
 
     def regards_neighbours(self, character: str) -> bool:
         """Return whether adjacent marks may change places, and the character keeps one that shows it."""
-        return character in _maps(self).unsteady
+        return character in self._maps().unsteady
 
     def normalize(self, text: str) -> str:
-        maps = _maps(self)
+        maps = self._maps()
         if maps.decompose is not None and not text.isascii() and maps.combining.search(text):
             return maps.normalize_in_stages(text)
         return text.translate(maps.whole)
@@ -283,7 +283,7 @@ class BertNormalizer(CharacterNormalizer):
         # Nothing that is removed or decomposed is ever restored, and nothing in ASCII becomes longer.
         if normalized == text or (len(normalized) == len(text) and text.isascii()):
             return AlignedText.identity(normalized)
-        maps = _maps(self)
+        maps = self._maps()
         if maps.decompose is None or not maps.combining.search(text):
             characters, positions = _each_replaced(text, range(len(text)), maps.whole)
             return AlignedText(characters, positions, [position + 1 for position in positions])
@@ -317,20 +317,23 @@ class BertNormalizer(CharacterNormalizer):
                 raise ValueError(option)
         return cls(**flags)
 
+    def _maps(self) -> _Maps:
+        strips = self.lowercase if self.strip_accents is None else self.strip_accents
+        return _maps(self.clean_text, self.handle_chinese_chars, strips, self.lowercase)
+
 
 class _Maps:
     """The tables for one setting of the four switches, filled in as characters are met."""
 
-    def __init__(self, switches: BertNormalizer) -> None:
-        tables, lowercase = bert_tables(), switches.lowercase
-        strips = lowercase if switches.strip_accents is None else switches.strip_accents
+    def __init__(self, clean_text: bool, handle_chinese: bool, strips: bool, lowercase: bool) -> None:
+        tables = bert_tables()
 
         def cleaned(code_point: int) -> str:
-            if switches.clean_text and code_point in tables.removed:
+            if clean_text and code_point in tables.removed:
                 return ""
-            if switches.clean_text and code_point in tables.to_space:
+            if clean_text and code_point in tables.to_space:
                 return " "
-            is_isolated = switches.handle_chinese_chars and code_point in tables.chinese
+            is_isolated = handle_chinese and code_point in tables.chinese
             return f" {chr(code_point)} " if is_isolated else chr(code_point)
 
         def finished(code_point: int) -> str:
@@ -373,36 +376,30 @@ def _each_replaced(
     return "".join(pieces), [position for piece, position in zip(pieces, positions, strict=True) for _ in piece]
 
 
-_maps = cache(_Maps)
+_maps = cache(_Maps)  # by four switches: faster than by their normalizer
 
 
 class _ByCharacter(CharacterNormalizer):
-    """A normalizer with one rule of what becomes of each character, whatever is beside it."""
+    """A normalizer with one table of what becomes of each character, whatever is beside it."""
 
     __slots__ = ()
     growth = 2  # a capital I with a dot is lower-cased to an i and a dot
 
     @abstractmethod
-    def _replaced(self, code_point: int) -> str:
-        """Return what becomes of a character."""
+    def _table(self) -> CharacterMap: ...
 
     def regards_neighbours(self, character: str) -> bool:
         return False
 
     def normalize(self, text: str) -> str:
-        return text.translate(_table_of(self))
+        return text.translate(self._table())
 
     def align(self, text: str) -> AlignedText:
         normalized = self.normalize(text)
-        if len(normalized) == len(text):  # no rule both removes characters and makes several of one
+        if len(normalized) == len(text):  # no table both removes characters and makes several of one
             return AlignedText(normalized, *AlignedText.identity(text)[1:])
-        characters, positions = _each_replaced(text, range(len(text)), _table_of(self))
+        characters, positions = _each_replaced(text, range(len(text)), self._table())
         return AlignedText(characters, positions, [position + 1 for position in positions])
-
-
-@cache
-def _table_of(normalizer: _ByCharacter) -> CharacterMap:
-    return CharacterMap(normalizer._replaced)  # noqa: SLF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,8 +408,8 @@ class Unchanged(_ByCharacter):
 
     name = "none"
 
-    def _replaced(self, code_point: int) -> str:
-        return chr(code_point)
+    def _table(self) -> CharacterMap:
+        return CharacterMap(chr)
 
     def normalize(self, text: str) -> str:
         return text
@@ -430,11 +427,14 @@ class Lowercase(_ByCharacter):
 
     name = "lowercase"
 
-    def _replaced(self, code_point: int) -> str:
-        return bert_tables().lower_case.get(code_point) or chr(code_point)
+    @staticmethod
+    @cache
+    def _table() -> CharacterMap:
+        lower_case = bert_tables().lower_case
+        return CharacterMap(lambda code_point: lower_case.get(code_point) or chr(code_point))
 
     def normalize(self, text: str) -> str:
-        return text.lower() if text.isascii() else text.translate(_table_of(self))
+        return text.lower() if text.isascii() else text.translate(self._table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,11 +447,14 @@ class StripAccents(_ByCharacter):
 
     name = "strip-accents"
 
-    def _replaced(self, code_point: int) -> str:
-        return "" if code_point in form_tables().marks else chr(code_point)
+    @staticmethod
+    @cache
+    def _table() -> CharacterMap:
+        marks = form_tables().marks
+        return CharacterMap(lambda code_point: "" if code_point in marks else chr(code_point))
 
     def normalize(self, text: str) -> str:
-        return text if text.isascii() else text.translate(_table_of(self))
+        return text if text.isascii() else text.translate(self._table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,8 +476,13 @@ class RemoveCharacters(_ByCharacter):
     def is_local(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return not set(self.characters) & {" ", "\n"}
 
-    def _replaced(self, code_point: int) -> str:
-        return "" if chr(code_point) in self.characters else chr(code_point)
+    def _table(self) -> CharacterMap:
+        return _without(self.characters)
+
+
+@cache
+def _without(characters: str) -> CharacterMap:
+    return CharacterMap(lambda code_point: "" if chr(code_point) in characters else chr(code_point))
 
 
 class _Steps(Normalizer):

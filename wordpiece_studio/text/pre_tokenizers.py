@@ -43,24 +43,18 @@ class _Matching(CharacterPreTokenizer):
     __slots__ = ()
 
     @abstractmethod
-    def _expression(self) -> str:
-        """Return the regular expression whose matches are the words."""
+    def _pattern(self) -> re.Pattern[str]: ...
 
     def spans(self, text: str) -> list[Span]:
-        return [Span(match[0], *match.span()) for match in _pattern_of(self).finditer(text)]
+        return [Span(match[0], *match.span()) for match in self._pattern().finditer(text)]
 
     def split(self, text: str) -> list[str]:
-        words: list[str] = _pattern_of(self).findall(text)
+        words: list[str] = self._pattern().findall(text)
         return words
 
     def iterate(self, text: str) -> Iterator[str]:
-        for match in _pattern_of(self).finditer(text):
+        for match in self._pattern().finditer(text):
             yield match[0]
-
-
-@cache
-def _pattern_of(pre_tokenizer: _Matching) -> re.Pattern[str]:
-    return re.compile(pre_tokenizer._expression())  # noqa: SLF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +67,12 @@ class BertPreTokenizer(_Matching):
 
     name = "bert"
 
-    def _expression(self) -> str:
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
         tables = bert_tables()
         letters = run_pattern(ranges_outside(tables.punctuation, tables.whitespace))
-        return f"{letters}|{one_pattern(tables.punctuation.ranges)}"
+        return re.compile(f"{letters}|{one_pattern(tables.punctuation.ranges)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +89,11 @@ class Whitespace(_Matching):
 
     is_by_character = False  # punctuation is a word together with the punctuation beside it
 
-    def _expression(self) -> str:
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
         word, whitespace = form_tables().word, bert_tables().whitespace
-        return f"{run_pattern(word.ranges)}|{run_pattern(ranges_outside(word, whitespace))}"
+        return re.compile(f"{run_pattern(word.ranges)}|{run_pattern(ranges_outside(word, whitespace))}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +108,10 @@ class WhitespaceSplit(_Matching):
 
     name = "whitespace-split"
 
-    def _expression(self) -> str:
-        return f"[^{bert_tables().whitespace.pattern()}]+"
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
+        return re.compile(f"[^{bert_tables().whitespace.pattern()}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,11 @@ class Punctuation(_Matching):
 
     is_local = False
 
-    def _expression(self) -> str:
+    @staticmethod
+    @cache
+    def _pattern() -> re.Pattern[str]:
         punctuation = bert_tables().punctuation
-        return f"{run_pattern(ranges_outside(punctuation))}|{one_pattern(punctuation.ranges)}"
+        return re.compile(f"{run_pattern(ranges_outside(punctuation))}|{one_pattern(punctuation.ranges)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +164,8 @@ class Digits(_Matching):
     def is_by_character(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return self.individual_digits
 
-    def _expression(self) -> str:
-        digit = pattern_tables().digit
-        digits = one_pattern(digit.ranges) if self.individual_digits else run_pattern(digit.ranges)
-        return f"{run_pattern(ranges_outside(digit))}|{digits}"
+    def _pattern(self) -> re.Pattern[str]:
+        return _digits(self.individual_digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +266,13 @@ def text_of_letters(parts: Iterable[str]) -> str:
         except KeyError:
             joined += part.encode("utf-8", "surrogatepass")
     return joined.decode("utf-8", "replace")
+
+
+@cache
+def _digits(are_single: bool) -> re.Pattern[str]:
+    digit = pattern_tables().digit
+    digits = one_pattern(digit.ranges) if are_single else run_pattern(digit.ranges)
+    return re.compile(f"{run_pattern(ranges_outside(digit))}|{digits}")
 
 
 @cache
