@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import Unchanged
-from wordpiece_studio.text.patterns import PatternPreTokenizer, SearchPattern, Split, pattern_finder, text_finder
+from wordpiece_studio.text.patterns import (
+    PatternPreTokenizer,
+    SearchPattern,
+    Split,
+    longest_quick,
+    pattern_finder,
+    text_finder,
+)
 from wordpiece_studio.text.pipeline import PatternOverrunError, Pipeline
 from wordpiece_studio.text.pre_tokenizers import ByteLevel, PreTokenizerSequence, WhitespaceSplit, resolve_pre_tokenizer
 
@@ -162,6 +169,7 @@ def test_an_endless_search_is_stopped() -> None:
         SearchPattern("(a|aa)+[^a]").is_in("a" * 90)
 
 
+HOSTILE = "(?:a|b|ab|#)+[^ab]$"
 TOKENS = ["[UNK]", "ab", "AB", "##ing", "ring"]
 
 
@@ -175,6 +183,7 @@ def test_capitals_are_looked_for_only_where_there_are_some(text: str, found: lis
     st.sampled_from([
         "a(b|c)+$", "^(a|b)*c", "(ab|c)+", "^(#)+a?$", "(a|b)*", "(.)+b", "^(a.)+$", "[^b]c", "^[^a#]*$", r"\bc",
         r"\w#", r"\p{L}{2}", "(?<=a)b", "c(?!#)", "[#a]", r"\p{Zl}", "(?s)a.b", r"[^\n]$", r"(a)\1", "(?i)B", r"\s",
+        "a.*b.*c.*#.*a", "(?i)(A|b)+$", "[#ab]c{1,2}", r"a\n", "^a|b$",
     ]),
 )  # fmt: skip
 def test_tokens_searched_together_are_found_as_each_on_its_own_is(tokens: list[str], pattern: str) -> None:
@@ -182,10 +191,22 @@ def test_tokens_searched_together_are_found_as_each_on_its_own_is(tokens: list[s
     assert pattern_finder(pattern)(tokens) == expected
 
 
+@pytest.mark.parametrize(
+    "pattern", ["a", "^##.*ing$", "[^ab]c", "(?:a|b)c", "a.*b", r"\.", "x{2,3}", r"\s\W", r"(.)\1", "[^ae]{4}"]
+)
+def test_usual_expressions_need_no_timeout(pattern: str) -> None:
+    assert longest_quick(pattern) >= 30
+
+
+@pytest.mark.parametrize("pattern", [HOSTILE, "(a+)+$", "(?:a|aa)*b", "(?=a)", "a*a*a*a*a*b", "(a|a)" * 25])
+def test_hostile_expressions_do(pattern: str) -> None:
+    assert longest_quick(pattern) < 30
+
+
 def test_a_hostile_expression_is_abandoned() -> None:
     began = time.process_time()
     with pytest.raises(StudioError, match="takes too long"):
-        pattern_finder("(?:a|b|ab|#)+[^ab]$")(["ok", "ab" * 30])
+        pattern_finder(HOSTILE)(["ok", "ab" * 30])
     assert time.process_time() - began < 10
 
 

@@ -12,6 +12,7 @@ as the part that another program may read differently.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast, get_args
@@ -340,46 +341,76 @@ def text_finder(text: str) -> Finder:
     return lambda tokens: [text in token for token in tokens]
 
 
+_MOST_STEPS = 1_000_000
+_INTRICATE = re.compile(r"\)[*+{]|\(\?(?!:)|\(\*|\\[gKLNRX]")
+_REPEATED = re.compile(r"[*+]|(?<!\\[pP])\{|\\\d")  # a backreference takes as long
+_CHOICE = re.compile(r"[?|]")
 _WITHIN_LINES = re.compile(
-    r"(?:[\w# @%&=<>!~:;,'\"/.^$|)]|\((?:\?[:=!<])?(?![*?])|\\(?:[.*+?()\[\]{}^$|\\bdw]|p\{[LMNPS][a-z]?\})"
+    r"(?:[\w# @%&=<>!~:;,'\"/.^$|)]|\((?:\?(?:[:=!<]|i[:)]))?(?![*?])|\\(?:[.*+?()\[\]{}^$|\\bdw]|p\{[LMNPS][a-z]?\})"
     r"|\[\^?(?:\w-\w|[\w#])+\]|[*+?]|\{\d+(?:,\d*)?\})*"
 )
 """Patterns that match no line end, but for the classes of what they are to exclude."""
 _EXCLUDING = re.compile(r"\\.|\[\^")
+_NOT_OF_RE = re.compile(r"\\\w|\(\?")
+"""Which of their parts `re` may read differently: it knows another Unicode."""
 
 
 def pattern_finder(pattern: str) -> Finder:
     """Return a finder of the tokens that match a regular expression.
 
-    Most expressions are searched in many tokens at once, as the lines of one text, with one timeout for all: setting it
-    for each takes ten times as long as searching a token. If it expires, each token is searched on its own.
+    A timeout for each token would take ten times as long as searching it. An expression that certainly ends soon needs
+    none; most others are searched in many tokens at once, as the lines of one text, with one timeout for all.
     """
     careful = SearchPattern(pattern)
+    search: Callable[[str], object] = compiled_pattern(pattern).search
+    is_within_lines = _WITHIN_LINES.fullmatch(pattern) is not None
+    if is_within_lines and _NOT_OF_RE.search(pattern) is None:
+        with suppress(re.error):
+            search = re.compile(pattern).search  # three times as fast
 
-    def found_each(tokens: Sequence[str]) -> list[bool]:
-        return [careful.is_in(token) for token in tokens]
+    longest = longest_quick(pattern)
 
-    if _WITHIN_LINES.fullmatch(pattern) is None:
-        return found_each
+    def found(tokens: Sequence[str]) -> list[bool]:
+        if longest > 0 and max(map(len, tokens), default=0) <= longest:
+            return [search(token) is not None for token in tokens]
+        in_lines = _found_in_lines(pattern, tokens) if is_within_lines else None
+        return [careful.is_in(token) for token in tokens] if in_lines is None else in_lines
+
+    return found
+
+
+def longest_quick(pattern: str) -> int:
+    r"""Return how many characters a text may have in which an expression certainly takes only a moment.
+
+    Assumes that each repetition may begin and end anywhere in the text and that each choice may go both ways. Returns
+    0 for repeated groups and for lookarounds.
+
+    >>> longest_quick("^##a.*b$"), longest_quick("(a|aa)+b"), longest_quick("a?" * 20)
+    (1000, 0, 0)
+    """
+    if _INTRICATE.search(pattern):
+        return 0
+    repetitions, choices = len(_REPEATED.findall(pattern)), len(_CHOICE.findall(pattern))
+    return int((_MOST_STEPS >> choices) ** (1 / (1 + repetitions)))
+
+
+def _found_in_lines(pattern: str, tokens: Sequence[str]) -> list[bool] | None:
+    """Return for each token whether it matches; None if one contains a line end, or if it takes too long."""
     in_line = _EXCLUDING.sub(lambda found: r"[^\n" if found[0] == "[^" else found[0], pattern)
     lines = compiled_pattern(f"(?m)(?:{in_line}).*")  # to the end of the line: one match in each is enough
-
-    def found_in_lines(tokens: Sequence[str]) -> list[bool]:
-        text = "\n".join(tokens)
-        if text.count("\n") >= len(tokens):  # a token contains a line end
-            return found_each(tokens)
-        found = [False] * len(tokens)
-        line = at = 0
-        try:
-            for match in lines.finditer(text, timeout=_TIMEOUT_SECONDS):
-                line += text.count("\n", at, match.start())
-                at = match.start()
-                found[line] = True
-        except (TimeoutError, MemoryError, RecursionError):
-            return found_each(tokens)
-        return found
-
-    return found_in_lines
+    text = "\n".join(tokens)
+    if text.count("\n") >= len(tokens):
+        return None
+    found = [False] * len(tokens)
+    line = at = 0
+    try:
+        for match in lines.finditer(text, timeout=_TIMEOUT_SECONDS):
+            line += text.count("\n", at, match.start())
+            at = match.start()
+            found[line] = True
+    except (TimeoutError, MemoryError, RecursionError):
+        return None
+    return found
 
 
 # What is common to the two languages.
