@@ -220,9 +220,12 @@ def test_words_that_two_cut_differently(hug: Scene, hugs: WordCounts, qtmodeltes
     qtmodeltester.check(table)
     table.show_apart(WordsApart(found, ("A", "B")))
     cells = [[table.index(row, column).data(VALUE_ROLE) for column in WordColumn] for row in range(table.rowCount())]
-    assert cells == [[each.word, each.count, each.first, each.second] for each in found.words]
+    assert cells == [[each.word, each.count, each.first] for each in found.words]
+    assert [table.source.splits(item) for item in table.shown_items()] == [
+        (each.first, each.second) for each in found.words
+    ]
     assert table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "Split by A and B"
-    assert table.source.splits(0) == ["A: p ##u ##n", "B: p ##un"]
+    assert table.source.split_texts(0) == ["A: p ##u ##n", "B: p ##un"]
     table.sort(WordColumn.SPLIT, UP)
     assert hug.words()[0] == "hugs"
     table.set_filter(WordsFilter("u", "##un"))

@@ -54,7 +54,10 @@ def expected(studio: Studio, *steps: int) -> tuple[WordDifference, ...]:
 
 def shown(studio: Studio) -> list[tuple[object, ...]]:
     table = studio.window.corpus_pane.words_face.table
-    return [tuple(table.value(item, column) for column in WordColumn) for item in table.shown_items().tolist()]
+    words = table.source
+    if words is None:
+        return []
+    return [(words.words[item], words.weights[item], *words.splits(item)) for item in table.shown_items().tolist()]
 
 
 def wait_for(studio: Studio, words: tuple[WordDifference, ...]) -> None:

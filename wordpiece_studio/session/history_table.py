@@ -15,7 +15,6 @@ from wordpiece_studio.session.table_model import (
     SortedItems,
     SortedTableModel,
     TableColumn,
-    TokenSearch,
 )
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.child import Stopped
@@ -73,7 +72,6 @@ class HistoryItems(SortedItems):
         super().__init__()
         self.history = history
         self.live_steps = live_steps
-        self._tokens = TokenSearch()
         self._words = _NO_STEPS
         self._words_by_index: dict[int, int] = {}
         self._bounds: dict[str, tuple[int, tuple[float, float]]] = {}  # by column, with the number of merges
@@ -93,7 +91,7 @@ class HistoryItems(SortedItems):
             mask &= changed[1:]
         if chosen.text:
             tokens = self.history.vocabulary(count).tokens
-            found = self._tokens.found(tokens, chosen.text, chosen.is_pattern, should_stop)
+            found = self.search.found(tokens, chosen.text, chosen.is_pattern, should_stop)
             has_token = found[self.column("left_id", count)]
             has_token |= found[self.column("right_id", count)]
             has_token |= found[self.column("new_id", count)]
@@ -108,7 +106,7 @@ class HistoryItems(SortedItems):
 
     def token_ranks(self, name: str, count: int) -> NDArray[np.int64]:
         """Return the places of a column's tokens in code point order."""
-        ranks: NDArray[np.int64] = self._tokens.ranks(self.history.vocabulary(count).tokens)[self.column(name, count)]
+        ranks: NDArray[np.int64] = self.search.ranks(self.history.vocabulary(count).tokens)[self.column(name, count)]
         return ranks
 
     def all_words_touched(self, count: int, should_stop: ShouldStop) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
-from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import TrainerState
@@ -50,32 +50,21 @@ class MarksModel(RecordTableModel[MarkT]):
     changed = Signal()
     """The marks, or what is said of them, have changed."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent=parent)
-        self._marks: list[MarkT] = []
-        self.set_records(self._marks)
-
     def set_marks(self, marks: Iterable[MarkT]) -> None:
-        self._marks = list(marks)
-        self.set_records(self._marks)
+        self.set_records(tuple(marks))
         self.changed.emit()
 
     def insert(self, row: int, mark: MarkT) -> None:
-        self.beginInsertRows(QModelIndex(), row, row)
-        self._marks.insert(row, mark)
-        self.endInsertRows()
+        self.insert_record(row, mark)
         self.changed.emit()
 
     def replace(self, row: int, mark: MarkT) -> None:
-        if self._marks[row] != mark:
-            self._marks[row] = mark
-            self._emit_changed(row, row)
+        if self.records[row] != mark:
+            self.change_records({row: mark})
             self.changed.emit()
 
     def remove(self, row: int) -> None:
-        self.beginRemoveRows(QModelIndex(), row, row)
-        del self._marks[row]
-        self.endRemoveRows()
+        self.remove_record(row)
         self.changed.emit()
 
 
@@ -83,7 +72,7 @@ class Breakpoints(MarksModel["Breakpoint"]):
     """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
 
         def width(measure: Any, _all: Sequence[Breakpoint]) -> int:
             return int(measure.text(*map(self.kind_text, KINDS))) + 48
@@ -96,26 +85,26 @@ class Breakpoints(MarksModel["Breakpoint"]):
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
-        return tuple(self._marks)
+        return tuple(self.records)
 
     @property
     def enabled(self) -> tuple[Breakpoint, ...]:
-        return tuple(each for each in self._marks if each.is_enabled)
+        return tuple(each for each in self.records if each.is_enabled)
 
     def add(self, breakpoint_: Breakpoint) -> int:
         """Append a breakpoint, or replace the equal one already there; return its row."""
-        for row, each in enumerate(self._marks):
+        for row, each in enumerate(self.records):
             if (each.kind, each.text, each.number) == (breakpoint_.kind, breakpoint_.text, breakpoint_.number):
                 self.replace(row, breakpoint_)
                 return row
-        self.insert(len(self._marks), breakpoint_)
-        return len(self._marks) - 1
+        self.insert(len(self.records), breakpoint_)
+        return len(self.records) - 1
 
     def disable(self, breakpoint_: Breakpoint) -> None:
-        self.enable(self._marks.index(breakpoint_), False)
+        self.enable(self.records.index(breakpoint_), False)
 
     def enable(self, row: int, is_enabled: bool) -> None:
-        self.replace(row, msgspec.structs.replace(self._marks[row], is_enabled=is_enabled))
+        self.replace(row, msgspec.structs.replace(self.records[row], is_enabled=is_enabled))
 
     def kind_text(self, kind: BreakpointKind) -> str:
         return {
@@ -352,7 +341,7 @@ class Bookmarks(MarksModel["Bookmark"]):
     """The notes in order of step; three columns: step, text, which is editable, and a box that compares the step."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._model = model
         self.columns = (
             TableColumn(self.tr("Step"), each_row(lambda note: note.step), align=LEFT, entry="step",
@@ -368,7 +357,7 @@ class Bookmarks(MarksModel["Bookmark"]):
 
     @property
     def notes(self) -> tuple[Bookmark, ...]:
-        return tuple(self._marks)
+        return tuple(self.records)
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
         lines = (msgspec.structs.replace(note, text=one_line(note.text)) for note in notes)
@@ -379,18 +368,18 @@ class Bookmarks(MarksModel["Bookmark"]):
         history = self._model.history
         step = self._model.step if step is None else step
         token = history[step - 1].token if history is not None and step else ""
-        row = bisect_right([note.step for note in self._marks], step)
+        row = bisect_right([note.step for note in self.records], step)
         self.insert(row, Bookmark(step, one_line(text), token))
         return row
 
     def set_text(self, row: int, text: str) -> None:
-        self.replace(row, msgspec.structs.replace(self._marks[row], text=one_line(text)))
+        self.replace(row, msgspec.structs.replace(self.records[row], text=one_line(text)))
 
     def set_compared(self, row: int, is_compared: bool) -> None:
         """Compare the step of the note in `row`, which belongs to the current run, or do so no longer."""
         run = self._model.run
         number = run.number if is_compared and run is not None else None
-        self.replace(row, msgspec.structs.replace(self._marks[row], run=number))
+        self.replace(row, msgspec.structs.replace(self.records[row], run=number))
 
     def _is_compared(self, note: Bookmark) -> bool | None:
         """Return whether the step of a note is compared; None if it cannot be, as it is another run's."""
@@ -406,17 +395,17 @@ class Bookmarks(MarksModel["Bookmark"]):
 
     def steps(self) -> list[int]:
         """Return the steps of the notes that belong to the current run, ascending."""
-        return [note.step for note in self._marks if self.is_of_run(note)]
+        return [note.step for note in self.records if self.is_of_run(note)]
 
     # Signals of the trainer.
 
     def _on_run_changed(self) -> None:
-        if self._marks:
-            self._emit_changed(0, len(self._marks) - 1)
+        if self.records:
+            self._emit_changed(0, len(self.records) - 1)
             self.changed.emit()
 
     def _on_model_merges_appended(self, first: int, last: int) -> None:
-        if any(first < note.step <= last + 1 for note in self._marks):
+        if any(first < note.step <= last + 1 for note in self.records):
             self._on_run_changed()
 
 

@@ -8,7 +8,7 @@ many items. Colors and fonts are up to the view.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -237,11 +237,31 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
 
     def extend_records(self, records: Sequence[RecordT]) -> None:
         """Show these records, which begin with those shown; rows are only added."""
-        has_more = len(records) > len(self.records)
-        if has_more:
-            self.beginInsertRows(QModelIndex(), len(self.records), len(records) - 1)
+        self._insert(len(self.records), len(records) - len(self.records), records)
+
+    # The following three are for tables that nobody sorts.
+
+    def insert_record(self, row: int, record: RecordT) -> None:
+        self._insert(row, 1, [*self.records[:row], record, *self.records[row:]])
+
+    def change_records(self, changed: Mapping[int, RecordT]) -> None:
+        """Show other records in these rows."""
+        records = list(self.records)
+        for row, record in changed.items():
+            records[row] = record
         self.source = self._unsorted = records
-        if has_more:
+        self._emit_changed(min(changed, default=-1), max(changed, default=-1))
+
+    def remove_record(self, row: int) -> None:
+        self.beginRemoveRows(QModelIndex(), row, row)
+        self.source = self._unsorted = [*self.records[:row], *self.records[row + 1 :]]
+        self.endRemoveRows()
+
+    def _insert(self, row: int, count: int, records: Sequence[RecordT]) -> None:
+        if count:
+            self.beginInsertRows(QModelIndex(), row, row + count - 1)
+        self.source = self._unsorted = records
+        if count:
             self.endInsertRows()
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
@@ -303,6 +323,7 @@ class SortedItems:
     """The items of a table that sorts and filters; a thread may read them. Keeps the last order."""
 
     def __init__(self) -> None:
+        self.search = TokenSearch()
         self._sorted: tuple[tuple[int, TableColumn[Any], bool], NDArray[np.int64]] | None = None
 
     def is_quick(self, wanted: RowsWanted) -> bool:

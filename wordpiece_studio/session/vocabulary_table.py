@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn, TokenSearch
+from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.system.arrays import lengths_of
 
 if TYPE_CHECKING:
@@ -106,7 +106,6 @@ class VocabularyItems(SortedItems):
         self.scores = history.scores
         self.others: tuple[ComparedStep, ...] = ()
         self._births: dict[tuple[Run, int], NDArray[np.int64]] = {}  # by run and number of its merges
-        self._tokens = TokenSearch()
         self._lengths = np.empty(0, dtype=np.int64)
 
     def numbers(self, size: int) -> TokenNumbers:
@@ -134,7 +133,7 @@ class VocabularyItems(SortedItems):
             mask[first:end] = True
         if chosen.text:
             tokens = self.history.vocabulary(len(self.history)).tokens
-            mask &= self._tokens.found(tokens, chosen.text, chosen.is_pattern, should_stop)[:size]
+            mask &= self.search.found(tokens, chosen.text, chosen.is_pattern, should_stop)[:size]
         return mask
 
     # Values of a token.
@@ -217,7 +216,7 @@ class VocabularyItems(SortedItems):
     # Keys to sort by, for the first `size` tokens.
 
     def token_ranks(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        return self._tokens.ranks(self._all_tokens(size))
+        return self.search.ranks(self._all_tokens(size))
 
     def lengths(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
         if len(self._lengths) != size:

@@ -16,16 +16,8 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.table_model import (
-    LEFT,
-    SortedItems,
-    SortedTableModel,
-    TableColumn,
-    tokens_found,
-)
-from wordpiece_studio.system.arrays import ranks_of
+from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.system.child import Stopped
-from wordpiece_studio.text.patterns import text_finder
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.segmentation import prepare
 
@@ -53,8 +45,6 @@ class WordColumn(IntEnum):
     WORD = 0
     COUNT = 1
     SPLIT = 2
-    OTHER = 3
-    """How another run cuts the word, where two are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +62,25 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class ListedWords(SortedItems):
-    """Words with their counts and splits after `step` merges; `labels` are what the two are called that cut them."""
+    """Words with their counts (`weights`: int64) and splits after `step` merges.
+
+    `labels` are what the two are called that cut them.
+    """
+
+    words: Sequence[str]
+    weights: NDArray[np.int64]
+    word_count: int
 
     def __init__(self) -> None:
         super().__init__()
         self.step = 0
         self.labels: tuple[str, ...] = ()  # empty if there is one split of each
-        self._ranks = _NONE
-        self._found: tuple[str, NDArray[np.bool_]] = ("", np.empty(0, dtype=np.bool_))
-
-    @property
-    def words(self) -> Sequence[str]:
-        raise NotImplementedError
-
-    @property
-    def weights(self) -> NDArray[np.int64]:
-        """How often each occurs: int64."""
-        raise NotImplementedError
-
-    @property
-    def word_count(self) -> int:
-        return len(self.words)
 
     def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
         chosen = wanted.filter
         mask = self._with_token(chosen) if chosen.token else np.ones(len(self.words), dtype=np.bool_)
-        if chosen.text and mask.any():
-            if self._found[0] != chosen.text:
-                found = tokens_found(self.words, text_finder(chosen.text), should_stop)
-                self._found = (chosen.text, found)
-            mask &= self._found[1]
+        if chosen.text:
+            mask &= self.search.found(self.words, chosen.text, False, should_stop)
         return mask
 
     def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
@@ -118,25 +97,18 @@ class ListedWords(SortedItems):
         """Return the token that the last merge made; empty before the first one."""
         return ""
 
-    def split(self, index: int) -> tuple[str, ...]:
+    def splits(self, index: int) -> tuple[tuple[str, ...], ...]:
+        """Return the tokens of a word, as each of those cuts it that have labels."""
         raise NotImplementedError
 
-    def other_split(self, index: int) -> tuple[str, ...]:
-        """Return the tokens of a word as the other one cuts it."""
-        return ()
-
-    def splits(self, index: int) -> list[str]:
+    def split_texts(self, index: int) -> list[str]:
         """Return the tokens of a word; if two cut it, each time after what that one is called."""
-        if not self.labels:
-            return [" ".join(self.split(index))]
-        cuts = self.split(index), self.other_split(index)
-        return [f"{label}: {' '.join(cut)}" for label, cut in zip(self.labels, cuts, strict=True)]
+        heads = [f"{label}: " for label in self.labels] or [""]
+        return [head + " ".join(split) for head, split in zip(heads, self.splits(index), strict=True)]
 
     def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         """Return the places of the words in code point order."""
-        if not len(self._ranks):
-            self._ranks = ranks_of(self.words)
-        return self._ranks
+        return self.search.ranks(self.words)
 
     def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         return self.weights
@@ -152,17 +124,10 @@ class WordsApart(ListedWords):
         super().__init__()
         self.found = found
         self.labels = labels
-        self._words = [each.word for each in found.words]
-        self._weights = np.array([each.count for each in found.words], dtype=np.int64)
-        self._index = {word: index for index, word in enumerate(self._words)}
-
-    @property
-    def words(self) -> Sequence[str]:
-        return self._words
-
-    @property
-    def weights(self) -> NDArray[np.int64]:
-        return self._weights
+        self.words = [each.word for each in found.words]
+        self.weights = np.array([each.count for each in found.words], dtype=np.int64)
+        self.word_count = len(self.words)
+        self._index = {word: index for index, word in enumerate(self.words)}
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         return True
@@ -173,11 +138,8 @@ class WordsApart(ListedWords):
     def index_of(self, word: str) -> int:
         return self._index.get(word, -1)
 
-    def split(self, index: int) -> tuple[str, ...]:
-        return self.found.words[index].first
-
-    def other_split(self, index: int) -> tuple[str, ...]:
-        return self.found.words[index].second
+    def splits(self, index: int) -> tuple[tuple[str, ...], ...]:
+        return self.found.words[index].first, self.found.words[index].second
 
     def split_lengths(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         return np.array([len(each.first) for each in self.found.words], dtype=np.int64)
@@ -203,16 +165,16 @@ class RunWords(ListedWords):
             return MergeHistory(prepare(counts, replace(config, vocab_size=None)))
         return self._trained
 
-    @property
-    def words(self) -> Sequence[str]:
+    @cached_property
+    def words(self) -> Sequence[str]:  # type: ignore[override]  # a thread lays them out
         return self.history.input.words
 
-    @property
-    def weights(self) -> NDArray[np.int64]:
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:  # type: ignore[override]
         return self.history.input.weights
 
-    @property
-    def word_count(self) -> int:
+    @cached_property
+    def word_count(self) -> int:  # type: ignore[override]
         return len(self.counted[0]) if self.counted is not None else self.history.word_count
 
     def is_quick(self, wanted: RowsWanted) -> bool:
@@ -239,8 +201,8 @@ class RunWords(ListedWords):
     def made(self) -> str:
         return self.history.token(int(self.history.column("new_id")[self.step - 1])) if self.step else ""
 
-    def split(self, index: int) -> tuple[str, ...]:
-        return tuple(self.history.places.tokens(index, self.step))
+    def splits(self, index: int) -> tuple[tuple[str, ...], ...]:
+        return (tuple(self.history.places.tokens(index, self.step)),)
 
     def counts(self, count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
         self.history.places.prepare()  # here, because it would hold up the window when a word is looked up
@@ -283,15 +245,11 @@ class RunWordsModel(SortedTableModel[ListedWords]):
                 explanation=_tr("How often the word occurs; a double click or Enter changes it"),
             ),
             TableColumn(
-                _split_title, lambda words, item: words.split(item), lambda words, item: " ".join(words.split(item)),
+                _split_title, lambda words, item: words.splits(item)[0],
+                lambda words, item: " ".join(words.splits(item)[0]),
                 keys=lambda words, count, stop: words.split_lengths(count, stop), align=LEFT,
                 explanation=_tr("The tokens of the word at this step; sorted by how many there are"),
-                spoken=lambda words, item: "; ".join(words.splits(item)), entry="token", stretch=1,
-            ),
-            TableColumn(
-                _tr("Other split"), lambda words, item: words.other_split(item),
-                lambda words, item: " ".join(words.other_split(item)), align=LEFT, entry="comparison",
-                is_there=lambda _words: False,
+                spoken=lambda words, item: "; ".join(words.split_texts(item)), entry="token", stretch=1,
             ),
         )  # fmt: skip
         super().__init__(columns, WordsFilter(), parent)

@@ -195,7 +195,7 @@ def test_a_width_that_is_dragged_stays_until_the_font_changes(qtbot: QtBot, them
     table.resize(400, 300)
     qtbot.waitUntil(lambda: table.columnWidth(0) + table.columnWidth(1) == table.viewport().width())
     assert table.columnWidth(0) == before + 40
-    table.on_theme_changed()
+    table.restyle()
     assert table.columnWidth(0) == before + 40
     font = table.font()
     font.setPointSizeF(font.pointSizeF() - 1)

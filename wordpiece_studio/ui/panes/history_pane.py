@@ -291,10 +291,10 @@ class HistoryFilterRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self._look, self._go, self._leave = look, go, leave
-        self._text = line_field(self)
-        self._text.setPlaceholderText(self.tr("Left, right or new token"))
-        self._text.setAccessibleName(self.tr("Show only merges whose left, right or new token contains this"))
-        self._text.setClearButtonEnabled(True)
+        self._text = line_field(
+            self, hint=self.tr("Left, right or new token"), clears=True,
+            name=self.tr("Show only merges whose left, right or new token contains this"),
+        )  # fmt: skip
         self._text.setMinimumWidth(60)
         self.is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Use a regular expression"))
         self.only_ties = self._toggle(
@@ -304,9 +304,7 @@ class HistoryFilterRow(QWidget):
             self.tr("Changes"), self.tr("Only changes to the live text"),
             self.tr("Show only merges that changed the tokenization of the live text"),
         )  # fmt: skip
-        self._step = line_field(self)
-        self._step.setPlaceholderText(self.tr("Step"))
-        self._step.setAccessibleName(self.tr("Go to step"))
+        self._step = line_field(self, hint=self.tr("Step"), name=self.tr("Go to step"))
         explain("step", self._step)
         explain("tie", self.only_ties)
         explain("changes", self.only_live)

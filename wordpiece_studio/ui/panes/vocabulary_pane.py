@@ -71,10 +71,10 @@ class VocabularyControls(QWidget):
     def __init__(self, look: Callable[[], None], leave: Callable[[], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look, self._leave = look, leave
-        self._field = line_field(self, takes_key=self._takes_key)
-        self._field.setPlaceholderText(self.tr("Search"))
-        self._field.setAccessibleName(self.tr("Search tokens in the vocabulary"))
-        self._field.setClearButtonEnabled(True)
+        self._field = line_field(
+            self, hint=self.tr("Search"), name=self.tr("Search tokens in the vocabulary"), clears=True,
+            takes_key=self._takes_key,
+        )  # fmt: skip
         self._field.setMinimumWidth(_NARROWEST)
         tip = self.tr("Search with a regular expression, such as ^##.*ing$")
         self._pattern = tool_button(".*", tip, self, name=self.tr("Search with a regular expression"))

@@ -181,14 +181,18 @@ class _Line(QLineEdit):
 
 
 def line_field(
-    parent: QWidget | None, text: str = "", *, most: int = _LONGEST_LINE,
-    takes_key: Callable[[QKeyEvent], bool] | None = None,
+    parent: QWidget | None, text: str = "", *, hint: str = "", name: str = "", clears: bool = False,
+    most: int = _LONGEST_LINE, takes_key: Callable[[QKeyEvent], bool] | None = None,
 ) -> QLineEdit:  # fmt: skip
     """Return a field for one line of at most `most` UTF-16 units, or for `text` if that is longer.
 
-    Keys for which `takes_key` returns True do nothing else.
+    It shows `hint` while it is empty, screen readers say `name`, and with `clears` it has a button that clears it. Keys
+    for which `takes_key` returns True do nothing else.
     """
     field = _Line(parent, takes_key)
+    field.setPlaceholderText(hint)
+    field.setAccessibleName(name)
+    field.setClearButtonEnabled(clears)
     limit(field, text, most=most)
     field.setText(whole(text))
     return field

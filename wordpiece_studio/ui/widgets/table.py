@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtCore import QAbstractItemModel, QModelIndex
+    from PySide6.QtCore import QModelIndex
     from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent
     from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 
@@ -323,15 +323,15 @@ class TableView(QTableView):
         self.setItemDelegate(self.delegate)
         self.setAccessibleName(name)
         self.setModel(rows)
-        self._set_up(has_heading, several, wraps)
-        self._set_up_sorting(is_sorted or isinstance(rows, SortedTableModel), is_adjustable)
+        self._set_up(several, wraps)
+        self._set_up_heading(has_heading, is_sorted or isinstance(rows, SortedTableModel), is_adjustable)
         self.clicked.connect(self._on_self_clicked)
-        theme.changed.connect(self.on_theme_changed)
+        theme.changed.connect(self.restyle)
         if isinstance(rows, RecordTableModel):
             rows.modelReset.connect(self.spread)
         self.restyle()
 
-    def _set_up(self, has_heading: bool, several: bool, wraps: bool) -> None:
+    def _set_up(self, several: bool, wraps: bool) -> None:
         mode = QAbstractItemView.SelectionMode
         self.setShowGrid(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -342,17 +342,18 @@ class TableView(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setWordWrap(wraps)
         self.setTabKeyNavigation(False)  # Tab leaves the table: the arrow keys move inside it
-        self.setCornerButtonEnabled(False)
         self.setMinimumSize(80, 48)  # Qt's own least size would make small windows scroll twice
         self.verticalHeader().hide()
         fit = QHeaderView.ResizeMode.ResizeToContents if wraps else QHeaderView.ResizeMode.Fixed
         self.verticalHeader().setSectionResizeMode(fit)
-        self.horizontalHeader().setVisible(has_heading)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-    def _set_up_sorting(self, is_sorted: bool, is_adjustable: bool) -> None:
-        header = self.horizontalHeader()
-        mode = QHeaderView.ResizeMode
+    def _set_up_heading(self, is_visible: bool, is_sorted: bool, is_adjustable: bool) -> None:
+        header, mode = self.horizontalHeader(), QHeaderView.ResizeMode
+        header.setVisible(is_visible)
+        # A selection of its own, which stays empty: to mark selected columns, Qt would ask every row for every column
+        # at every repaint, seven seconds for a million rows.
+        header.setSelectionModel(QItemSelectionModel(self.rows, header))
         header.setHighlightSections(False)
         header.setMinimumSectionSize(20)
         header.setSectionResizeMode(mode.Interactive if is_adjustable else mode.Fixed)
@@ -363,17 +364,6 @@ class TableView(QTableView):
             header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
             header.setSortIndicatorClearable(True)
             self.setSortingEnabled(True)
-
-    def setModel(self, model: QAbstractItemModel | None) -> None:
-        """Show a model.
-
-        The header gets a selection of its own, which stays empty: to mark selected columns, Qt would ask every row
-        for every column at every repaint, seven seconds for a million rows.
-        """
-        super().setModel(model)
-        if model is not None:
-            header = self.horizontalHeader()
-            header.setSelectionModel(QItemSelectionModel(model, header))
 
     # -- selection
 
@@ -434,6 +424,7 @@ class TableView(QTableView):
         self.delegate.restyle()
         self.fit_rows()
         self.spread()
+        self.viewport().update()
 
     def fit_rows(self) -> None:
         """Give the rows the height that their content needs."""
@@ -492,17 +483,16 @@ class TableView(QTableView):
             if (self.chosen is None or place in self.chosen)
             and (column.is_there is None or (source is not None and column.is_there(source)))
         }
-        wanted = {place: measure.width(column.width, source) for place, column in there.items()} | self._dragged
-        least = dict(wanted)
-        for place, column in there.items():
-            if column.least is not None and place not in self._dragged:
-                least[place] = measure.width(column.least, source)
-        over = sum(least.values()) - room
+        wanted = {place: self._dragged.get(place) or measure.width(it.width, source) for place, it in there.items()}
+        widths = {
+            place: wanted[place] if place in self._dragged or it.least is None else measure.width(it.least, source)
+            for place, it in there.items()
+        }
+        over = sum(widths.values()) - room
         for place in sorted(there, key=lambda place: there[place].importance):
             if over > 0 and there[place].importance > 0 and self.chosen is None:
-                over -= least.pop(place)
-        widths = dict(least)
-        spare = room - sum(width for place, width in least.items() if there[place].importance >= 0)
+                over -= widths.pop(place)
+        spare = room - sum(width for place, width in widths.items() if there[place].importance >= 0)
         for place in widths:
             more = min(wanted[place] - widths[place], spare)
             if more > 0:
@@ -536,16 +526,11 @@ class TableView(QTableView):
         self.viewport().update()
         self.columns_changed.emit()
 
-    def on_theme_changed(self) -> None:
-        """Draw in the theme's present fonts and colours."""
-        self.restyle()
-        self.viewport().update()
-
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._dragged = {}
-            self.on_theme_changed()
+            self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

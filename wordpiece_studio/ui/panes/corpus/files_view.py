@@ -49,7 +49,9 @@ from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from PySide6.QtGui import QAction
 
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.inspection import Preview
@@ -91,10 +93,12 @@ class PreviewView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.task = Task(preview, "The file cannot be previewed", self, in_child=True, keeps_child=True)
+        self.task = Task(
+            preview, "The file cannot be previewed", self, in_child=True, keeps_child=True,
+            on_answer=self._on_task_finished, on_error=self._on_task_failed,
+        )  # fmt: skip
         self._wanted: tuple[CorpusFile, int] | None = None  # and the place; requested once the current one has arrived
-        self._file: CorpusFile | None = None  # of the part that is shown
-        self._part: Preview | None = None
+        self._shown: tuple[CorpusFile, Preview] | None = None
         self._text = PreviewText(self)
         self._text.setReadOnly(True)
         self._text.setUndoRedoEnabled(False)
@@ -116,14 +120,15 @@ class PreviewView(QWidget):
         self._earlier_button = tool_button("‹", self.tr("Previous part"), self, self._show_earlier)
         self.later_button = tool_button("›", self.tr("Next part"), self, self._show_later)
         self._impatience = single_shot(self, self._ask_now, _PATIENCE_MS)
-        self.task.finished.connect(self._on_task_finished)
-        self.task.failed.connect(self._on_task_failed)
-        self._lay_out()
+        heading = plain_label(self.tr("Preview"), self, role="heading")
+        turning = self._earlier_button, (self._slider, 1), self.later_button, self._place_label
+        bar = fill(QHBoxLayout(), heading, *turning, margins=(14, 4, 12, 0), spacing=6)
+        fill(QVBoxLayout(self), bar, (self._text, 1))
         self._enable()
 
     def show_file(self, file: CorpusFile | None) -> None:
         if file is None:
-            self._wanted = self._file = self._part = None
+            self._wanted = self._shown = None
             self.task.stop()
             self._show_text("")
             return
@@ -142,12 +147,12 @@ class PreviewView(QWidget):
     @property
     def text(self) -> str:
         """The text of the part shown, as it is in the file."""
-        return self._part.text if self._part is not None else ""
+        return self._shown[1].text if self._shown is not None else ""
 
     def line_at_cursor(self) -> tuple[int | None, str, int]:
         """Return the number of the line at the cursor if known, its text, and the cursor's position in it."""
         cursor = self._text.textCursor()
-        first = self._part.first_line if self._part is not None else None
+        first = self._shown[1].first_line if self._shown is not None else None
         number = None if first is None else first + cursor.blockNumber()
         line = cursor.block().text()
         return number, line, ViewIndex(line).text_position(cursor.positionInBlock())
@@ -168,26 +173,28 @@ class PreviewView(QWidget):
             self.task.run(file, at, PREVIEW_BYTES)
 
     def _on_slider_value_changed(self, value: int) -> None:
-        if self._file is not None and self._part is not None:
-            self._ask(self._file, self._part.total * value // _STEPS)
+        if self._shown is not None:
+            file, part = self._shown
+            self._ask(file, part.total * value // _STEPS)
 
     def _show_earlier(self) -> None:
-        if self._file is not None and self._part is not None:
-            is_by_row = self._file.kind == "parquet"
-            step = max(self._part.end - self._part.start, 1) if is_by_row else PREVIEW_BYTES
-            self._ask(self._file, max(0, self._part.start - step))
+        if self._shown is not None:
+            file, part = self._shown
+            step = max(part.end - part.start, 1) if file.kind == "parquet" else PREVIEW_BYTES
+            self._ask(file, max(0, part.start - step))
 
     def _show_later(self) -> None:
-        if self._file is not None and self._part is not None and self._part.end < self._part.total:
-            self._ask(self._file, self._part.end)
+        if self._shown is not None:
+            file, part = self._shown
+            self._ask(file, part.end)
 
     # -- display
 
     def _on_task_finished(self, part: Preview) -> None:
         assert self.task.request is not None  # it has just been answered
         file, at, _ = self.task.request
-        is_new = self._file != file
-        self._file, self._part = file, part
+        is_new = self._shown is None or self._shown[0] != file
+        self._shown = file, part
         self._show_text(part.text)
         if not part.text.strip():
             self._text.setPlaceholderText(self.tr("This part of the file has no text") if part.total else
@@ -197,7 +204,7 @@ class PreviewView(QWidget):
         self._ask_now()
 
     def _on_task_failed(self, error: StudioError) -> None:
-        self._file = self._part = None
+        self._shown = None
         self._show_text("")
         self._text.setPlaceholderText(str(error))
         self._ask_now()
@@ -209,13 +216,12 @@ class PreviewView(QWidget):
         self.line_changed.emit()
 
     def _enable(self) -> None:
-        part = self._part
-        for widget in (self._slider, self._earlier_button, self.later_button):
-            widget.setEnabled(part is not None)
+        part = self._shown[1] if self._shown is not None else None
+        self._slider.setEnabled(part is not None)
+        self._earlier_button.setEnabled(part is not None and part.start > 0)
+        self.later_button.setEnabled(part is not None and part.end < part.total)
         words = ""
         if part is not None:
-            self._earlier_button.setEnabled(part.start > 0)
-            self.later_button.setEnabled(part.end < part.total)
             if not self._slider.isSliderDown() and self._wanted is None:
                 self._slider.blockSignals(True)
                 self._slider.setValue(round(_STEPS * part.start / max(part.total, 1)))
@@ -224,12 +230,6 @@ class PreviewView(QWidget):
             line = part.first_line
             words = share if line is None else self.tr("Line {line}").format(line=number_text(line))
         set_plain_text(self._place_label, words)
-
-    def _lay_out(self) -> None:
-        heading = plain_label(self.tr("Preview"), self, role="heading")
-        turning = self._earlier_button, (self._slider, 1), self.later_button, self._place_label
-        bar = fill(QHBoxLayout(), heading, *turning, margins=(14, 4, 12, 0), spacing=6)
-        fill(QVBoxLayout(self), bar, (self._text, 1))
 
 
 _LEAST_LIST, _LEAST_PREVIEW = 84, 76  # pixels
@@ -244,8 +244,6 @@ class FilesView(QWidget):
     def __init__(self, document: Document, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._files = document.files
-        self._actions = actions
-        self._theme = theme
         self._table = table = document.files
         table.tip = each_row(lambda row: tooltip_text(table.description(row)))
         alt = Qt.KeyboardModifier.AltModifier
@@ -264,23 +262,25 @@ class FilesView(QWidget):
         self._sum_label = FittingLabel(self, role="hint")
         self.detail_label = WholeLabel(self, role="hint")
         self._add_button = tool_button(self.tr("Add"), self.tr("Add files or folders"), self)
-        tip = self.tr("Remove the selected files from the list (Del)")
-        self._remove_button = tool_button("−", tip, self, self._remove)
+        remove = tool_button("−", self.tr("Remove the selected files from the list (Del)"), self, self._remove)
         self.preview_button = tool_button(self.tr("Preview"), self.tr("Preview the selected file"), self)
         self.preview_button.setCheckable(True)
         self.preview_button.toggled.connect(self._show_parts)
         self._is_dense = False
-        tip = self.tr("Move up, to be read earlier (Alt+Up)")
-        self._up_button = tool_button("", tip, self, lambda: self._move(-1))
-        tip = self.tr("Move down, to be read later (Alt+Down)")
-        self._down_button = tool_button("", tip, self, lambda: self._move(1))
-        self.empty = self._make_empty_state()
+        up = tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"), self, lambda: self._move(-1))
+        down = tool_button("", self.tr("Move down, to be read later (Alt+Down)"), self, lambda: self._move(1))
+        theme.set_icon(up, "up", "text", "faint")
+        theme.set_icon(down, "down", "text", "faint")
+        self._of_selected = remove, up, down
+        self.empty = QWidget(self)
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
-        self._lay_out()
-        self._connect()
-        self._theme.set_icon(self._up_button, "up", "text", "faint")
-        self._theme.set_icon(self._down_button, "down", "text", "faint")
+        self._lay_out((actions.add_files, actions.add_folder))
+        for changed in (table.modelReset, table.rowsInserted, self._files.changed):
+            changed.connect(self.refresh)
+        table.dataChanged.connect(self._show_detail)
+        self._files.places_wanted.connect(self.select)
+        self.list.selectionModel().selectionChanged.connect(self._show_selected)
         self.refresh()
 
     def refresh(self) -> None:
@@ -350,23 +350,23 @@ class FilesView(QWidget):
         self.form.show_files(rows)
         current = self.current
         self._show_detail()
-        for button in (self._remove_button, self._up_button, self._down_button):
+        for button in self._of_selected:
             button.setEnabled(bool(rows))
         self.preview.show_file(current.file if current is not None and self.isVisible() else None)
 
     def _show_detail(self) -> None:
         current = self.current
-        words = self._detail(current, len(self.selected))
+        words = self._detail(current)
         self.detail_label.show_text(words)
         self.detail_label.setVisible(bool(words))
         set_role(self.detail_label, "error" if current is not None and current.error else "hint")
 
-    def _detail(self, row: FileRow | None, selected: int) -> str:
+    def _detail(self, row: FileRow | None) -> str:
         if row is None:
             return ""
         if row.error is not None:
             return str(row.error)
-        if selected > 1:
+        if (selected := len(self.selected)) > 1:
             return plural(selected, "1 file selected", "{count} files selected").format(count=number_text(selected))
         if row.statistics is None:
             return ""
@@ -384,32 +384,20 @@ class FilesView(QWidget):
 
     # -- construction
 
-    def _connect(self) -> None:
-        table = self._table
-        for changed in (table.modelReset, table.rowsInserted, self._files.changed):
-            changed.connect(self.refresh)
-        table.dataChanged.connect(self._show_detail)
-        self._files.places_wanted.connect(self.select)
-        self.list.selectionModel().selectionChanged.connect(self._show_selected)
-
-    def _make_empty_state(self) -> QWidget:
-        empty = QWidget(self)
-        words = plain_label(self.tr("No files yet. Drop files or folders here, or add them."), empty, wrap=True)
+    def _lay_out(self, adding: Sequence[QAction]) -> None:
+        words = plain_label(self.tr("No files yet. Drop files or folders here, or add them."), self.empty, wrap=True)
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        buttons = []
-        for action in (self._actions.add_files, self._actions.add_folder):
-            button = QPushButton(action.text(), empty)
-            button.clicked.connect(action.trigger)
-            buttons.append((button, 0, Qt.AlignmentFlag.AlignHCenter))
-        fill(QVBoxLayout(empty), 1, words, *buttons, 1, margins=(24, 24, 24, 24), spacing=-1)
-        return empty
-
-    def _lay_out(self) -> None:
+        offers = []
+        for action in adding:
+            offer = QPushButton(action.text(), self.empty)
+            offer.clicked.connect(action.trigger)
+            offers.append((offer, 0, Qt.AlignmentFlag.AlignHCenter))
+        fill(QVBoxLayout(self.empty), 1, words, *offers, 1, margins=(24, 24, 24, 24), spacing=-1)
         menu = QMenu(self._add_button)
-        menu.addActions([self._actions.add_files, self._actions.add_folder])
+        menu.addActions(adding)
         self._add_button.setMenu(menu)
         self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        buttons = self.preview_button, self._add_button, self._remove_button, self._up_button, self._down_button
+        buttons = self.preview_button, self._add_button, *self._of_selected
         for button in buttons:
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         fill(QHBoxLayout(self._bar), (self._sum_label, 1), *buttons, margins=(14, 4, 8, 4), spacing=2)
@@ -417,7 +405,6 @@ class FilesView(QWidget):
         self.detail_label.setContentsMargins(14, 3, 14, 3)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.preview.setMinimumHeight(_LEAST_PREVIEW)
-        self._body.addWidget(self._upper)
         self._body.addWidget(self.preview)
         self._body.setChildrenCollapsible(False)
         self._body.setStretchFactor(0, 3)

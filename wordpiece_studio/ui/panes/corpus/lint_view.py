@@ -12,7 +12,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
@@ -20,7 +20,7 @@ from wordpiece_studio.corpus.linter.linter import findings_in, repaired
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import WholeLabel, menu_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import jamo_apart, number_text, token_text
 
@@ -62,8 +62,9 @@ class LintRow(QFrame):
         self.finding = finding
         self._theme = theme
         self._icon_label = QLabel(self)
-        self.title_label = plain_label(title_words(finding), self, wrap=True)
-        self.detail_label = plain_label(detail_words(finding), self, wrap=True)
+        self.title_label, self.detail_label = WholeLabel(self), WholeLabel(self)
+        self.title_label.show_text(title_words(finding))
+        self.detail_label.show_text(detail_words(finding))
         self.detail_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fix_button = QPushButton(menu_text(_translated(finding.fix_name)), self)
         self.fix_button.setVisible(finding.fix is not None)
@@ -85,15 +86,10 @@ class LintRow(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit(event.size().width())
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit(self.width())
+        self._place_button()
 
     def _name_parts(self) -> None:
-        title, details, fix = title_words(self.finding), detail_words(self.finding), self.fix_button.text()
+        title, details, fix = self.title_label.text(), self.detail_label.text(), self.fix_button.text()
         self._icon_label.setAccessibleName(self.tr("Warning"))
         self.fix_button.setAccessibleName(" · ".join((fix, title)))
         self.fix_button.setAccessibleDescription(details)
@@ -113,26 +109,22 @@ class LintRow(QFrame):
         grid.addWidget(self.detail_label, 2, 1, 1, 3)
         grid.setColumnStretch(1, 1)
         self._is_wide: bool | None = None
-        self._fit(self.width())
+        self._place_button()
 
-    def _fit(self, width: int) -> None:
-        """Put the button beside the title where both fit, else below it, and keep the whole texts visible."""
-        margins, gap = self._grid.contentsMargins(), self._grid.horizontalSpacing()
-        width -= margins.left() + margins.right() + _ICON.width() + gap
-        title_width = width - self.unfold_button.sizeHint().width() - gap
-        title = self.title_label.fontMetrics().horizontalAdvance(self.title_label.text())
-        is_wide = title + self.fix_button.sizeHint().width() + 2 * gap < title_width
-        if is_wide != self._is_wide:
-            self._is_wide = is_wide
-            self._grid.removeWidget(self.fix_button)
-            if is_wide:
-                self._grid.addWidget(self.fix_button, 0, 2)
-            else:
-                self._grid.addWidget(self.fix_button, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
-        # Otherwise a wrapped label may become lower than its text.
-        for label, room in ((self.title_label, title_width), (self.detail_label, width)):
-            label.setMinimumHeight(0)  # the next answer is never less than this
-            label.setMinimumHeight(max(label.heightForWidth(max(room, 1)), 0))
+    def _place_button(self) -> None:
+        """Put the button beside the title where both fit, else below it."""
+        grid, title, margins = self._grid, self.title_label, self._grid.contentsMargins()
+        others = _ICON.width() + self.unfold_button.sizeHint().width() + self.fix_button.sizeHint().width()
+        room = self.width() - margins.left() - margins.right() - others - 4 * grid.horizontalSpacing()
+        is_wide = title.fontMetrics().horizontalAdvance(title.text()) < room
+        if is_wide == self._is_wide:
+            return
+        self._is_wide = is_wide
+        grid.removeWidget(self.fix_button)
+        if is_wide:
+            grid.addWidget(self.fix_button, 0, 2)
+        else:
+            grid.addWidget(self.fix_button, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
 
     def _ask_to_fix(self) -> None:
         self.fix_button.setEnabled(False)  # until the corpus has been checked again

@@ -8,6 +8,7 @@ run is compared, its words can be those that it and another one cut differently.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt
@@ -89,7 +90,10 @@ class WordsFace(Pane):
         self.table = RunWordsModel(session.model, self)
         self.table.tip = self._tip
         self.table.dress(WordColumn.WORD, drawn=lambda words, item: token_text(words.words[item]))
-        self.table.dress(WordColumn.SPLIT, chips=self._chips, chips_below=self._other_chips)
+        self.table.dress(
+            WordColumn.SPLIT, chips=partial(self._chips, 0),
+            chips_below=lambda words, item: self._chips(1, words, item) if words.labels else None,
+        )  # fmt: skip
         self.view = TableView(
             self.table, theme, self, name=self.tr("Words and splits"), row_room=4, gap=3, has_bar=False,
             several=True, walking_chooses=True, is_adjustable=True, look=self._look,
@@ -101,17 +105,13 @@ class WordsFace(Pane):
         self.view.horizontalHeader().setSortIndicatorClearable(False)
         self.view.horizontalHeader().setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
         self._token = ""  # the selected one, which is marked
-        self._field = line_field(self, takes_key=self._takes_key)
-        self._field.setPlaceholderText(self.tr("Search, or type: hug 10"))
-        self._field.setAccessibleName(self.tr("Search the words, or type a word and its count"))
-        set_plain_tooltip(
-            self._field,
-            self.tr(
-                "Search words, or type a word and its count and press Enter: the corpus becomes words with counts. A "
-                "count of 0 removes the word."
-            ),
-        )
-        self._field.setClearButtonEnabled(True)
+        self._field = line_field(
+            self, hint=self.tr("Search, or type: hug 10"), clears=True, takes_key=self._takes_key,
+            name=self.tr("Search the words, or type a word and its count"),
+        )  # fmt: skip
+        tip = self.tr("Search words, or type a word and its count and press Enter: the corpus becomes words with "
+                      "counts. A count of 0 removes the word.")  # fmt: skip
+        set_plain_tooltip(self._field, tip)
         self._field.setMinimumWidth(60)
         self.only = QCheckBox(self)
         self.only.setEnabled(False)
@@ -205,21 +205,15 @@ class WordsFace(Pane):
 
     def _tip(self, words: ListedWords, item: int) -> str:
         head = f"{words.words[item]} ×{number_text(int(words.weights[item]))}"
-        return tooltip_text("\n".join((head, *words.splits(item))))
+        return tooltip_text("\n".join((head, *words.split_texts(item))))
 
-    def _chips(self, words: ListedWords, item: int) -> Iterator[list[FlowItem]]:
-        return self._variants(words, item, words.split(item), words.labels[:1])
-
-    def _other_chips(self, words: ListedWords, item: int) -> Iterator[list[FlowItem]] | None:
-        return self._variants(words, item, words.other_split(item), words.labels[1:]) if words.labels else None
-
-    def _variants(
-        self, words: ListedWords, item: int, split: Sequence[str], label: Sequence[str]
-    ) -> Iterator[list[FlowItem]]:
+    def _chips(self, place: int, words: ListedWords, item: int) -> Iterator[list[FlowItem]]:
+        """Yield variants of a split, the one at this place among those of the word, with its label if it has one."""
         made = words.made() if self.table.is_changed(item) else ""
-        first = [FlowItem(text, "strong") for text in label]
+        first = [FlowItem(label, "strong") for label in words.labels[place : place + 1]]
         chips = [
-            FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made) for token in split
+            FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made)
+            for token in words.splits(item)[place]
         ]
         yield [*first, *(chips or [FlowItem("—", "text")])]
         for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
@@ -366,12 +360,14 @@ class WordsFace(Pane):
 
     def _copy(self) -> None:
         """Copy the selected rows as tab-separated text."""
-        rows = self.view.selected_items().tolist()
-        columns = [column for column in WordColumn if column is not WordColumn.OTHER or self.table.is_apart]
-        copy_text("".join("\t".join(str(self._plain(row, column)) for column in columns) + "\n" for row in rows))
-
-    def _plain(self, item: int, column: WordColumn) -> object:
-        return self.table.text(item, column) if column >= WordColumn.SPLIT else self.table.value(item, column)
+        words = self.table.source
+        if words is None:
+            return
+        rows = (
+            (words.words[item], str(words.weights[item]), *map(" ".join, words.splits(item)))
+            for item in self.view.selected_items().tolist()
+        )
+        copy_text("".join("\t".join(row) + "\n" for row in rows))
 
     # -- counts
 
