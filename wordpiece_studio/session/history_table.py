@@ -146,18 +146,16 @@ _NEEDS = 18
 """Pixels that a heading needs beside its title."""
 
 
-def _tokens(
-    column: HistoryColumn, name: str, title: str, explanation: str, entry: str, letters: int
-) -> TableColumn[HistoryItems]:
+def _tokens(name: str, title: str, explanation: str, entry: str, letters: int) -> TableColumn[HistoryItems]:
     return TableColumn(
         title, lambda items, index: items.token(name, index), align=LEFT, explanation=explanation, entry=entry,
         keys=lambda items, count, _stop: items.token_ranks(name, count), stretch=1,
-        width=lambda measure, _items: max(measure.text("0") * letters, measure.title(column) + _NEEDS),
+        width=lambda measure, _items: max(measure.text("0") * letters, measure.title + _NEEDS),
     )  # fmt: skip
 
 
 def _numbers(
-    column: HistoryColumn, title: str | Callable[[Any], str], explanation: str, entry: str | Callable[[Any], str],
+    title: str | Callable[[Any], str], explanation: str, entry: str | Callable[[Any], str],
     importance: int = 0, *, longest: Callable[[HistoryItems], Sequence[str]], **how: Any,
 ) -> TableColumn[HistoryItems]:  # fmt: skip
     """Return a column of numbers; `longest` returns texts at least as long as any of them so far."""
@@ -165,7 +163,7 @@ def _numbers(
     def width(measure: Any, items: HistoryItems | None) -> int:
         """Return the width of the longest number, as bold as at the step."""
         texts = longest(items) if items is not None and len(items.history) else ()
-        return int(max(measure.text(*texts, is_bold=True) + 14, measure.title(column) + _NEEDS))
+        return int(max(measure.text(*texts, is_bold=True) + 14, measure.title + _NEEDS))
 
     return TableColumn(
         title, explanation=explanation, entry=entry, width=width, stretch=1, importance=importance, **how
@@ -173,12 +171,12 @@ def _numbers(
 
 
 def _figures(
-    column: HistoryColumn, name: str, *described: Any, longest: Callable[[HistoryItems], Sequence[str]] | None = None,
+    name: str, *described: Any, longest: Callable[[HistoryItems], Sequence[str]] | None = None,
     **how: Any,
 ) -> TableColumn[HistoryItems]:  # fmt: skip
     """Return a column of the history's own."""
     return _numbers(
-        column, *described, longest=longest or (lambda items: [f"{items.bounds(name)[1]:,}"]),
+        *described, longest=longest or (lambda items: [f"{items.bounds(name)[1]:,}"]),
         value=lambda items, index: items.history.column(name)[index].item(),
         keys=lambda items, count, _stop: items.column(name, count), **how,
     )  # fmt: skip
@@ -203,39 +201,38 @@ def _value_title(items: HistoryItems | None) -> str:
 
 def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
     """Return those of `HistoryColumn`."""
-    place = HistoryColumn
     return (
-        _numbers(place.STEP, _tr("Step"), _tr("The number of the merge, from 1"), "step",
+        _numbers(_tr("Step"), _tr("The number of the merge, from 1"), "step",
                  value=lambda _items, index: index + 1, longest=lambda items: [f"{len(items.history):,}"]),
-        _tokens(place.LEFT, "left_id", _tr("Left"), _tr("The left symbol of the pair"), "pair", 7),
-        _tokens(place.RIGHT, "right_id", _tr("Right"), _tr("The right symbol of the pair"), "pair", 7),
-        _tokens(place.TOKEN, "new_id", _tr("New token"), _tr("The token that the pair became"), "token", 10),
-        _figures(place.PAIR_FREQUENCY, "pair_frequency", _tr("n(ab)"),
+        _tokens("left_id", _tr("Left"), _tr("The left symbol of the pair"), "pair", 7),
+        _tokens("right_id", _tr("Right"), _tr("The right symbol of the pair"), "pair", 7),
+        _tokens("new_id", _tr("New token"), _tr("The token that the pair became"), "token", 10),
+        _figures("pair_frequency", _tr("n(ab)"),
                  _tr("How often the pair occurred in the corpus before this merge"), "pair"),
-        _figures(place.LEFT_FREQUENCY, "left_frequency", _tr("n(a)"),
+        _figures("left_frequency", _tr("n(a)"),
                  _tr("How often the left symbol occurred in the corpus before this merge"), "pair", 6),
-        _figures(place.RIGHT_FREQUENCY, "right_frequency", _tr("n(b)"),
+        _figures("right_frequency", _tr("n(b)"),
                  _tr("How often the right symbol occurred in the corpus before this merge"), "pair", 5),
-        _figures(place.VALUE, "value", _value_title,
+        _figures("value", _value_title,
                  _tr("The pair’s merge score under the objective; the pair with the highest is merged"), _objective,
                  longest=_longest_values,
                  drawn=lambda items, index: value_text(items.history.column("value")[index].item())),
-        _figures(place.TIES, "ties", _tr("Ties"),
+        _figures("ties", _tr("Ties"),
                  _tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
                  "tie", 7, drawn=_ties_drawn),
-        _numbers(place.VOCABULARY, _tr("Vocabulary"), _tr("How many tokens the vocabulary had after this merge"),
+        _numbers(_tr("Vocabulary"), _tr("How many tokens the vocabulary had after this merge"),
                  "vocabulary", 4, value=lambda items, index: items.history.vocabulary_size(index + 1),
                  keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
                  longest=lambda items: [f"{items.history.vocabulary_size(len(items.history)):,}"]),
-        _numbers(place.SYMBOLS, _tr("Symbols"), _tr("How many symbols the corpus consisted of after this merge, N"),
+        _numbers(_tr("Symbols"), _tr("How many symbols the corpus consisted of after this merge, N"),
                  "symbol", 3, value=lambda items, index: items.history.symbols_after(index + 1),
                  keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
                  longest=lambda items: [f"{items.history.symbols_after(1):,}"]),
         # Finding the actual maximum takes too long.
-        _numbers(place.WORDS, _tr("Words"), _tr("How many distinct words this merge changed"), "word", 2,
+        _numbers(_tr("Words"), _tr("How many distinct words this merge changed"), "word", 2,
                  value=HistoryItems.words_touched, keys=HistoryItems.all_words_touched,
                  longest=lambda items: [f"{items.history.word_count:,}"]),
-        _numbers(place.IS_NEW, _tr("New"), _tr("Whether the token was not in the vocabulary before"), "token", 1,
+        _numbers(_tr("New"), _tr("Whether the token was not in the vocabulary before"), "token", 1,
                  value=lambda items, index: bool(items.history.column("is_new")[index]),
                  keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
                  longest=lambda _items: ()),

@@ -349,7 +349,7 @@ class Bookmarks(MarksModel["Bookmark"]):
             TableColumn(self.tr("Note"), each_row(lambda note: note.text), align=LEFT, stretch=1,
                         edit=lambda _notes, row, text: self.set_text(row, text)),
             TableColumn(self.tr("Compare"), lambda _notes, _row: "", align=LEFT, entry="comparison",
-                        width=lambda measure, _notes: measure.contents(COMPARE), check=each_row(self._is_compared),
+                        width=lambda measure, _notes: measure.contents, check=each_row(self._is_compared),
                         switch=lambda _notes, row, is_compared: self.set_compared(row, is_compared)),
         )  # fmt: skip
         model.run_reset.connect(self._on_run_changed)

@@ -69,11 +69,10 @@ class TableColumn(Generic[SourceT]):
     check: Callable[[SourceT, int], bool | None] | None = None
     switch: Callable[[SourceT, int, bool], None] | None = None
     edit: Callable[[SourceT, int, str], None] | None = None  # takes what the user has typed into a cell
-    # What is drawn in place of the text: another one, or chips in one line or two, in variants of which the first is
-    # drawn that fits, so many pixels from the left; after them, however little room there is, a letter.
+    # What is drawn in place of the text: another one, or lines of chips, each in variants of which the first is drawn
+    # that fits, so many pixels from the left; after them, however little room there is, a letter.
     drawn: Callable[[SourceT, int], str] | None = None
-    chips: Callable[[SourceT, int], Iterable[Sequence[Any]]] | None = None
-    chips_below: Callable[[SourceT, int], Iterable[Sequence[Any]] | None] | None = None
+    chips: Callable[[SourceT, int], Iterable[Iterable[Sequence[Any]]]] | None = None
     indent: int = 0
     sign: Callable[[SourceT, int], str] | None = None
     ink: str | Callable[[SourceT, int], Any] = ""  # a color, or the name of one of the theme; empty: that of the row

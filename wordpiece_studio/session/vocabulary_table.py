@@ -261,27 +261,27 @@ def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
     return padded
 
 
-def _width(column: VocabularyColumn, sample: str) -> Callable[[Any, VocabularyItems | None], int]:
+def _width(sample: str) -> Callable[[Any, VocabularyItems | None], int]:
     """Return a function that returns the width of the heading of a column, or of a text that is wider."""
-    return lambda measure, _items: max(measure.title(column) + 16, measure.text(sample) + 12)
+    return lambda measure, _items: max(measure.title + 16, measure.text(sample) + 12)
 
 
 def _token_width(quarters: int) -> Callable[[Any, VocabularyItems | None], int]:
-    usual = _width(VocabularyColumn.TOKEN, "##tokenization")
+    usual = _width("##tokenization")
     return lambda measure, items: usual(measure, items) * quarters // 4
 
 
 def _runs_width(measure: Any, items: VocabularyItems | None) -> int:
-    return _width(VocabularyColumn.RUNS, "(B 00,000)" * (len(items.others) if items is not None else 0))(measure, items)
+    return _width("(B 00,000)" * (len(items.others) if items is not None else 0))(measure, items)
 
 
 def _reason_width(measure: Any, items: VocabularyItems | None) -> int:
     sample = "went into 12 others, last ##tokenization at 12,345"
-    return _width(VocabularyColumn.REASON, sample)(measure, items) // 2
+    return _width(sample)(measure, items) // 2
 
 
 def _figures(
-    column: VocabularyColumn, title: str, sample: str, numbers: Callable[[TokenUsage], NDArray[np.int64]], **how: Any
+    title: str, sample: str, numbers: Callable[[TokenUsage], NDArray[np.int64]], **how: Any
 ) -> TableColumn[VocabularyItems]:
     """Return a column of numbers by token, which are unknown at first, and pale where they are of another step."""
 
@@ -290,27 +290,26 @@ def _figures(
         return int(known[token_id]) if token_id < len(known) else None
 
     return TableColumn(
-        title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size), width=_width(column, sample),
+        title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size), width=_width(sample),
         ink=lambda items, _token_id: "" if items.usage.is_current else "muted", **how,
     )  # fmt: skip
 
 
 def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
     """Return those of `VocabularyColumn`."""
-    place = VocabularyColumn
     return (
         TableColumn(
             _tr("Token"), lambda items, token_id: items.history.token(token_id), keys=VocabularyItems.token_ranks,
             align=LEFT, entry="token", width=_token_width(6), least=_token_width(3), stretch=1,
         ),
         TableColumn(
-            _tr("ID"), lambda _items, token_id: token_id, entry="token", width=_width(place.ID, "000,000"),
+            _tr("ID"), lambda _items, token_id: token_id, entry="token", width=_width("000,000"),
             importance=4,
         ),
         # Tokens are born in the order of their ids.
         TableColumn(
             _tr("Created"), VocabularyItems.birth, text=VocabularyItems.birth_text, entry="step",
-            width=_width(place.BORN, "alphabet"), importance=5, is_there=lambda items: items.scores is None,
+            width=_width("alphabet"), importance=5, is_there=lambda items: items.scores is None,
         ),
         TableColumn(
             _tr("Other runs"), VocabularyItems.births_of, text=VocabularyItems.runs_text,
@@ -327,14 +326,14 @@ def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
             text=lambda items, token_id: "" if items.scores is None else score_text(items.scores[token_id]),
             keys=lambda items, size, _stop: np.array(items.scores or np.zeros(size))[:size],
             explanation=_tr("Given by the library; for Unigram, the logarithm of its probability"),
-            width=_width(place.SCORE, "-000.000"), is_there=lambda items: items.scores is not None,
+            width=_width("-000.000"), is_there=lambda items: items.scores is not None,
         ),
-        _figures(place.FREQUENCY, _tr("Frequency"), "00,000,000", lambda usage: usage.frequencies),
+        _figures(_tr("Frequency"), "00,000,000", lambda usage: usage.frequencies),
         _figures(
-            place.WORDS, _tr("Words"), "0,000,000", lambda usage: usage.word_counts, entry="word", importance=3
+            _tr("Words"), "0,000,000", lambda usage: usage.word_counts, entry="word", importance=3
         ),
         TableColumn(
-            _tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths, width=_width(place.LENGTH, "00"),
+            _tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths, width=_width("00"),
             importance=1,
         ),
         TableColumn(

@@ -173,7 +173,7 @@ def test_what_matters_least_goes_first_and_the_rest_is_shared(qtbot: QtBot, them
 def test_a_cell_shows_the_longest_that_fits(qtbot: QtBot, theme: Theme) -> None:
     variants = [[FlowItem("abc", "chip"), FlowItem("a + bc")], [FlowItem("abc", "chip")]]
     column = TableColumn(
-        "", each_row(str), chips=each_row(lambda _letter: variants), sign=each_row(lambda _letter: "†")
+        "", each_row(str), chips=each_row(lambda _letter: [variants]), sign=each_row(lambda _letter: "†")
     )
     table = table_of(qtbot, theme, [column], "x")
     chip, index = ChipStyle(theme, -1).width("abc"), table.rows.index(0, 0)
@@ -184,6 +184,26 @@ def test_a_cell_shows_the_longest_that_fits(qtbot: QtBot, theme: Theme) -> None:
     for width in (400, int(chip), 12):
         table.setColumnWidth(0, width)
         assert not table.grab().isNull()
+
+
+def test_two_lines_of_chips_share_the_height_of_a_row(qtbot: QtBot, theme: Theme) -> None:
+    lines = [[[FlowItem("abc", "chip")]], [[FlowItem("de", "chip")]]]
+    table = table_of(qtbot, theme, [TableColumn("", each_row(str), chips=each_row(lambda _letter: lines))], "x")
+    (upper, first), (lower, second) = table.delegate.places(QRect(0, 0, 200, 60), table.rows.index(0, 0))
+    assert [first.text, second.text] == ["abc", "de"]
+    assert upper.bottom() <= 30 <= lower.top()
+
+
+def test_a_column_whose_width_was_dragged_may_go_away(qtbot: QtBot, theme: Theme) -> None:
+    columns = [
+        TableColumn("", each_row(str), align=LEFT, width="mmm", is_there=lambda letters: len(letters) > 1),
+        TableColumn("", each_row(str), stretch=1),
+    ]
+    table = table_of(qtbot, theme, columns, "xy", is_adjustable=True)
+    table.show()
+    table.horizontalHeader().resizeSection(0, table.columnWidth(0) + 40)
+    table.rows.set_records("x")
+    assert table.shown_columns() == {1}
 
 
 def test_a_width_that_is_dragged_stays_until_the_font_changes(qtbot: QtBot, theme: Theme) -> None:

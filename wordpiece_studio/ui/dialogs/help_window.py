@@ -244,7 +244,7 @@ def key_columns() -> tuple[TableColumn[Sequence[KeyLine]], ...]:
         TableColumn(_tr("Action"), each_row(lambda line: line.title), align=LEFT, stretch=1),
         TableColumn(
             _tr("Keys"), each_row(lambda line: line.keys), align=LEFT, ink="muted",
-            width=lambda measure, _lines: measure.contents(1),
+            width=lambda measure, _lines: measure.contents,
         ),
     )  # fmt: skip
 

@@ -59,7 +59,7 @@ def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> li
 
 def _column(place: int, title: str, align: Qt.AlignmentFlag = RIGHT) -> TableColumn[Sequence[Line]]:
     return TableColumn(
-        title, each_row(lambda line: line[place]), align=align, width=lambda measure, _lines: measure.contents(place)
+        title, each_row(lambda line: line[place]), align=align, width=lambda measure, _lines: measure.contents
     )
 
 

@@ -541,9 +541,7 @@ class HistoryPane(Pane):
             text = self.tr("No merge matches the filter.")
             if self.rows.filter.only_live and not self._changes.is_known:
                 text = self.tr("Still finding the steps that change the live text.")
-        self.empty.show_text(text, offers=self._model.history is None)
-        self.empty.setVisible(bool(text))
-        self.view.setVisible(not text)
+        self.empty.replace(self.view, text, offers=self._model.history is None)
 
     def _why_no_merge(self) -> str:
         """Return why a run has no merge, and whether there can be one."""

@@ -168,8 +168,8 @@ class VocabularyControls(QWidget):
 _ROWS_AROUND = 2
 
 
-def _chips(items: VocabularyItems, token_id: int) -> tuple[list[FlowItem]]:
-    return ([FlowItem(items.history.token(token_id), "chip")],)
+def _chips(items: VocabularyItems, token_id: int) -> list[list[list[FlowItem]]]:
+    return [[[FlowItem(items.history.token(token_id), "chip")]]]
 
 
 def _sign(items: VocabularyItems, token_id: int) -> str:
@@ -318,9 +318,7 @@ class VocabularyPane(Pane):
             text = self.tr("Nothing has been trained yet. Train to see every token here.")
         elif not self.table.rowCount():
             text = self._why_empty()
-        self.empty.show_text(text, offers=self._model.history is None)
-        self.empty.setVisible(bool(text))
-        self.view.setVisible(not text)
+        self.empty.replace(self.view, text, offers=self._model.history is None)
         self.controls.setVisible(self._model.history is not None)
 
     def _why_empty(self) -> str:

@@ -220,13 +220,8 @@ class EmptyState(QWidget):
         self._button.setProperty("role", "button")
         explain("training", self._button)
         self._button.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 8, 24, 8)
-        layout.setSpacing(8)
-        layout.addStretch(1)
-        layout.addWidget(self._label)
-        layout.addWidget(self._button, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(1)
+        button = self._button, 0, Qt.AlignmentFlag.AlignHCenter
+        fill(QVBoxLayout(self), 1, self._label, button, 1, margins=(24, 8, 24, 8), spacing=8)
 
     @property
     def text(self) -> str:
@@ -244,6 +239,12 @@ class EmptyState(QWidget):
         """Show `text`, with `offers` also the command below it."""
         set_plain_text(self._label, text)
         self._button.setVisible(offers and self._action is not None)
+
+    def replace(self, view: QWidget, text: str, *, offers: bool = False) -> None:
+        """Stand in for a view if there is a `text` that says why it is empty."""
+        self.show_text(text, offers=offers)
+        self.setVisible(bool(text))
+        view.setVisible(not text)
 
     def _show_action(self) -> None:
         if self._action is not None:

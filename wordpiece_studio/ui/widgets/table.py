@@ -7,7 +7,6 @@ those that matter least where there is too little room, and never cuts off a num
 from __future__ import annotations
 
 from functools import cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,7 +76,7 @@ def _flags(align: Qt.AlignmentFlag) -> int:
 
 
 class Measure:
-    """How wide things are in a table, in pixels."""
+    """How wide things are in a table, in pixels; `title` and `contents` are of the column that is asked about."""
 
     def __init__(self, table: TableView) -> None:
         self._table = table
@@ -85,6 +84,7 @@ class Measure:
         self.room = table.viewport().width()
         self.line = self._metrics.height()
         self.letter = self._metrics.averageCharWidth()
+        self.column = 0
         self.columns = table.rows.columns
         self.cell = table.rows.text
 
@@ -93,22 +93,22 @@ class Measure:
         metrics = QFontMetrics(bold(self._table.font())) if is_bold else self._metrics
         return max(map(metrics.horizontalAdvance, texts), default=0)
 
-    def title(self, column: int) -> int:
-        return self._table.horizontalHeader().fontMetrics().horizontalAdvance(self._table.rows.title(column))
+    @property
+    def title(self) -> int:
+        return self._table.horizontalHeader().fontMetrics().horizontalAdvance(self._table.rows.title(self.column))
 
-    def contents(self, column: int) -> int:
-        """Return the width that Qt gives the contents of a column and its heading."""
-        heading = self._table.horizontalHeader()
-        return max(self._table.sizeHintForColumn(column), 0 if heading.isHidden() else heading.sectionSizeHint(column))
+    @property
+    def contents(self) -> int:
+        """The width that Qt gives the contents and the heading."""
+        heading, width = self._table.horizontalHeader(), self._table.sizeHintForColumn(self.column)
+        return width if heading.isHidden() else max(width, heading.sectionSizeHint(self.column))
 
-    def chips(self, items: Sequence[FlowItem]) -> float:
-        return self._table.delegate.width(items)
-
-    def width(self, wanted: str | Callable[[Measure, Any], float] | None, source: Any) -> int:
+    def width(self, column: int, wanted: str | Callable[[Measure, Any], float] | None) -> int:
         """Return the width that a column wants, or needs."""
+        self.column = column
         if wanted is None:
             return 0
-        return self.text(wanted) + _ROOM if isinstance(wanted, str) else int(wanted(self, source))
+        return self.text(wanted) + _ROOM if isinstance(wanted, str) else int(wanted(self, self._table.rows.source))
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -202,19 +202,17 @@ class CellDelegate(QStyledItemDelegate):
         source, item, column = rows.source, rows.item_of_row(index.row()), rows.columns[index.column()]
         assert column.chips is not None
         cell = cell.adjusted(self._padding + column.indent, 0, -self._padding, 0)
-        below = column.chips_below(source, item) if column.chips_below is not None else None
         sign = column.sign(source, item) if column.sign is not None else ""
-        if below is not None:
-            upper, lower = QRect(cell), QRect(cell)
-            upper.setBottom(cell.center().y())
-            lower.setTop(upper.bottom() + 1)
-            return chain(self._in_line(upper, column.chips(source, item)), self._in_line(lower, below))
-        return self._in_line(cell, column.chips(source, item), sign)
+        lines = list(column.chips(source, item))
+        height = cell.height() / len(lines)
+        for number, variants in enumerate(lines):
+            line = QRectF(cell.left(), cell.top() + number * height, cell.width(), height)
+            yield from self._in_line(line, variants, sign)
 
     def _in_line(
-        self, within: QRect, variants: Iterable[Sequence[FlowItem]], sign: str = ""
+        self, line: QRectF, variants: Iterable[Sequence[FlowItem]], sign: str
     ) -> Iterator[tuple[QRectF, FlowItem]]:
-        line, height = QRectF(within), self._style.height
+        height = self._style.height
         left, top = line.left(), line.center().y() - height / 2
         right = line.right() - (_SIGN_WIDTH if sign else 0)
         for item in self._fitting(variants, right - left):
@@ -483,9 +481,9 @@ class TableView(QTableView):
             if (self.chosen is None or place in self.chosen)
             and (column.is_there is None or (source is not None and column.is_there(source)))
         }
-        wanted = {place: self._dragged.get(place) or measure.width(it.width, source) for place, it in there.items()}
+        wanted = {place: self._dragged.get(place) or measure.width(place, it.width) for place, it in there.items()}
         widths = {
-            place: wanted[place] if place in self._dragged or it.least is None else measure.width(it.least, source)
+            place: wanted[place] if place in self._dragged or it.least is None else measure.width(place, it.least)
             for place, it in there.items()
         }
         over = sum(widths.values()) - room
@@ -514,7 +512,7 @@ class TableView(QTableView):
         if self._is_spreading or not width or not before:
             return
         described = self.rows.columns[column]
-        least = Measure(self).width(described.width, self.rows.source) if described.align == RIGHT else 1
+        least = Measure(self).width(column, described.width) if described.align == RIGHT else 1
         self._dragged[column] = max(int(width / self._share), least)
         if width < least or self._share == 1:
             self.spread()

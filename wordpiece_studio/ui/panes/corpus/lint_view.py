@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
 from wordpiece_studio.corpus.linter.linter import findings_in, repaired
@@ -63,8 +63,9 @@ class LintRow(QFrame):
         self._theme = theme
         self._icon_label = QLabel(self)
         self.title_label, self.detail_label = WholeLabel(self), WholeLabel(self)
-        self.title_label.show_text(title_words(finding))
-        self.detail_label.show_text(detail_words(finding))
+        for label, text in ((self.title_label, title_words(finding)), (self.detail_label, detail_words(finding))):
+            label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)  # for the row's own hint
+            label.show_text(text)
         self.detail_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fix_button = QPushButton(menu_text(_translated(finding.fix_name)), self)
         self.fix_button.setVisible(finding.fix is not None)
@@ -270,25 +271,19 @@ class LintController(QObject):
         self._figures = figures
         self._view = view
         self.task = Task(
-            findings_in,
-            "The corpus cannot be checked",
-            self,
+            findings_in, "The corpus cannot be checked", self,
             in_child=lambda text, files, counts, _: bool(files) or max(len(text), len(counts)) > LARGEST_IN_THREAD,
-        )
+            on_answer=view.show_findings, on_error=view.clear,
+        )  # fmt: skip
         self._repair = Task(
-            repaired,
-            "The text cannot be repaired",
-            self,
+            repaired, "The text cannot be repaired", self,
             in_child=lambda text, _: len(text) > LARGEST_IN_THREAD,
-        )
+            on_answer=self._on_repair_finished, on_error=self._on_repair_failed,
+        )  # fmt: skip
         self._timer = single_shot(self, self._check)
         counting.counts_changed.connect(self._check_soon)
         document.reset.connect(view.clear)
         view.fix_requested.connect(self._fix)
-        self.task.finished.connect(view.show_findings)
-        self.task.failed.connect(view.clear)
-        self._repair.finished.connect(self._on_repair_finished)
-        self._repair.failed.connect(self._on_repair_failed)
         for task in (self.task, self._repair):
             task.failed.connect(lambda error: _log.info("the corpus could not be checked or repaired: %s", error))
 

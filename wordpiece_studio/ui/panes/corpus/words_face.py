@@ -8,7 +8,7 @@ run is compared, its words can be those that it and another one cut differently.
 from __future__ import annotations
 
 import re
-from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt
@@ -19,7 +19,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import ComparedStep, words_apart
 from wordpiece_studio.session.step_marks import text_of_token
-from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.words_table import ListedWords, RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import FlowItem
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _ROWS_AROUND = 1
-_PAUSE_MS = 120
 _LONGEST_SHOWN = 14
 """Characters of the selected token at the box."""
 _MOST_CHIPS = 30
@@ -90,10 +89,7 @@ class WordsFace(Pane):
         self.table = RunWordsModel(session.model, self)
         self.table.tip = self._tip
         self.table.dress(WordColumn.WORD, drawn=lambda words, item: token_text(words.words[item]))
-        self.table.dress(
-            WordColumn.SPLIT, chips=partial(self._chips, 0),
-            chips_below=lambda words, item: self._chips(1, words, item) if words.labels else None,
-        )  # fmt: skip
+        self.table.dress(WordColumn.SPLIT, chips=self._chips)
         self.view = TableView(
             self.table, theme, self, name=self.tr("Words and splits"), row_room=4, gap=3, has_bar=False,
             several=True, walking_chooses=True, is_adjustable=True, look=self._look,
@@ -126,7 +122,6 @@ class WordsFace(Pane):
         self._share = plain_label("", self, role="hint", wrap=True)
         self._share.hide()
         self.empty = EmptyState(self)
-        self._timer = single_shot(self, self._take_filter, _PAUSE_MS)
         self._lay_out()
         self._connect()
         self._show_token("")
@@ -140,7 +135,7 @@ class WordsFace(Pane):
 
     def _connect(self) -> None:
         model = self._model
-        self._field.textChanged.connect(self._timer.start)
+        self._field.textChanged.connect(self._take_filter)
         self._field.textChanged.connect(self._show_set_button)
         self.only.toggled.connect(self._take_filter)
         self.choice.activated.connect(self._choose)
@@ -207,13 +202,15 @@ class WordsFace(Pane):
         head = f"{words.words[item]} ×{number_text(int(words.weights[item]))}"
         return tooltip_text("\n".join((head, *words.split_texts(item))))
 
-    def _chips(self, place: int, words: ListedWords, item: int) -> Iterator[list[FlowItem]]:
-        """Yield variants of a split, the one at this place among those of the word, with its label if it has one."""
+    def _chips(self, words: ListedWords, item: int) -> Iterator[Iterator[list[FlowItem]]]:
+        """Yield a line for each of those that cut a word."""
         made = words.made() if self.table.is_changed(item) else ""
-        first = [FlowItem(label, "strong") for label in words.labels[place : place + 1]]
+        for label, split in zip_longest(words.labels, words.splits(item), fillvalue=""):
+            yield self._variants([FlowItem(label, "strong")] if label else [], split, made)
+
+    def _variants(self, first: list[FlowItem], split: Sequence[str], made: str) -> Iterator[list[FlowItem]]:
         chips = [
-            FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made)
-            for token in words.splits(item)[place]
+            FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made) for token in split
         ]
         yield [*first, *(chips or [FlowItem("—", "text")])]
         for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
@@ -326,10 +323,7 @@ class WordsFace(Pane):
         self.only.setAccessibleName(tip)
 
     def _show_emptiness(self) -> None:
-        text = self._why_empty()
-        self.empty.show_text(text)
-        self.empty.setVisible(bool(text))
-        self.view.setVisible(not text)
+        self.empty.replace(self.view, self._why_empty())
 
     def _why_empty(self) -> str:
         """Return why there are no rows; empty if there are some."""
@@ -352,7 +346,6 @@ class WordsFace(Pane):
         return self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
 
     def _take_filter(self) -> None:
-        self._timer.stop()
         token = self._selected_token() if self.only.isChecked() else ""
         entry = self._entry()
         sought = entry[0] if entry is not None else self._field.text()
@@ -399,7 +392,6 @@ class WordsFace(Pane):
             self._refuse(error)
             return
         self._field.setText("")
-        self._take_filter()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_view_double_clicked(self, index: QModelIndex) -> None:
@@ -432,7 +424,6 @@ class WordsFace(Pane):
         elif is_enter and self._entry() is not None:
             self._set_count()
         elif is_enter or event.key() == Qt.Key.Key_Down:
-            self._take_filter()
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
         elif event.matches(QKeySequence.StandardKey.Undo) and not field.isUndoAvailable():
             stack.undo()

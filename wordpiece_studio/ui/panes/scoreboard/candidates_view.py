@@ -129,7 +129,7 @@ class CandidatesView(TableView):
             TableColumn(_tr("Rank"), lambda _ranking, row: number_text(row + 1), bold=Ranking.is_best, ink="muted"),
             TableColumn(
                 _tr("Pair"), Ranking.pair_text, align=LEFT, spoken=Ranking.spoken, entry="pair",
-                chips=each_row(lambda candidate: [_chips_of(candidate)]),
+                chips=each_row(lambda candidate: [[_chips_of(candidate)]]),
             ),
             TableColumn(self._rule_title, lambda ranking, row: ranking.formula(row).numbers, entry="pair", ink="muted"),
             TableColumn("", lambda ranking, row: next(iter(ranking.formula(row).reduced[-1:]), "")),

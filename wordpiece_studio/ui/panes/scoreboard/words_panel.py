@@ -203,7 +203,7 @@ def _columns() -> tuple[TableColumn[Sequence[PairWord]], ...]:
     return (
         TableColumn("", each_row(lambda row: token_text(row.word)), align=LEFT, width=_word_width),
         TableColumn("", each_row(lambda row: "×" + number_text(row.count)), width=_count_width),
-        TableColumn("", each_row(_change_text), align=LEFT, chips=each_row(_chips_of), stretch=1),
+        TableColumn("", each_row(_change_text), align=LEFT, chips=each_row(lambda row: [_chips_of(row)]), stretch=1),
     )
 
 

@@ -280,7 +280,7 @@ class ChangesView(QWidget):
             ),
             TableColumn(
                 _tr("Token"), each_row(lambda change: token_text(change.token)), align=LEFT, entry="token",
-                chips=lambda _rows, row: self._chips(row), stretch=1,
+                chips=lambda _rows, row: [self._chips(row)], stretch=1,
             ),
             TableColumn(_tr("Change"), each_row(lambda change: signed_text(change.change)), width="−1,000"),
             TableColumn(_tr("Tokens"), each_row(_count_text), width="10,000 tokens"),
