@@ -388,17 +388,10 @@ class SortedTableModel(TableModel[ItemsT]):
 
     New items appear at once while all are shown in order of their numbers; otherwise, a little later. Rows in which an
     item stays keep their selection.
-
-    Signals
-    -------
-    rows_found(bool)
-        The rows are those last requested; whether they are the first for another filter.
-    rearranging()
-        The rows are about to move; selected rows move with their items.
     """
 
-    rows_found = Signal(object)
-    rearranging = Signal()
+    rows_found = Signal(object)  # the rows are those last requested; whether (bool) they are the first for a filter
+    rearranging = Signal()  # the rows are about to move; selected rows move with their items
 
     resets_when_filtered: ClassVar[bool] = False
     """Whether another filter resets the model, in place of removing and adding rows."""
@@ -437,7 +430,6 @@ class SortedTableModel(TableModel[ItemsT]):
         return int(self._row_of_item[item]) if 0 <= item < len(self._row_of_item) else -1
 
     def shown_items(self) -> NDArray[np.int64]:
-        """Return the items in the rows, from top to bottom: int64, shape (n_rows,)."""
         return np.arange(self._row_count) if self._order is None else self._order
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:

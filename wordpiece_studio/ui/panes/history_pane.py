@@ -40,15 +40,13 @@ from wordpiece_studio.storage.merge_table import merge_parts
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import keep, line_field
+from wordpiece_studio.ui.widgets.fields import keep, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
+    WholeLabel,
     copy_text,
     menu_text,
-    plain_label,
-    set_plain_text,
     set_plain_tooltip,
-    set_state,
     tool_button,
     tooltip_text,
 )
@@ -311,7 +309,7 @@ class HistoryFilterRow(QWidget):
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
         self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
         self._step.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._error = plain_label("", self, role="error", wrap=True)
+        self._error = WholeLabel(self, role="error")
         self._error.hide()
         self._step.setFixedWidth(self._step.fontMetrics().horizontalAdvance("0,000,000") + 18)
         controls = self.is_pattern, self.only_ties, self.only_live, self._step
@@ -345,11 +343,7 @@ class HistoryFilterRow(QWidget):
         self.only_live.setChecked(False)
 
     def show_error(self, error: StudioError | None) -> None:
-        text = str(error) if error is not None else ""
-        set_plain_text(self._error, text)
-        self._error.setVisible(bool(text))
-        self._text.setAccessibleDescription(text)
-        set_state(self._text, "wrong" if text else "")
+        show_problem(self._text, self._error, str(error or ""))
 
     def event(self, event: QEvent) -> bool:
         """Keep Escape for this row; it is also a shortcut of the whole window."""

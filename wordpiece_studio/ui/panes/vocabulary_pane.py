@@ -27,9 +27,9 @@ from wordpiece_studio.session.vocabulary_table import (
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.fields import line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_state, tool_button, tooltip_text
+from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import (
     DEAD_MARK,
@@ -112,11 +112,8 @@ class VocabularyControls(QWidget):
             self._field.setMaximumWidth(width)
             self.updateGeometry()  # at once: the row is being laid out
 
-    def show_error(self, text: str) -> None:
-        """Show the error in the regular expression; an empty `text` hides it."""
-        self.error.show_text(text)
-        self.error.setVisible(bool(text))
-        set_state(self._field, "wrong" if text else "")
+    def show_error(self, error: StudioError | None) -> None:
+        show_problem(self._field, self.error, str(error or ""))
 
     def offer_only_here(self, is_offered: bool) -> None:
         """Offer the tokens that no other compared run has, or not any more."""
@@ -395,7 +392,7 @@ class VocabularyPane(Pane):
             self.view.scrollToTop()
 
     def _filter_tokens(self) -> None:
-        self.controls.show_error("")
+        self.controls.show_error(None)
         self.table.set_filter(self.controls.filter)
         self.refresh_later()
 
@@ -405,7 +402,7 @@ class VocabularyPane(Pane):
         self.refresh_later()
 
     def _on_table_task_failed(self, error: StudioError) -> None:
-        self.controls.show_error(str(error))
+        self.controls.show_error(error)
         self.refresh_later()
 
     def _select(self, token_id: int) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QDropEvent, QInputMethodEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractScrollArea, QLineEdit, QWidget
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
-from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, whole
+from wordpiece_studio.ui.widgets.plain import ExactEdit, WholeLabel, editor_text, plain_label, set_state, whole
 from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 
 if TYPE_CHECKING:
@@ -201,6 +201,14 @@ def line_field(
 def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
     """Limit a field that Qt made to `most` UTF-16 units, or to `text` if that is longer."""
     field.setMaxLength(max(most, utf16_length(text)))
+
+
+def show_problem(field: QLineEdit, label: WholeLabel, text: str) -> None:
+    """Say in a label what is wrong with what was typed into a field; an empty `text` takes it back."""
+    label.show_text(text)
+    label.setVisible(bool(text))
+    field.setAccessibleDescription(text)
+    set_state(field, "wrong" if text else "")
 
 
 class LineDialog(QuestionDialog):

@@ -237,48 +237,18 @@ class CellDelegate(QStyledItemDelegate):
 class TableView(QTableView):
     """Shows a table in rows; the arrow keys move among them, Home and End go to the first and the last.
 
-    Parameters
-    ----------
-    name
-        Its accessible name.
-    row_room
-        So many pixels are the rows higher than their chips, or their text if they have none.
-    points, gap
-        How much larger the font of chips is than the window's, and the pixels between two.
-    padding
-        Pixels between the edge of a cell and its text.
-    wraps
-        Whether texts may have several lines.
-    has_heading, has_bar
-        Whether the titles of the columns are visible, and whether it can be scrolled sideways.
-    is_sorted
-        Whether a click on a title sorts. A `SortedTableModel` always does.
-    several, walking_chooses, marks_selected
-        Whether several rows can be selected, whether the keys that move to a row choose its item, and whether selected
-        rows have a bar at their left edge.
-    is_adjustable
-        Whether the user can drag the edges of columns.
-    look
-        Returns what is special about the row of an item, from the source and its number.
-    keys
-        What is done when a key is pressed, in place of what it does otherwise.
-
-    Signals
-    -------
-    item_chosen(int)
-        The number of the item whose row was clicked, or on which Enter or the space bar was pressed.
-    item_walked_to(int)
-        The number of the item in the row that a key moved to.
-    chip_chosen(object)
-        What the chip stands for that was clicked.
-    columns_changed()
-        Other columns are visible, or in another order.
+    Rows are `row_room` pixels higher than their chips, or than their text if they have none. The font of chips is
+    `points` larger than the window's, and there are `gap` pixels between two. Without `has_bar` it cannot be scrolled
+    sideways. A click on a title sorts if it `is_sorted`, as a `SortedTableModel` always is. With `walking_chooses` keys
+    that move to a row choose its item, with `marks_selected` selected rows have a bar at their left edge. `look`
+    returns what is special about the row of an item, from the source and its number; `keys` do something in place of
+    what they do otherwise.
     """
 
-    item_chosen = Signal(object)
-    item_walked_to = Signal(object)
-    chip_chosen = Signal(object)
-    columns_changed = Signal()
+    item_chosen = Signal(object)  # the number of the item that was clicked, or on which Enter or Space was pressed
+    item_walked_to = Signal(object)  # the number of the item in the row that a key moved to
+    chip_chosen = Signal(object)  # what the chip stands for that was clicked
+    columns_changed = Signal()  # others are visible, or they are in another order
 
     def __init__(
         self,

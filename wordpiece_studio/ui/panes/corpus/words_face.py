@@ -145,10 +145,8 @@ class WordsFace(Pane):
         self.view.chip_chosen.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.task.failed.connect(self._show_emptiness)
-        for changed in (self._session.comparison.changed, model.step_changed, model.selection_changed):
-            changed.connect(self.refresh_soon)
-        for changed in (self._session.counting.counts_changed, self._session.counting.state_changed):
-            changed.connect(self._on_counting_changed)
+        self.follow(self._session.comparison.changed, model.step_changed, model.selection_changed)
+        self.follow(self._session.counting.counts_changed, self._session.counting.state_changed)
 
     @property
     def share(self) -> str:
@@ -449,10 +447,6 @@ class WordsFace(Pane):
 
     def _select_word(self, item: int) -> None:
         self._model.set_selection(Selection("word", text=str(self.table.value(item, WordColumn.WORD))))
-
-    def _on_counting_changed(self) -> None:
-        if self._model.history is None:
-            self.refresh_later()
 
     def _on_table_rows_found(self, is_refiltered: bool) -> None:
         if is_refiltered:
