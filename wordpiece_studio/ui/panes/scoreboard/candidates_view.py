@@ -217,7 +217,7 @@ class CandidatesView(TableView):
         """Return the width of what is in each column but the bars, 0 if there is nothing; long headings may be cut."""
         measure, all_rows = Measure(self), range(len(self.ranking))
         rows = {*all_rows[:_SAMPLE], *all_rows[-_SAMPLE:]}
-        longest = max((measure.chips(_chips_of(self.ranking[row])) for row in rows), default=80.0)
+        longest = max((self.delegate.width(_chips_of(self.ranking[row])) for row in rows), default=80.0)
         needed = {PAIR: min(int(longest), _LONGEST_PAIR) + _CELL_ROOM}
         for column in (RANK, NUMBERS, REDUCED, VALUE):
             texts = (self.candidates.text(row, column) for row in rows)
