@@ -233,8 +233,7 @@ class CorpusFiles(RecordTableModel["FileRow"]):
     def set_rows(self, rows: Sequence[FileRow]) -> None:
         """Show these rows; if they are the same files in the same order, the selection is preserved."""
         if [row.file.path for row in rows] == [row.file.path for row in self.records]:
-            self.extend_records(rows)
-            self._emit_changed(0, len(rows) - 1)
+            self.change_records(dict(enumerate(rows)))
         else:
             self.set_records(rows)
 
@@ -382,12 +381,7 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         self._change(counted, state=FileState.WAITING)
 
     def _change(self, numbers: Sequence[int], **values: Any) -> None:
-        if numbers:
-            rows = list(self.records)
-            for number in numbers:
-                rows[number] = replace(rows[number], **values)
-            self.extend_records(rows)
-            self._emit_changed(numbers[0], numbers[-1])
+        self.change_records({number: replace(self.records[number], **values) for number in numbers})
 
     def state_words(self, state: FileState) -> str:
         return {
