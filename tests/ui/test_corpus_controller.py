@@ -274,7 +274,7 @@ def test_leaving_asks_for_merges_that_the_user_asked_for_and_did_not_save(studio
 
 def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio) -> None:
     train(studio)
-    studio.window.export_controller.vocabulary.saved.emit("It was saved.")
+    studio.window.export_controller.vocabulary.saved.emit()
     assert studio.window.session.runs.unsaved_merges == 0
     studio.window.model.train_further(vocab_size=72)
     studio.wait(lambda: studio.window.model.merge_count == 27)

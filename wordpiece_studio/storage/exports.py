@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
-ExportKind = Literal["folder", "vocabulary", "bpe", "word-counts", "merges"]
+ExportKind = Literal["folder", "vocabulary", "bpe", "word-counts", "merges", "library"]
 COUNTS_FILE = "word-counts.tsv"
 _COUNTS_CSV = "word-counts.csv"
 
@@ -173,6 +173,7 @@ class Export:
         folder = None if is_preview else self.folder
         if self.kind == "word-counts":
             return make_counts_manifest(exported.counts, exported.origin.corpus, (self.place.name,), folder)
+        assert self.kind != "library"  # see `write_library_files`
         tokenizer = exported.tokenizer
         files = {"folder": (), "bpe": bpe_names(tokenizer)}.get(self.kind, (self.place.name,))
         return make_manifest(
@@ -247,7 +248,7 @@ def export_run(
     *,
     should_stop: Callable[[], bool],
 ) -> tuple[str, ...]:
-    """Write what was learned in the first `step` merges of a project's run, and its manifest.
+    """Write what was learned in the first `step` merges of a project's run, or another library's file; and a manifest.
 
     Parameters
     ----------
@@ -267,24 +268,20 @@ def export_run(
     found = tuple(path.name for each in exports for path in each.files() if os.path.lexists(path))
     if found and not may_replace:
         return found
-    origin = Origin(merges=step, corpus=record_of_project(project, should_stop))
-    exported = Exported(run.counts, run.config, run.history, step, origin)
-    if not should_stop():
+    record = record_of_project(project, should_stop)
+    exported = Exported(run.counts, run.config, run.history, step, Origin(merges=step, corpus=record))
+    if should_stop():
+        return ()
+    if run.library_run is not None:
+        write_library_files(
+            export.place, {export.place.name: run.library_run.content}, run.library_run, run.counts, record
+        )
+    else:
         with written_together():
             make_folder(export.folder)
             for each in exports:
                 each.write(exported)
     return ()
-
-
-def export_library_run(project: Project, place: Path, *, should_stop: Callable[[], bool]) -> None:
-    """Write the file of another library, whose run the project shows, and its manifest."""
-    run = project.run
-    assert run is not None
-    assert run.library_run is not None
-    record = record_of_project(project, should_stop)
-    if not should_stop():
-        write_library_files(place, {place.name: run.library_run.content}, run.library_run, run.counts, record)
 
 
 def write_library_files(

@@ -187,7 +187,7 @@ class MainWindow(Workspace):
         event.accept()
         self.closed.emit()
 
-    def _on_vocabulary_saved(self, _words: object) -> None:
+    def _on_vocabulary_saved(self) -> None:
         if self.model.run is not None:
             self.session.runs.keep(self.model.run)
         self.model.note_saved()

@@ -17,21 +17,15 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import Task, Turn, later
 from wordpiece_studio.storage.corpus_record import record_of_project
-from wordpiece_studio.storage.exports import Export, Exported, export_library_run, export_run
+from wordpiece_studio.storage.exports import Export, Exported, export_run
 from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.actions import command, tr
-from wordpiece_studio.ui.dialogs.export_dialog import (
-    ExportChoice,
-    ExportDialog,
-    HistoryExportChoice,
-    HistoryExportDialog,
-)
-from wordpiece_studio.ui.dialogs.export_work import inspect, usage_lines
+from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExportDialog, inspect, usage_lines
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
-from wordpiece_studio.ui.messages import add_button, ask, plain_box
+from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -43,7 +37,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.dialogs.export_work import Inspection
+    from wordpiece_studio.ui.dialogs.export_dialog import Inspection
     from wordpiece_studio.ui.workspace import Workspace
 
 _MOST_NAMES = 6
@@ -68,10 +62,10 @@ class ExportController(QObject):
 
 
 class VocabularyExport(QObject):
-    """Writes vocabularies and word counts; a failure leads back to the dialog."""
+    """Writes vocabularies and word counts, or another library's file; a failure leads back to the dialog."""
 
-    saved = Signal(object)
-    """Everything learned so far is in a file; a sentence that says which, a str."""
+    saved = Signal()
+    """Everything learned so far is in a file."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
@@ -80,20 +74,15 @@ class VocabularyExport(QObject):
         self._actions = window.actions_
         self._banner = window.notices.export
         self._folder: Path | None = None
-        self._asked: Project | None = None  # the training that the dialog is about
-        self._steps: list[tuple[int, int]] = []  # those that it offers, and their sizes
-        self._choice: ExportChoice | None = None  # what was answered last
-        self.dialog: ExportDialog | None = None
-        self._inspecting = Task(inspect, "The export cannot be previewed", self)
-        self._inspecting.finished.connect(self._on_inspecting_finished)
-        self._inspecting.failed.connect(window.messages.show_error)
-        self.exporting = Task(export_run, "The files cannot be exported", self)
-        self.exporting.finished.connect(self._on_exporting_finished)
-        self.exporting.failed.connect(self._on_exporting_failed)
-        self._exporting_library = Task(export_library_run, "The library's own file cannot be exported", self)
-        self._exporting_library.finished.connect(self._on_exporting_library_finished)
-        self._exporting_library.failed.connect(window.messages.show_error)
-        self._exporting_library.failed.connect(self._exporting_library.forget)
+        self.dialog: ExportDialog | None = None  # until what it asks for has been written
+        self._inspecting = Task(
+            inspect, "The export cannot be previewed", self,
+            on_answer=self._take_inspection, on_error=window.messages.show_error,
+        )  # fmt: skip
+        self.exporting = Task(
+            export_run, "The files cannot be exported", self,
+            on_answer=self._take_result, on_error=self._take_error,
+        )  # fmt: skip
         self._actions.bind(self, self.exporting.changed, self._model.run_reset, self._model.state_changed)
 
     @property
@@ -109,153 +98,119 @@ class VocabularyExport(QObject):
     )
     def save_vocabulary(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
-        project = self._window.project.capture()
+        project, path = self._window.project.capture(), self._window.session.document.path
+        folder = self._folder or (Path.home() if path is None else path.parent)
         if project.run is None:
             return
         if project.run.library_run is not None:
-            self._ask_where(project, project.run.library_run.file_name)
+            title, take = self.tr("Export the library’s own file"), partial(self.write_library_run, project)
+            name = project.run.library_run.file_name
+            ask_for_place(self._window, title, "new file", take, folder=folder, name=name)
             return
-        self._open(project)
-
-    def _ask_where(self, project: Project, name: str) -> None:
-        title, take = self.tr("Export the library’s own file"), partial(self.write_library_run, project)
-        ask_for_place(self._window, title, "new file", take, folder=self._proposed_folder(), name=name)
+        history = project.run.history
+        steps = dict.fromkeys((self._model.merge_count, self._model.step))
+        sizes = [(step, history.vocabulary_size(step)) for step in steps]
+        self.dialog = dialog = ExportDialog(sizes, folder, self._window.theme.mono_font(-1), self._window)
+        dialog.accepted.connect(lambda: self._write(dialog.chosen, project, dialog.step, dialog.with_counts))
+        dialog.step_changed.connect(lambda: self._inspecting.run(project, dialog.step))
+        dialog.rejected.connect(self._forget)
+        dialog.open()
+        self._inspecting.run(project, dialog.step)
 
     def write_library_run(self, project: Project, place: str) -> None:
         """Write the file of another library, whose run the project shows, and its manifest."""
         if project.run is not None:
-            self._exporting_library.run(project, Path(place))
-
-    def _on_exporting_library_finished(self) -> None:
-        project, place = self._exporting_library.forget()
-        run = project.runs[0]
-        self._folder = place.parent
-        size = run.history.vocabulary_size(run.merge_count)
-        text = plural(size, "Exported 1 token to {path}", "Exported {size} tokens to {path}")
-        text = text.format(size=number_text(size), path=display_name(place))
-        self._banner.show_message(text)
-        if run.history is self._model.history:
-            self.saved.emit(text)
-
-    def _open(self, project: Project, before: ExportChoice | None = None, trouble: str = "") -> None:
-        if self._asked is not project:
-            self._asked, history = project, project.runs[0].history
-            self._steps = [
-                (step, history.vocabulary_size(step))
-                for step in dict.fromkeys((self._model.merge_count, self._model.step))
-            ]
-        dialog = ExportDialog(self._steps, self._proposed_folder(), self._window.theme.mono_font(-1), self._window)
-        dialog.accepted.connect(lambda: self._take_choice(dialog.choice()))
-        dialog.step_changed.connect(lambda: self._inspecting.run(project, dialog.step))
-        dialog.finished.connect(self._on_dialog_finished)
-        self.dialog = dialog
-        dialog.open()
-        if before is not None:
-            dialog.propose(before, trouble)
-        self._inspecting.run(project, dialog.step)
-
-    def _ask_again(self, trouble: str = "") -> None:
-        """Reopen the dialog with the same answers: the export did not happen."""
-        if self.dialog is None and self._asked is not None and self._choice is not None:
-            self._open(self._asked, self._choice, trouble)
+            self._write(Export("library", Path(place)), project, project.run.merge_count, may_replace=True)
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
         self._inspecting.close()
         self.exporting.close()
-        self._exporting_library.close()
 
-    def _proposed_folder(self) -> Path:
-        if self._folder is not None:
-            return self._folder
-        path = self._window.session.document.path
-        return path.parent if path is not None else Path.home()
-
-    def _on_inspecting_finished(self, inspection: Inspection) -> None:
+    def _take_inspection(self, inspection: Inspection) -> None:
         if self.dialog is not None:
             self.dialog.take_inspection(inspection)
 
-    def _on_dialog_finished(self, result: int) -> None:
-        self.dialog = None
-        if result != ExportDialog.DialogCode.Accepted.value:
-            self._forget()
-        self._inspecting.forget()
-
     def _forget(self) -> None:
         """Do not keep a training in memory for nothing."""
-        self._asked = self._choice = None
+        self._inspecting.forget()
         self.exporting.forget()
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None
 
-    def _take_choice(self, choice: ExportChoice) -> None:
-        self._choice = choice
-        self._begin(may_replace=False)
-
-    def _begin(self, *, may_replace: bool) -> None:
-        choice = self._choice
-        if choice is None or self._asked is None:
-            return
+    def _write(
+        self, export: Export, project: Project, step: int, with_counts: bool = False, may_replace: bool = False
+    ) -> None:
         self._banner.clear()
-        self.exporting.run(choice.export, self._asked, choice.step, choice.with_counts, may_replace)
+        self.exporting.run(export, project, step, with_counts, may_replace)
         later(self, _PATIENCE_MS, self._say_writing)
 
     def _say_writing(self) -> None:
-        if self.exporting.is_running and self._choice is not None:
-            text = self.tr("Writing {path}…").format(path=display_name(self._choice.export.place))
+        if self.exporting.is_running and self.exporting.request is not None:
+            export: Export = self.exporting.request[0]
+            text = self.tr("Writing {path}…").format(path=display_name(export.place))
             self._banner.show_message(text, action=self.tr("Cancel"), act=self._cancel)
-
-    def _on_exporting_finished(self, in_the_way: tuple[str, ...]) -> None:
-        self._banner.clear()
-        choice, project = self._choice, self._asked
-        if choice is None or project is None:
-            return
-        if in_the_way:
-            self._ask_to_replace(in_the_way, choice.export.place)
-            return
-        self._forget()
-        run = project.runs[0]
-        self._folder = choice.export.place.parent
-        is_counts, place = choice.export.kind == "word-counts", display_name(choice.export.place)
-        if is_counts:
-            size = len(run.counts)
-            text = plural(size, "Exported 1 distinct word to {path}", "Exported {size} distinct words to {path}")
-        else:
-            size = run.history.vocabulary_size(choice.step)
-            text = plural(
-                size,
-                "Exported 1 token, the vocabulary after merge {step}, to {path}",
-                "Exported {size} tokens, the vocabulary after merge {step}, to {path}",
-            )
-        text = text.format(size=number_text(size), step=number_text(choice.step), path=place)
-        copy = partial(self._copy_lines, usage_lines(choice.export))
-        self._banner.show_message(text, action=self.tr("Copy loading code"), act=copy, needs_answer=False)
-        # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
-        if not is_counts and run.history is self._model.history and choice.step == self._model.merge_count:
-            self.saved.emit(text)
-
-    def _on_exporting_failed(self, error: StudioError) -> None:
-        self._banner.clear()
-        self._ask_again(str(error))
-
-    def _copy_lines(self, lines: str) -> None:
-        copy_text(lines)
-        self._banner.show_message(self.tr("Copied: {lines}").format(lines=lines.replace("\n", "; ")))
 
     def _cancel(self) -> None:
         self._forget()
         self._banner.clear()
         self._actions.refresh_soon()
 
-    def _ask_to_replace(self, found: tuple[str, ...], place: Path) -> None:
+    def _take_result(self, in_the_way: tuple[str, ...]) -> None:
+        self._banner.clear()
+        assert self.exporting.request is not None
+        export, project, step, with_counts, _ = self.exporting.request
+        if in_the_way:
+            again = partial(self._write, export, project, step, with_counts, may_replace=True)
+            self._ask_to_replace(in_the_way, export.place, again)
+            return
+        self._forget()
+        run, place = project.runs[0], display_name(export.place)
+        self._folder = export.place.parent
+        size = len(run.counts) if export.kind == "word-counts" else run.history.vocabulary_size(step)
+        if export.kind == "word-counts":
+            text = plural(size, "Exported 1 distinct word to {path}", "Exported {size} distinct words to {path}")
+        elif export.kind == "library":
+            text = plural(size, "Exported 1 token to {path}", "Exported {size} tokens to {path}")
+        else:
+            text = plural(
+                size,
+                "Exported 1 token, the vocabulary after merge {step}, to {path}",
+                "Exported {size} tokens, the vocabulary after merge {step}, to {path}",
+            )
+        text = text.format(size=number_text(size), step=number_text(step), path=place)
+        if export.kind == "library":
+            self._banner.show_message(text)
+        else:
+            copy = partial(self._copy_lines, usage_lines(export))
+            self._banner.show_message(text, action=self.tr("Copy loading code"), act=copy, needs_answer=False)
+        # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
+        is_all = run.history is self._model.history and step == self._model.merge_count
+        if is_all and export.kind != "word-counts":
+            self.saved.emit()
+
+    def _take_error(self, error: StudioError) -> None:
+        self._banner.clear()
+        self.exporting.forget()
+        if self.dialog is None:
+            self._window.messages.show_error(error)
+        else:
+            self.dialog.ask_again(str(error))
+
+    def _copy_lines(self, lines: str) -> None:
+        copy_text(lines)
+        self._banner.show_message(self.tr("Copied: {lines}").format(lines=lines.replace("\n", "; ")))
+
+    def _ask_to_replace(self, found: tuple[str, ...], place: Path, again: Callable[[], None]) -> None:
+        dialog = self.dialog
+        assert dialog is not None  # the system's own has asked already
         names = ", ".join(found[:_MOST_NAMES]) + (", …" if len(found) > _MOST_NAMES else "")
-        box = plain_box(
-            self._window,
-            QMessageBox.Icon.Question,
-            self.tr("Replace files in “{name}”?").format(name=display_name(place.name)),
-            self.tr("These files already exist: {names}\n{path}").format(names=names, path=display_name(place)),
-        )
-        add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Replace"))
-        box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))  # Enter twice replaces nothing
-        ask(box, {QMessageBox.StandardButton.Yes: partial(self._begin, may_replace=True)}, otherwise=self._ask_again)
+        title = self.tr("Replace files in “{name}”?").format(name=display_name(place.name))
+        text = self.tr("These files already exist: {names}\n{path}").format(names=names, path=display_name(place))
+        yes = QMessageBox.StandardButton.Yes  # Enter twice replaces nothing
+        box = question_box(self._window, title, text, {yes: self.tr("&Replace")})
+        ask(box, {yes: again}, otherwise=dialog.ask_again)
 
 
 class ExportBar(QWidget):
@@ -302,14 +257,12 @@ class HistoryExport(QObject):
         self._window = window
         self._model = model = window.session.model
         self._pane = pane = window.history_pane
-        self._choice = HistoryExportChoice(True, "csv")
-        self.job = Task(_write_table, "The merge history cannot be exported", self)
+        self.job = Task(_write_table, "The merge history cannot be exported", self,
+                        on_answer=self._take_result, on_error=self._take_error)  # fmt: skip
+        self.job.progressed.connect(lambda progress: self.export_bar.show_progress(*progress))
         self.export_bar = ExportBar(pane)
         pane.put_above(self.export_bar)
         self.export_bar.stop_button.clicked.connect(self._stop)
-        self.job.progressed.connect(self._on_job_progressed)
-        self.job.finished.connect(self._on_job_finished)
-        self.job.failed.connect(self._on_job_failed)
         window.actions_.bind(self, self.job.changed, model.run_reset, model.merges_appended)
         action = window.actions_.export_history
         pane.export_button.clicked.connect(action.trigger)
@@ -325,7 +278,7 @@ class HistoryExport(QObject):
         rows = self._pane.rows
         shown = None if rows.is_plain else rows.rowCount()
         dialog = HistoryExportDialog(self._model.merge_count, shown, self._window)
-        dialog.accepted.connect(lambda: self._ask_where(dialog.choice))
+        dialog.accepted.connect(lambda: self._ask_where(dialog.kind, dialog.all_merges))
         dialog.open()
 
     def close(self) -> None:
@@ -336,15 +289,14 @@ class HistoryExport(QObject):
         self.job.stop()
         self.export_bar.hide()
 
-    def _ask_where(self, choice: HistoryExportChoice) -> None:
-        self._choice = choice
+    def _ask_where(self, kind: str, all_merges: bool) -> None:
         ask_for_place(
-            self._window, self.tr("Export merge history"), "new file", self.write, name=f"merges.{choice.kind}",
-            filters=[f"{_TABLE_KINDS[choice.kind]} (*.{choice.kind})"], suffix=choice.kind,
+            self._window, self.tr("Export merge history"), "new file", partial(self.write, all_merges=all_merges),
+            name=f"merges.{kind}", filters=[f"{_TABLE_KINDS[kind]} (*.{kind})"], suffix=kind,
         )  # fmt: skip
 
-    def write(self, place: str) -> None:
-        """Write the chosen merges to the file at `place`."""
+    def write(self, place: str, *, all_merges: bool = True) -> None:
+        """Write all merges to the file at `place`, or those shown."""
         history, path = self._model.history, Path(place)
         if history is None:
             return
@@ -353,22 +305,18 @@ class HistoryExport(QObject):
         except StudioError as error:
             self._window.messages.show_error(error)
             return
-        is_whole = self._choice.all_merges
-        rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_items()
+        rows = np.arange(self._model.merge_count) if all_merges else self._pane.rows.shown_items()
         self.export_bar.begin(path.name)
-        self.job.run(path, history, rows + 1, self._window.project.capture(), is_whole)
+        self.job.run(path, history, rows + 1, self._window.project.capture(), all_merges)
 
-    def _on_job_progressed(self, progress: tuple[int, int]) -> None:
-        self.export_bar.show_progress(*progress)
-
-    def _on_job_finished(self) -> None:
+    def _take_result(self, _: object) -> None:
         path, _, steps, *_ = self.job.forget()
         self.export_bar.hide()
         rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
         self._window.notices.training.show_message(words.format(rows=number_text(rows), path=path))
 
-    def _on_job_failed(self, error: StudioError) -> None:
+    def _take_error(self, error: StudioError) -> None:
         self.job.forget()
         self.export_bar.hide()
         self._window.messages.show_error(error)

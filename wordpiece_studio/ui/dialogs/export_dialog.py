@@ -26,13 +26,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import later
-from wordpiece_studio.storage.exports import Export
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
+from wordpiece_studio.storage.corpus_record import CorpusRecord
+from wordpiece_studio.storage.exports import Export, Exported, ExportKind, counts_name
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, Origin, manifest_bytes
 from wordpiece_studio.storage.merge_table import KINDS as MERGE_TABLE_KINDS
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export_work import usage_lines
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
@@ -53,14 +55,14 @@ from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from PySide6.QtGui import QFont
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.storage.exports import ExportKind
-    from wordpiece_studio.ui.dialogs.export_work import Inspection
+    from wordpiece_studio.storage.manifest import Manifest
+    from wordpiece_studio.storage.project.contents import Project
 
 _tr = partial(QCoreApplication.translate, "export_dialog")
 
@@ -74,6 +76,127 @@ _LINES = 2
 _LONGEST_SHOWN = 2000
 _COPIED_MS = 1500
 _NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
+_HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
+_PENDING = "computed when the files are written"
+
+
+# -- what can be exported, in words
+
+
+def usage_lines(export: Export) -> str:
+    """Return two lines of Python that load what is exported.
+
+    >>> from pathlib import PurePosixPath
+    >>> print(usage_lines(Export("folder", PurePosixPath("/texts/tokenizer"))))
+    from transformers import AutoTokenizer
+    tokenizer = AutoTokenizer.from_pretrained('/texts/tokenizer')
+    """
+    kind, place = export.kind, repr(str(export.place))  # whatever the name holds, Python reads it back
+    if kind == "folder":
+        return f"from transformers import AutoTokenizer\ntokenizer = AutoTokenizer.from_pretrained({place})"
+    if kind == "word-counts":
+        return f"import wordpiece_studio as wps\ncounts = wps.read_word_counts({place})"
+    if kind == "bpe":
+        place = repr(str(export.place / VOCAB_JSON_FILE))
+    return f"import wordpiece_studio as wps\ntokenizer = wps.load_tokenizer({place})"
+
+
+def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]]:
+    """Return captions and their values; the corpus of the manifest is not hashed yet."""
+    rows = []
+    vocabulary_hash, corpus = manifest.vocabulary_sha256, manifest.corpus
+    if vocabulary_hash is not None:
+        size = manifest.vocabulary_size
+        words = plural(size, "1 token, after merge {step}", "{size} tokens, after merge {step}")
+        rows.append((_tr("Vocabulary"), words.format(size=number_text(size), step=number_text(manifest.merges or 0))))
+    if manifest.training is not None:
+        rows.append((_tr("Trained with"), _objective(manifest.training)))
+    normalizer, pre_tokenizer = manifest.steps
+    steps = _tr("Normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
+    rows.append((_tr("Text processing"), steps.format(normalizer=normalizer.name, pre_tokenizer=pre_tokenizer.name)))
+    if corpus is not None:
+        parts = (
+            corpus_name,
+            counted(corpus.words, "1 word", "{count} words"),
+            counted(corpus.distinct_words, "1 distinct word", "{count} distinct words"),
+        )
+        rows += [
+            (_tr("Corpus"), " · ".join(filter(None, parts))),
+            (_tr("Corpus hash"), _tr("Computed during export")),
+            (_tr("Word counts hash"), f"{corpus.word_counts_sha256[:_HASH_LETTERS]}…"),
+        ]
+    if vocabulary_hash is not None:
+        rows.append((_tr("Vocabulary hash"), f"{vocabulary_hash[:_HASH_LETTERS]}…"))
+    versions = [f"{name} {manifest.versions[name]}" for name in ("python", "numpy")]
+    rows.append((_tr("Created with"), ", ".join([manifest.program, *versions])))
+    return rows
+
+
+def _objective(training: Mapping[str, object]) -> str:
+    names = {"score": _tr("Score"), "likelihood": _tr("Likelihood"), "count": _tr("Count (BPE)")}
+    name, size = names[str(training["objective"])], training["vocab_size"]
+    if not isinstance(size, int):
+        return name
+    words = plural(size, "{objective}, up to 1 token", "{objective}, up to {size} tokens")
+    return words.format(objective=name, size=number_text(size))
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What can be exported from a training.
+
+    Attributes
+    ----------
+    step
+        After this many merges.
+    reasons
+        Why a kind cannot be exported; kinds that can are not in it.
+    names
+        The suggested names of the file or folder.
+    left_out
+        Why a tokenizer's folder is written without its ``vocab.txt``; None if it is not.
+    manifests
+        The manifests of the kinds that can be exported: in words, see `_manifest_rows`, and as they are written.
+    """
+
+    step: int
+    reasons: dict[ExportKind, StudioError]
+    names: dict[ExportKind, str]
+    left_out: StudioError | None
+    manifests: dict[ExportKind, tuple[list[tuple[str, str]], str]]
+
+
+def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> Inspection:
+    """Find out what is possible with the run of a project."""
+    run = project.runs[0]
+    origin = Origin(merges=step, corpus=CorpusRecord(sha256_missing=_PENDING))
+    exported = Exported(run.counts, run.config, run.history, step, origin)
+    names: dict[ExportKind, str] = {"folder": "tokenizer", "vocabulary": VOCABULARY_FILE, "bpe": "bpe"}
+    names["word-counts"] = counts_name(exported.counts)
+    exports = {kind: Export(kind, Path(name)) for kind, name in names.items()}
+    found = Inspection(step, {}, names, exports["folder"].why_incomplete(exported), {})
+    for kind, export in exports.items():
+        if should_stop():
+            break
+        reason = export.why_not(exported)
+        if reason is not None:
+            found.reasons[kind] = reason
+        else:
+            manifest = export.manifest(exported, is_preview=True)
+            found.manifests[kind] = _manifest_rows(manifest, _corpus_name(project)), manifest_bytes(manifest).decode()
+    return found
+
+
+def _corpus_name(project: Project) -> str:
+    """Return what the corpus is called: its first file stands for all."""
+    corpus = project.corpus
+    if corpus.files:
+        name = Path(corpus.files[0].file.path).name
+        return name if len(corpus.files) == 1 else f"{name}, … ({len(corpus.files):,})"
+    return corpus.name if corpus.origin is None else Path(corpus.origin.file.path).name
+
+
+# -- the place
 
 
 def _place_of(text: str, folder: Path) -> Path:
@@ -125,6 +248,9 @@ def _folder_for(chosen: Path, name: str) -> Path:
     return chosen if not names or MANIFEST_FILE in names else chosen / name
 
 
+# -- the parts of the dialog
+
+
 class KindChoice(QWidget):
     """Radio buttons, one for each kind of export."""
 
@@ -133,50 +259,7 @@ class KindChoice(QWidget):
         self.group = QButtonGroup(self)
         self._buttons: dict[ExportKind, QRadioButton] = {}
         self._hints: dict[ExportKind, QLabel] = {}
-        self._texts = self._explanations()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        for number, (kind, (title, hint)) in enumerate(self._texts.items()):
-            button = QRadioButton(title, self)
-            button.setAccessibleDescription(hint)
-            label = plain_label(hint, self, role="hint", wrap=True)
-            label.setContentsMargins(_INDENT, 0, 0, 6)
-            self.group.addButton(button, number)
-            self._buttons[kind], self._hints[kind] = button, label
-            layout.addWidget(button)
-            layout.addWidget(label)
-        self._buttons["folder"].setChecked(True)
-
-    @property
-    def kind(self) -> ExportKind:
-        """The kind that is chosen."""
-        return list(self._buttons)[self.group.checkedId()]
-
-    def choose(self, kind: ExportKind) -> None:
-        self._buttons[kind].setChecked(True)
-
-    def take_focus(self) -> None:
-        """Focus the chosen button, so that the arrow keys choose."""
-        self._buttons[self.kind].setFocus()
-
-    def show_reasons(self, reasons: Mapping[ExportKind, StudioError]) -> None:
-        """Show what is not possible and why; if that was chosen, choose the first kind that is possible."""
-        for kind, button in self._buttons.items():
-            reason, label = reasons.get(kind), self._hints[kind]
-            button.setEnabled(reason is None)
-            text = self._texts[kind][1]
-            if reason is not None:  # a prefix cannot be chosen in the window
-                bpe_advice = self.tr("To train and write BPE, use “wordpiece-studio train --bpe”.")
-                text = f"{sentence(reason.what)} {bpe_advice if kind == 'bpe' else reason.advice}"
-            set_plain_text(label, text)
-            button.setAccessibleDescription(text)
-        possible = [kind for kind in self._buttons if kind not in reasons]
-        if self.kind in reasons and possible:
-            self.choose(possible[0])
-
-    def _explanations(self) -> dict[ExportKind, tuple[str, str]]:
-        return {
+        self._texts: dict[ExportKind, tuple[str, str]] = {
             "folder": (
                 self.tr("&Tokenizer for Hugging Face"),
                 self.tr(
@@ -196,156 +279,159 @@ class KindChoice(QWidget):
                 self.tr("Everything that the training saw of the corpus: enough to train again, here or elsewhere."),
             ),
         }
+        layout = fill(QVBoxLayout(self), spacing=2)
+        for number, (kind, (title, hint)) in enumerate(self._texts.items()):
+            button = self._buttons[kind] = QRadioButton(title, self)
+            label = self._hints[kind] = plain_label(hint, self, role="hint", wrap=True)
+            button.setAccessibleDescription(hint)
+            label.setContentsMargins(_INDENT, 0, 0, 6)
+            self.group.addButton(button, number)
+            layout.addWidget(button)
+            layout.addWidget(label)
+        self.choose("folder")
 
+    @property
+    def kind(self) -> ExportKind:
+        """The kind that is chosen."""
+        return list(self._buttons)[self.group.checkedId()]
 
-def _space(height: int) -> QSpacerItem:
-    return QSpacerItem(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+    def choose(self, kind: ExportKind) -> None:
+        self._buttons[kind].setChecked(True)
+
+    def take_focus(self) -> None:
+        """Focus the chosen button, so that the arrow keys choose."""
+        self._buttons[self.kind].setFocus()
+
+    def show_reasons(self, reasons: Mapping[ExportKind, StudioError]) -> None:
+        """Show what is not possible and why; if that was chosen, choose the first kind that is possible."""
+        for kind, button in self._buttons.items():
+            text, reason = self._texts[kind][1], reasons.get(kind)
+            button.setEnabled(reason is None)
+            if reason is not None:  # a prefix cannot be chosen in the window
+                bpe_advice = self.tr("To train and write BPE, use “wordpiece-studio train --bpe”.")
+                text = f"{sentence(reason.what)} {bpe_advice if kind == 'bpe' else reason.advice}"
+            set_plain_text(self._hints[kind], text)
+            button.setAccessibleDescription(text)
+        if self.kind in reasons:
+            self.choose(next((kind for kind in self._buttons if kind not in reasons), self.kind))
 
 
 class _Pairs(QGridLayout):
-    """Labels in two columns: names, and beside each what it stands for."""
+    """Names, and beside each what it stands for, in labels that `make` returns."""
 
-    def __init__(self, spacing: int) -> None:
+    def __init__(self, spacing: int, make: Callable[[str, str], tuple[QLabel, QLabel]]) -> None:
         super().__init__()
+        self.pairs: list[tuple[str, str]] = []
+        self._make = make
         self._labels: list[QLabel] = []
         self.setHorizontalSpacing(14)
         self.setVerticalSpacing(spacing)
         self.setColumnStretch(1, 1)
 
-    def show_pairs(self, pairs: Iterable[tuple[QLabel, QLabel]]) -> None:
+    def show_pairs(self, pairs: list[tuple[str, str]]) -> None:
         """Show these in place of those before."""
+        if pairs == self.pairs:
+            return
+        self.pairs = pairs
         for label in self._labels:
             self.removeWidget(label)
             label.hide()
             label.deleteLater()
-        self._labels = []
+        self._labels.clear()
         for row, pair in enumerate(pairs):
-            for column, label in enumerate(pair):
+            for column, label in enumerate(self._make(*pair)):
                 self.addWidget(label, row, column, Qt.AlignmentFlag.AlignTop)
-            self._labels += pair
+                self._labels.append(label)
 
 
-def _code_view(name: str, title: str, font: QFont, parent: QWidget) -> ExactEdit:
-    """Return a view of code called `name`, and `title` for screen readers, in a font of fixed width."""
-    view = ExactEdit(parent)
-    view.setReadOnly(True)
-    view.setTabChangesFocus(True)
-    view.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
-    view.setFont(font)
-    view.setObjectName(name)
-    view.setAccessibleName(title)
-    return view
-
-
-class ManifestView(QWidget):
-    """Rows of captions and values; or the file, on demand."""
-
-    def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.rows: list[tuple[str, str]] = []
-        self.json = ""
-        explain("manifest", self)
-        self._button = QToolButton(self)
-        self._button.setText(self.tr("Show as &JSON"))
-        self._button.setCheckable(True)
-        set_role(self._button, "button")
-        self._edit = _code_view("export_manifest", self.tr("Manifest"), fixed_font, self)
-        summary = QWidget(self)
-        summary.setObjectName("scroll_contents")
-        self._pairs = _Pairs(3)
-        fill(QVBoxLayout(summary), self._pairs, 1, margins=(0, 2, 0, 0), spacing=-1)
-        scroll = QScrollArea(self)
-        scroll.setWidget(summary)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName(self.tr("Manifest summary"))
-        scroll.viewport().setAutoFillBackground(False)  # the dialog's own colour
-        title = plain_label(self.tr("Manifest: how the export was made"), self, role="heading")
-        heading = fill(QHBoxLayout(), (title, 1), self._button, spacing=-1)
-        stack = QStackedLayout()
-        stack.addWidget(scroll)
-        stack.addWidget(self._edit)
-        self._button.toggled.connect(lambda is_json: stack.setCurrentIndex(int(is_json)))
-        fill(QVBoxLayout(self), heading, (stack, 1), spacing=-1)
-
-    def show_manifest(self, rows: Sequence[tuple[str, str]], json: str) -> None:
-        """Show a manifest: in words, and the beginning of its file if that is long."""
-        self.json = shown(json, _LONGEST_MANIFEST)
-        self._edit.setPlainText(self.json)
-        self._button.setEnabled(bool(json))
-        if list(rows) != self.rows:
-            self.rows = list(rows)
-            self._pairs.show_pairs(self._labels(*row) for row in rows)
-
-    def _labels(self, caption: str, value: str) -> tuple[QLabel, QLabel]:
-        pair = plain_label(caption, self, role="hint"), plain_label(shown(value, _LONGEST_VALUE), self, wrap=True)
-        for label in pair:
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return pair
-
-
-class UsageBox(QWidget):
-    """Shows two lines of Python that load the export from the place that was chosen."""
-
-    def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.text = ""
-        self._view = view = _code_view("export_usage", self.tr("How to load it in Python"), fixed_font, self)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        margins = 2 * (view.document().documentMargin() + view.frameWidth() + 1)
-        view.setFixedHeight(round(_LINES * view.fontMetrics().lineSpacing() + margins))
-        self._copy = QPushButton(self.tr("Co&py"), self)
-        self._copy.setAutoDefault(False)
-        self._copy.setAccessibleName(self.tr("Copy the Python lines"))
-        self._copy.clicked.connect(self._copy_lines)
-        title = plain_label(self.tr("Load it in Python"), self, role="heading")
-        heading = fill(QHBoxLayout(), (title, 1), self._copy, spacing=-1)
-        fill(QVBoxLayout(self), heading, view, spacing=2)
-
-    def show_lines(self, text: str) -> None:
-        """Show these lines; if there are none, disable copying."""
-        self.text = text
-        self._view.setPlainText(shown(text, _LONGEST_SHOWN))
-        set_plain_tooltip(self._view, text)
-        self._copy.setEnabled(bool(text))
-        self._reset_button()
-
-    def _copy_lines(self) -> None:
-        copy_text(self.text)
-        self._copy.setText(self.tr("Copied"))
-        later(self, _COPIED_MS, self._reset_button)
-
-    def _reset_button(self) -> None:
-        self._copy.setText(self.tr("Co&py"))
-
-
-class FilePreview(QWidget):
+class ExportPreview(QWidget):
     """The files that an export would write, what each is for, the lines that load them, and the manifest."""
 
     def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.names: list[str] = []
-        self._pairs = _Pairs(4)
-        self.usage = UsageBox(fixed_font, self)
-        self.manifest = ManifestView(fixed_font, self)
+        self.lines = ""  # of Python
+        self.files = _Pairs(4, self._file_labels)
+        self.usage = self._code_view("export_usage", self.tr("How to load it in Python"), fixed_font)
+        self.usage.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.usage.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        margins = 2 * (self.usage.document().documentMargin() + self.usage.frameWidth() + 1)
+        self.usage.setFixedHeight(round(_LINES * self.usage.fontMetrics().lineSpacing() + margins))
+        self.copy_button = QPushButton(self.tr("Co&py"), self)
+        self.copy_button.setAutoDefault(False)
+        self.copy_button.setAccessibleName(self.tr("Copy the Python lines"))
+        self.copy_button.clicked.connect(self._copy_lines)
+        self.manifest = _Pairs(3, self._manifest_labels)
+        self.json_button = QToolButton(self)
+        self.json_button.setText(self.tr("Show as &JSON"))
+        self.json_button.setCheckable(True)
+        set_role(self.json_button, "button")
+        self.json = self._code_view("export_manifest", self.tr("Manifest"), fixed_font)
+        summary = QWidget(self)
+        summary.setObjectName("scroll_contents")
+        fill(QVBoxLayout(summary), self.manifest, 1, margins=(0, 2, 0, 0), spacing=-1)
+        scroll = _scrolled(summary, self)
+        scroll.setAccessibleName(self.tr("Manifest summary"))
+        stack = QStackedLayout()
+        stack.addWidget(scroll)
+        stack.addWidget(self.json)
+        self.json_button.toggled.connect(lambda is_json: stack.setCurrentIndex(int(is_json)))
+        manifest = QWidget(self)
+        explain("manifest", manifest)
+        manifest_heading = self._heading(self.tr("Manifest: how the export was made"), self.json_button)
+        fill(QVBoxLayout(manifest), manifest_heading, (stack, 1), spacing=-1)
+        usage_heading = self._heading(self.tr("Load it in Python"), self.copy_button)
+        usage = fill(QVBoxLayout(), usage_heading, self.usage, spacing=2)
         title = plain_label(self.tr("These files will be written"), self, role="heading")
         hint = self.tr("With the manifest, the command “wordpiece-studio verify” trains again and compares every byte.")
         note = plain_label(hint, self, role="hint", wrap=True)
-        parts = title, self._pairs, _space(6), self.usage, _space(6), (self.manifest, 1), note
+        parts = title, self.files, QSpacerItem(0, 6), usage, QSpacerItem(0, 6), (manifest, 1), note
         fill(QVBoxLayout(self), *parts, spacing=-1)
 
-    def show_files(self, names: list[str]) -> None:
-        """List these files."""
-        if names != self.names:
-            self.names = names
-            self._pairs.show_pairs(
-                (
-                    CutLabel(display_name(name), self, most=_NAME_WIDTH),
-                    plain_label(self._purpose(name), self, role="hint", wrap=True),
-                )
-                for name in names
-            )
+    def _code_view(self, name: str, title: str, font: QFont) -> ExactEdit:
+        view = ExactEdit(self)
+        view.setReadOnly(True)
+        view.setTabChangesFocus(True)
+        view.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
+        view.setFont(font)
+        view.setObjectName(name)
+        view.setAccessibleName(title)
+        return view
+
+    def _heading(self, text: str, button: QWidget) -> QHBoxLayout:
+        return fill(QHBoxLayout(), (plain_label(text, self, role="heading"), 1), button, spacing=-1)
+
+    def show_manifest(self, rows: list[tuple[str, str]], json: str) -> None:
+        """Show a manifest: in words, and the beginning of its file if that is long."""
+        self.manifest.show_pairs(rows)
+        self.json.setPlainText(shown(json, _LONGEST_MANIFEST))
+        self.json_button.setEnabled(bool(json))
+
+    def show_files(self, names: Sequence[str], lines: str) -> None:
+        """List these files, and show the lines of Python that load them, if there are any."""
+        self.files.show_pairs([(name, self._purpose(name)) for name in names])
+        self.lines = lines
+        self.usage.setPlainText(shown(lines, _LONGEST_SHOWN))
+        set_plain_tooltip(self.usage, lines)
+        self.copy_button.setEnabled(bool(lines))
+        self._reset_copy_button()
+
+    def _copy_lines(self) -> None:
+        copy_text(self.lines)
+        self.copy_button.setText(self.tr("Copied"))
+        later(self, _COPIED_MS, self._reset_copy_button)
+
+    def _reset_copy_button(self) -> None:
+        self.copy_button.setText(self.tr("Co&py"))
+
+    def _file_labels(self, name: str, purpose: str) -> tuple[QLabel, QLabel]:
+        hint = plain_label(purpose, self, role="hint", wrap=True)
+        return CutLabel(display_name(name), self, most=_NAME_WIDTH), hint
+
+    def _manifest_labels(self, caption: str, value: str) -> tuple[QLabel, QLabel]:
+        pair = plain_label(caption, self, role="hint"), plain_label(shown(value, _LONGEST_VALUE), self, wrap=True)
+        for label in pair:
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return pair
 
     def _purpose(self, name: str) -> str:
         purposes = {
@@ -364,17 +450,18 @@ class FilePreview(QWidget):
         return purposes.get(name, self.tr("The exported data"))
 
 
-@dataclass(frozen=True, slots=True)
-class ExportChoice:
-    """How the vocabulary after `step` merges is exported, and whether with the word counts."""
-
-    export: Export
-    step: int
-    with_counts: bool
+def _scrolled(content: QWidget, parent: QWidget) -> QScrollArea:
+    """Return an area that scrolls up and down, on the ground of the dialog itself."""
+    area = QScrollArea(parent)
+    area.setWidget(content)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.viewport().setAutoFillBackground(False)
+    return area
 
 
 class ExportDialog(QuestionDialog):
-    """Asks everything at once and shows what will be written.
+    """Asks everything at once and shows what will be written; it remains, hidden, until that has been done.
 
     Parameters
     ----------
@@ -397,24 +484,59 @@ class ExportDialog(QuestionDialog):
         self.inspection: Inspection | None = None
         self._trouble = ""  # what went wrong with this place the last time
         self.kinds = KindChoice(self)
+        self.kinds.group.idToggled.connect(self._on_kinds_id_toggled)
         self._steps = QButtonGroup(self)
         self.counts_box = QCheckBox(self.tr("Add the word &counts, to verify it without the corpus"), self)
-        self.preview = FilePreview(fixed_font, self)
+        self.counts_box.toggled.connect(self._show_place)
+        self.preview = ExportPreview(fixed_font, self)
         self.place_edit = line_field(self, most=LONGEST_LIST)
         self.place_edit.setAccessibleName(self.tr("Location"))
+        self.place_edit.textChanged.connect(self._on_place_edit_text_changed)
         self.place_note = CutLabel("", self, role="hint")
         self._left_out_note = WholeLabel(self, role="hint")
         self.trouble_note = WholeLabel(self, role="error")
         self.browse = QPushButton(self.tr("C&hoose…"), self)
         self.browse.setAutoDefault(False)  # Enter exports, wherever the focus is
-        self._put_together(steps)
+        self.browse.clicked.connect(self._on_browse_clicked)
+        set_plain_tooltip(self.browse, self.tr("Browse the folders of this computer"))
+        upper = fill(QHBoxLayout(), self._choices(steps), (self.preview, 1), spacing=16)
+        caption = BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading")
+        place = fill(QHBoxLayout(), caption, (self.place_edit, 1), self.browse, spacing=-1)
+        notes = self.place_note, self._left_out_note, self.trouble_note
+        names = {"accept": self.tr("&Export"), "cancel": self.tr("Cancel")}
+        self.lay_out((upper, 1), place, *notes, **names, margins=(16, 14, 16, 12))
         self.export = self.accept_button
-        self.export.setEnabled(False)
-        self._connect()
         self._show_kind()
         room = self.size() if parent is None else parent.size()  # as large as the window allows
         self.resize(min(_WIDTH, max(room.width() - 40, 640)), min(_HEIGHT, max(room.height() - 60, 420)))
         self.kinds.take_focus()
+
+    def _choices(self, steps: Sequence[tuple[int, int]]) -> QScrollArea:
+        """Return the kinds of export, the steps, and whether the word counts are added."""
+        content = QWidget(self)
+        for number, (step, size) in enumerate(steps):
+            if number:
+                words = plural(
+                    size, "Current &step: merge {step}, 1 token", "Current &step: merge {step}, {size} tokens"
+                )
+            elif len(steps) == 1:
+                words = plural(size, "&Last step (current): merge {step}, 1 token",
+                               "&Last step (current): merge {step}, {size} tokens")  # fmt: skip
+            else:
+                words = plural(size, "&Last step: merge {step}, 1 token", "&Last step: merge {step}, {size} tokens")
+            button = QRadioButton(words.format(step=number_text(step), size=number_text(size)), content)
+            button.setChecked(not number)
+            self._steps.addButton(button, step)
+        self._steps.idToggled.connect(self._on_steps_id_toggled)
+        titles = [plain_label(text, content, role="heading") for text in (self.tr("Format"), self.tr("Step"))]
+        parts = titles[0], self.kinds, titles[1], *self._steps.buttons()
+        below = QSpacerItem(0, 8), self.counts_box, 1
+        fill(QVBoxLayout(content), *parts, *below, margins=(0, 0, 10, 0), spacing=-1)
+        area = _scrolled(content, self)
+        content.setAutoFillBackground(False)  # the dialog's own colour
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setFixedWidth(_LEFT_WIDTH)
+        return area
 
     # -- what is chosen
 
@@ -429,83 +551,33 @@ class ExportDialog(QuestionDialog):
         return _place_of(self.place_edit.text(), self._folder)
 
     @property
-    def _export(self) -> Export:
+    def chosen(self) -> Export:
         return Export(self.kinds.kind, self.place)
 
-    def choice(self) -> ExportChoice:
-        """Return everything that was chosen."""
-        with_counts = self.kinds.kind == "folder" and self.counts_box.isChecked()
-        return ExportChoice(self._export, self.step, with_counts)
+    @property
+    def with_counts(self) -> bool:
+        """Whether the word counts are added to a tokenizer's folder."""
+        return self.kinds.kind == "folder" and self.counts_box.isChecked()
 
     def take_inspection(self, inspection: Inspection) -> None:
         """Show what can be exported at the chosen step."""
-        if inspection.step != self.step:
-            return
-        self.inspection = inspection
-        self.kinds.show_reasons(inspection.reasons)
-        self._show_kind()
+        if inspection.step == self.step:
+            self.inspection = inspection
+            self.kinds.show_reasons(inspection.reasons)
+            self._show_kind()
 
-    def propose(self, choice: ExportChoice, trouble: str = "") -> None:
-        """Begin with what was chosen before, and say why that failed."""
-        self.kinds.choose(choice.export.kind)
-        button = self._steps.button(choice.step)
-        if button is not None:
-            button.setChecked(True)
-        self.counts_box.setChecked(choice.with_counts)
-        self.place_edit.setText(str(choice.export.place))
+    def accept(self) -> None:
+        if self.export.isEnabled():
+            self.hide()
+            self.accepted.emit()
+
+    def ask_again(self, trouble: str = "") -> None:
+        """Show what was chosen, and why it could not be done."""
         self._trouble = trouble
         self._show_place()
         self.place_edit.setFocus()
         self.place_edit.selectAll()
-
-    def accept(self) -> None:
-        if self.export.isEnabled():
-            super().accept()
-
-    # -- construction
-
-    def _put_together(self, steps: Sequence[tuple[int, int]]) -> None:
-        left = QWidget(self)
-        buttons: list[QRadioButton] = []
-        for number, (step, size) in enumerate(steps):
-            if number:
-                words = plural(
-                    size, "Current &step: merge {step}, 1 token", "Current &step: merge {step}, {size} tokens"
-                )
-            elif len(steps) == 1:
-                words = plural(size, "&Last step (current): merge {step}, 1 token",
-                               "&Last step (current): merge {step}, {size} tokens")  # fmt: skip
-            else:
-                words = plural(size, "&Last step: merge {step}, 1 token", "&Last step: merge {step}, {size} tokens")
-            button = QRadioButton(words.format(step=number_text(step), size=number_text(size)), left)
-            button.setChecked(not buttons)
-            self._steps.addButton(button, step)
-            buttons.append(button)
-        titles = [plain_label(text, left, role="heading") for text in (self.tr("Format"), self.tr("Step"))]
-        below = _space(8), self.counts_box, 1
-        fill(QVBoxLayout(left), titles[0], self.kinds, titles[1], *buttons, *below, margins=(0, 0, 10, 0), spacing=-1)
-        scrolled = QScrollArea(self)
-        scrolled.setWidget(left)
-        scrolled.setWidgetResizable(True)
-        scrolled.setFrameShape(QScrollArea.Shape.NoFrame)
-        scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scrolled.setFixedWidth(_LEFT_WIDTH)
-        for ground in (left, scrolled.viewport()):
-            ground.setAutoFillBackground(False)  # the dialog's own colour
-        upper = fill(QHBoxLayout(), scrolled, (self.preview, 1), spacing=16)
-        caption = BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading")
-        place = fill(QHBoxLayout(), caption, (self.place_edit, 1), self.browse, spacing=-1)
-        notes = self.place_note, self._left_out_note, self.trouble_note
-        names = {"accept": self.tr("&Export"), "cancel": self.tr("Cancel")}
-        self.lay_out((upper, 1), place, *notes, **names, margins=(16, 14, 16, 12))
-
-    def _connect(self) -> None:
-        self.kinds.group.idToggled.connect(self._on_kinds_id_toggled)
-        self._steps.idToggled.connect(self._on_steps_id_toggled)
-        self.counts_box.toggled.connect(lambda: self._show_place())
-        self.place_edit.textChanged.connect(self._on_place_edit_text_changed)
-        self.browse.clicked.connect(self._on_browse_clicked)
-        set_plain_tooltip(self.browse, self.tr("Browse the folders of this computer"))
+        self.open()
 
     # -- what follows from a choice
 
@@ -514,18 +586,16 @@ class ExportDialog(QuestionDialog):
         self.counts_box.setVisible(kind == "folder")
         for button in self._steps.buttons():
             button.setEnabled(kind != "word-counts")
-        if inspection is None:
-            self.preview.manifest.show_manifest([], "")
-        else:
+        manifest: tuple[list[tuple[str, str]], str] = [], ""
+        if inspection is not None:
             name, typed = inspection.names[kind], self.place_edit.text()
-            text = _for_other_kind(typed, inspection.names.values(), name) if typed else name
-            if text != typed:
-                self.place_edit.setText(text)
-            self.preview.manifest.show_manifest(*inspection.manifests.get(kind, ([], "")))
+            self.place_edit.setText(_for_other_kind(typed, inspection.names.values(), name) if typed else name)
+            manifest = inspection.manifests.get(kind, manifest)
+        self.preview.show_manifest(*manifest)
         self._show_place()
 
     def _show_place(self) -> None:
-        export, inspection = self._export, self.inspection
+        export, inspection = self.chosen, self.inspection
         trouble = _place_trouble(export, self.place_edit.text()) if self.place_edit.text() or inspection else ""
         note, left_out, files = "", "", list[Path]()
         if not trouble:
@@ -536,10 +606,9 @@ class ExportDialog(QuestionDialog):
                 reason = sentence(inspection.left_out.what)
                 left_out = self.tr("No vocab.txt will be written. {reason}").format(reason=reason)
             files = export.files()
-        if inspection is not None and export.kind == "folder" and self.counts_box.isChecked():
+        if inspection is not None and self.with_counts:
             files += Export("word-counts", Path(inspection.names["word-counts"])).files()
-        self.preview.show_files([path.name for path in files])
-        self.preview.usage.show_lines(usage_lines(export) if not trouble else "")
+        self.preview.show_files([path.name for path in files], "" if trouble else usage_lines(export))
         self.place_note.show_text(note)
         shown_trouble = trouble or self._trouble
         self._show_note(self._left_out_note, left_out)
@@ -572,7 +641,7 @@ class ExportDialog(QuestionDialog):
     def _on_browse_clicked(self) -> None:
         dialog = QFileDialog(self, self.tr("Export"), str(self.place.parent))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self._export.is_folder:
+        if self.chosen.is_folder:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
             dialog.setOption(QFileDialog.Option.ShowDirsOnly)
             dialog.setLabelText(QFileDialog.DialogLabel.Accept, self.tr("Use this folder"))
@@ -584,14 +653,6 @@ class ExportDialog(QuestionDialog):
             dialog.selectFile(self.place.name)
             dialog.fileSelected.connect(self.place_edit.setText)
         dialog.open()
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryExportChoice:
-    """What to export: all merges, or the rows shown in their order; and the file format, as its suffix."""
-
-    all_merges: bool
-    kind: str
 
 
 class HistoryExportDialog(QuestionDialog):
@@ -632,6 +693,10 @@ class HistoryExportDialog(QuestionDialog):
         return group
 
     @property
-    def choice(self) -> HistoryExportChoice:
-        are_all = self._rows is None or self._rows.checkedId() == 1
-        return HistoryExportChoice(are_all, MERGE_TABLE_KINDS[self._kinds.checkedId()])
+    def all_merges(self) -> bool:
+        return self._rows is None or self._rows.checkedId() == 1
+
+    @property
+    def kind(self) -> str:
+        """The format, as the file's suffix."""
+        return MERGE_TABLE_KINDS[self._kinds.checkedId()]

@@ -53,9 +53,9 @@ class Exporting:
         self.banner, self.actions = self.window.notices.export, self.window.actions_
         self.project = course_project()
         self.window.project.capture = self._capture
-        self.saved: list[object] = []
+        self.saved: list[str] = []
         self.controller = VocabularyExport(self.window)
-        self.controller.saved.connect(self.saved.append)
+        self.controller.saved.connect(lambda: self.saved.append(self.banner.text))
         self.window.resize(1000, 660)
         self.window.show()
 

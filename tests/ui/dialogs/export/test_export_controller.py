@@ -21,7 +21,7 @@ from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary
 from wordpiece_studio.ui.controllers import export_controller
-from wordpiece_studio.ui.dialogs import export_dialog, export_work
+from wordpiece_studio.ui.dialogs import export_dialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 _TEXT = "hugs pugs bun unhug"
 
 
-@pytest.mark.parametrize("module", [export_dialog, export_work])
-def test_the_examples_hold(module: object) -> None:
-    assert not doctest.testmod(module).failed
+def test_the_examples_hold() -> None:
+    assert not doctest.testmod(export_dialog).failed
 
 
 def test_the_tokenizer_of_the_last_step_is_exported(exporting: Exporting, tmp_path: Path) -> None:
@@ -70,7 +69,7 @@ def test_the_step_shown_can_be_exported_with_the_words_to_verify_it(exporting: E
     dialog = exporting.ask_for_shown()
     dialog.counts_box.setChecked(True)
     exporting.wait(lambda: dialog.inspection is not None)
-    assert "word-counts.tsv" in dialog.preview.names
+    assert "word-counts.tsv" in dict(dialog.preview.files.pairs)
     dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
     exporting.wait_exported(tmp_path / "out")
@@ -112,17 +111,17 @@ def test_only_an_export_of_all_that_was_learned_counts_as_saved(exporting: Expor
 
 def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> None:
     dialog = exporting.ask()
-    assert dialog.preview.names == [*TOKENIZER_FILES, MANIFEST_FILE]
-    manifest = json.loads(dialog.preview.manifest.json)
+    assert list(dict(dialog.preview.files.pairs)) == [*TOKENIZER_FILES, MANIFEST_FILE]
+    manifest = json.loads(dialog.preview.json.toPlainText())
     assert (manifest["merges"], manifest["corpus"]["words"]) == (exporting.last, 36)
     assert manifest["corpus"]["sha256"] is None
-    rows = dict(dialog.preview.manifest.rows)
+    rows = dict(dialog.preview.manifest.pairs)
     assert rows["Vocabulary"] == f"{manifest['vocabulary_size']} tokens, after merge {exporting.last}"
     assert rows["Corpus"] == "course · 36 words · 5 distinct words"
     assert manifest["vocabulary_sha256"].startswith(rows["Vocabulary hash"].rstrip("…"))
     assert any(label.text() == rows["Vocabulary"] for label in dialog.findChildren(QLabel))
     dialog.kinds.choose("vocabulary")
-    assert dialog.preview.names == ["vocab.txt", "vocab.txt.card.json"]
+    assert list(dict(dialog.preview.files.pairs)) == ["vocab.txt", "vocab.txt.card.json"]
     assert dialog.place.name == "vocab.txt"
     dialog.place_edit.setText("/texts/vocab.txt")
     dialog.kinds.choose("word-counts")
@@ -169,7 +168,7 @@ def test_long_and_strange_names_fit_in_and_are_shown_as_they_are(exporting: Expo
     assert dialog.minimumSizeHint().width() <= width
     assert dialog.place_note.accessibleName() == f"The file {dialog.place}"
     assert "…" in dialog.place_note.text()
-    assert dialog.preview.names[0] == dialog.place.name
+    assert dialog.preview.files.pairs[0][0] == dialog.place.name
     dialog.reject()
 
 
@@ -177,9 +176,9 @@ def test_the_lines_that_load_it_are_copied(exporting: Exporting, tmp_path: Path)
     place = tmp_path / 'it\'s "mine"'
     dialog = exporting.ask()
     dialog.place_edit.setText(str(place))
-    lines = dialog.preview.usage.text
+    lines = dialog.preview.usage.toPlainText()
     assert eval(lines.split("from_pretrained")[1]) == str(place)
-    dialog.preview.usage._copy.click()
+    dialog.preview.copy_button.click()
     assert QGuiApplication.clipboard().text() == lines
     dialog.accept()
     exporting.wait_exported(place)
@@ -334,7 +333,7 @@ def test_the_keyboard_alone_exports(exporting: Exporting, tmp_path: Path) -> Non
         bot.keyClick(dialog, Qt.Key.Key_Tab)
         assert len(stops) < 20
     assert [type(stop).__name__ for stop in stops].count("QLineEdit") == 1
-    assert {dialog.export, dialog.browse, dialog.place_edit, dialog.preview.usage._copy} <= set(stops)
+    assert {dialog.export, dialog.browse, dialog.place_edit, dialog.preview.copy_button} <= set(stops)
     assert stops.index(dialog.place_edit) < stops.index(dialog.browse) < stops.index(dialog.export)
     bot.keyClick(dialog, Qt.Key.Key_O, Qt.KeyboardModifier.AltModifier)
     assert dialog.focusWidget() is dialog.place_edit
@@ -353,16 +352,16 @@ def test_screen_readers_have_a_name_for_every_control(exporting: Exporting) -> N
     controls += [tool for tool in dialog.findChildren(QToolButton) if tool.isVisible()]
     assert len(controls) >= 10
     assert all(control.accessibleName() or control.text() for control in controls)
-    for field in (dialog.place_edit, dialog.preview.usage._view, dialog.preview.manifest._edit):
+    for field in (dialog.place_edit, dialog.preview.usage, dialog.preview.json):
         assert field.accessibleName()
     dialog.reject()
 
 
 def test_the_manifest_is_shown_as_it_is_written(exporting: Exporting) -> None:
-    manifest = exporting.ask().preview.manifest
-    assert not manifest._edit.isVisible()
-    manifest._button.click()
-    assert manifest._edit.isVisible()
+    preview = exporting.ask().preview
+    assert not preview.json.isVisible()
+    preview.json_button.click()
+    assert preview.json.isVisible()
     exporting.dialog.reject()
 
 
