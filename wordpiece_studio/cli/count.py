@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +34,12 @@ from wordpiece_studio.cli.options import (
     tokens_in,
 )
 from wordpiece_studio.cli.parameters import CliCommand, argument, option
-from wordpiece_studio.corpus.count_tables import check_table_place, write_word_counts
+from wordpiece_studio.corpus.count_tables import check_table_place
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.corpus.linter.finding import LARGEST_SAMPLE, LengthFix, PipelineFix, ReadingFix
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.manifest import make_counts_manifest, with_side_manifest
+from wordpiece_studio.storage.manifest import write_word_counts_with_manifest
 from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
@@ -81,9 +80,9 @@ class CountCommand(CorpusCommand):
         warn(*self.reading_warnings(counts, sources))
         most_common = _most_common(counts, self.top)
         if output is not None:
-            manifest = make_counts_manifest(counts, notes.record(), (Path(output).name,), Path(output).parent)
+            record = notes.record()
             with results(force=self.force):
-                write_word_counts(output, counts, together=partial(with_side_manifest, manifest))
+                write_word_counts_with_manifest(Path(output), counts, record)
         seconds = time.monotonic() - started
         lines = [*table_of_files(counts.statistics.files)]
         lines += [f"{number:>12,}  {printable(word)}" for word, number in most_common]

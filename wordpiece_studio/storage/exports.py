@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from wordpiece_studio.corpus.count_tables import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import bpe_files, bpe_names, check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.corpus_record import record_of_project
@@ -22,8 +20,8 @@ from wordpiece_studio.storage.manifest import (
     make_library_manifest,
     make_manifest,
     side_manifest,
-    with_side_manifest,
     write_with_manifest,
+    write_word_counts_with_manifest,
 )
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import (
@@ -211,7 +209,7 @@ class Export:
         self._check_tokenizer_stays_whole(exported.tokenizer)
         manifest = self.manifest(exported)
         if self.kind == "word-counts":
-            write_word_counts(self.place, exported.counts, together=partial(with_side_manifest, manifest))
+            write_word_counts_with_manifest(self.place, exported.counts, exported.origin.corpus)
         elif self.kind == "merges":
             write_merge_table(self.place, exported.history, manifest=manifest)
         else:

@@ -13,13 +13,14 @@ import hashlib
 import os
 import platform
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
 
+from wordpiece_studio.corpus.count_tables import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
@@ -417,6 +418,12 @@ def with_side_manifest(
         file.write(manifest_bytes(msgspec.structs.replace(manifest, file_sha256=hashes)))
 
     return {path: write_hashed, side_manifest(path): write_manifest}
+
+
+def write_word_counts_with_manifest(place: Path, counts: WordCounts, record: CorpusRecord) -> None:
+    """Write a table of words and its manifest."""
+    manifest = make_counts_manifest(counts, record, (place.name,), place.parent)
+    write_word_counts(place, counts, together=partial(with_side_manifest, manifest))
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import os
 import shutil
 import tempfile
@@ -16,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from wordpiece_studio.corpus.count_tables import write_word_counts
 from wordpiece_studio.corpus.counting.counting import count_words, read_word_counts
 from wordpiece_studio.corpus.files import KIND_OF_SUFFIX, CorpusFile, regular_file_status, unreadable
 from wordpiece_studio.corpus.listing import listed_files
@@ -42,8 +40,8 @@ from wordpiece_studio.storage.manifest import (
     read_manifest,
     side_manifest,
     vocabulary_digest,
+    write_word_counts_with_manifest,
 )
-from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.storage.project.project_file import is_project, open_project
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
@@ -64,7 +62,12 @@ if TYPE_CHECKING:
 Outcome = Literal["agrees", "differs", "unchecked"]
 _SLICE = 1000  # merges between two reports
 _MOST_OTHERS = 100
+_LONGEST_WORD = 1000
 _READ_BY_OTHERS = {*TOKENIZER_FILES, *BPE_FILES, "added_tokens.json"}
+_UNCHECKED = {"ids": "texts are not encoded again", "peer": "another library trained it"}  # by the manifest's kind
+_OF_VOCABULARY = ("special_tokens", "continuing_subword_prefix", "end_of_word_suffix", "unk_token", "added_tokens",
+                  "vocabulary_size")  # fmt: skip
+_OF_WORDS = ("words", "distinct_words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +112,36 @@ def verify(
     ----------
     place
         An exported folder, or a file with its manifest beside it.
-    sources, is_counts, processes
-        See `words_again`.
-    counting, training
-        Called with the progress.
+    sources
+        A project, tables of word counts, or the files of the corpus. If empty: a table exported to the folder, unless
+        the manifest is that of a table itself, or else the files that the manifest names, if they are unchanged.
+    is_counts
+        Whether `sources` are tables of words; otherwise, only those whose manifest says so are.
+    processes, counting
+        As `processes` and `progress` in `count_words`.
+    training
+        Called with the merges made and their number.
     """
     folder, manifests = _manifests_of(Path(place))
-    main = next((manifest for _, manifest in manifests if manifest.training is not None), manifests[0][1])
-    if all(manifest.kind == "ids" for _, manifest in manifests):
+    main = next((manifest for manifest in manifests.values() if manifest.training is not None), None)
+    main = main or next(iter(manifests.values()))
+    if all(manifest.kind == "ids" for manifest in manifests.values()):
         raise file_error(
             place,
             "{path} contains token IDs, and verify does not encode text again",
             "Run encode again with another output, and compare the files.",
         )
-    words = words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
+    words = _words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
     if not words.counts:
         raise StudioError(
             "There are no words in {source}", "Specify the corpus, its word counts or the project.", source=words.source
         )
-    trainers: dict[str, Trainer] = {}
     checks = _corpus_checks(main, words)
     with _scratch_folder() as scratch:
-        for path, manifest in manifests:
-            trainer = _trained(trainers, manifest, words.counts, path, training)
-            checks += _manifest_checks(path, manifest, trainer, words.counts, scratch)
-    last, now = next(iter(trainers.values()), None), present_versions()
+        again = _Again(words.counts, scratch, training)
+        for path, manifest in manifests.items():
+            checks += again.checks(path, manifest)
+    last, now = next(iter(again.trainers.values()), None), present_versions()
     return Verification(
         words.source,
         len(last.vocabulary) if last is not None else 0,
@@ -157,8 +165,8 @@ def _scratch_folder() -> Iterator[Path]:
         finished(folder)
 
 
-def _manifests_of(place: Path) -> tuple[Path, list[tuple[Path, Manifest]]]:
-    """Return the folder, and each relevant manifest with its path."""
+def _manifests_of(place: Path) -> tuple[Path, dict[Path, Manifest]]:
+    """Return the folder, and each relevant manifest by its path."""
     if place.is_dir():
         paths = [path for path in (place / MANIFEST_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))) if path.is_file()]
         folder = place
@@ -173,48 +181,98 @@ def _manifests_of(place: Path) -> tuple[Path, list[tuple[Path, Manifest]]]:
             "Tokenizers exported by this version have one, called {name}.",
             name=MANIFEST_FILE,
         )
-    return folder, [(path, read_manifest(path)) for path in paths]
+    return folder, {path: read_manifest(path) for path in paths}
 
 
-def _trained(
-    trainers: dict[str, Trainer],
-    manifest: Manifest,
-    counts: WordCounts,
-    path: Path,
-    report: Callable[[int, int | None], None],
-) -> Trainer | None:
-    """Return the training of a manifest, shared by all with the same settings; None if there is none."""
-    if manifest.kind in ("word-counts", "ids", "peer"):
-        return None
-    config = _settings(manifest, path)
-    key = repr(config)
-    if key not in trainers:
-        trainer = Trainer(counts, config)
-        while trainer.run(_SLICE):
-            report(trainer.current_step, manifest.merges)
-        trainers[key] = trainer
-    return trainers[key]
+@dataclass
+class _Again:
+    """What is made again from words, in a scratch folder; manifests with the same settings share a training."""
+
+    counts: WordCounts
+    scratch: Path
+    report: Callable[[int, int | None], None]
+    trainers: dict[str, Trainer] = field(default_factory=dict)
+
+    def checks(self, path: Path, manifest: Manifest) -> list[Check]:
+        """Return the results of comparing the files that a manifest covers."""
+        name, folder, trainer = path.name.removesuffix(SIDE_SUFFIX), path.parent, None
+        if manifest.kind in _UNCHECKED:
+            return [Check(name, "unchecked", _UNCHECKED[manifest.kind])]
+        checks = []
+        if manifest.kind != "word-counts":
+            trainer = self._trained(_settings(manifest, path), manifest.merges)
+            is_same = vocabulary_digest(trainer.vocabulary.tokens) == manifest.vocabulary_sha256
+            sizes = "" if is_same else f"{manifest.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
+            title = "vocabulary" if path.name == MANIFEST_FILE else f"vocabulary of {name}"
+            checks.append(Check(title, "agrees" if is_same else "differs", sizes))
+        if manifest.parts == "some":
+            return [*checks, Check(name, "unchecked", "it contains only some of the merges")]
+        target = self.scratch / (path.name + ".again")
+        target.mkdir()
+        try:
+            made = self._written(target, path, manifest, trainer)
+        except StudioError as error:
+            return [*checks, Check(name, "differs", f"it cannot be reproduced: {error}")]
+        if others := _other_fields(manifest, made):
+            checks.append(Check(display_name(path.name), "differs", f"wrong in it: {', '.join(others)}"))
+        names = list(made.file_sha256)
+        if manifest.kind == "bpe":  # earlier versions wrote no tokenizer.json
+            names = [file for file in names if file in (*BPE_FILES, *manifest.file_sha256)]
+        return checks + [_compared(folder / file, target / file) for file in names]
+
+    def _trained(self, config: TrainingConfig, merges: int | None) -> Trainer:
+        key = repr(config)
+        if key not in self.trainers:
+            trainer = self.trainers[key] = Trainer(self.counts, config)
+            while trainer.run(_SLICE):
+                self.report(trainer.current_step, merges)
+        return self.trainers[key]
+
+    def _written(self, target: Path, path: Path, manifest: Manifest, trainer: Trainer | None) -> Manifest:
+        """Write the files that a manifest covers to `target`, and return their new manifest.
+
+        The name of a file is not taken from the manifest, which is untrusted.
+        """
+        place = target / path.name.removesuffix(SIDE_SUFFIX)
+        if trainer is None:
+            export = Export("word-counts", place)
+            write_word_counts_with_manifest(place, self.counts, CorpusRecord())
+        else:
+            if manifest.kind == "tokenizer":
+                export = Export("folder", target, _only(path.parent, manifest))
+            elif manifest.kind == "bpe":
+                export = Export("bpe", target)
+            else:
+                export = Export("merges" if manifest.kind == "merges" else "vocabulary", place)
+            lengths = {name: getattr(manifest, name) for name in ("model_max_length", "max_word_length")}
+            export.write(Exported(self.counts, trainer.config, trainer.history, trainer.current_step, **lengths))
+        return read_manifest(export.files()[-1])
 
 
 def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
     """Return the settings for exactly the merges behind the exported vocabulary."""
     if manifest.training is None:
-        raise file_error(path, "{path} does not say how the vocabulary was trained", "Train it again."
-        )  # fmt: skip
+        raise file_error(path, "{path} does not say how the vocabulary was trained", "Train it again.")
     try:
         config = TrainingConfig.from_dict(manifest.training, manifest.steps[1])
     except TypeError as error:
         raise file_error(path, "{path} is damaged: {reason}", reason=error) from error
     if manifest.merges is not None:
-        return dataclasses.replace(
-            config, max_merges=manifest.merges, vocab_size=None, max_seconds=None, min_value=None
-        )  # fmt: skip
+        limits: dict[str, Any] = {"vocab_size": None, "max_seconds": None, "min_value": None}
+        return dataclasses.replace(config, max_merges=manifest.merges, **limits)
     if config.max_seconds is not None:
         return dataclasses.replace(config, max_seconds=None, vocab_size=manifest.vocabulary_size)
     return config
 
 
-def _corpus_checks(manifest: Manifest, words: WordsAgain) -> list[Check]:
+def _only(folder: Path, manifest: Manifest) -> Only | None:
+    """Return which files of a tokenizer were exported, if not all: the others could not express it."""
+    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # for an older manifest, the files present
+    has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
+    return None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
+
+
+def _corpus_checks(manifest: Manifest, words: _Words) -> list[Check]:
     then, now = manifest.corpus, words.corpus
     if then is None:
         return [Check("word counts", "unchecked", "the manifest does not have their hash")]
@@ -229,70 +287,22 @@ def _corpus_checks(manifest: Manifest, words: WordsAgain) -> list[Check]:
         reason = now.sha256_missing or "it was trained on a different kind of corpus"
         corpus = Check("corpus", "unchecked", reason)
     else:
-        corpus = Check("corpus", "agrees" if digest == then.sha256 else "differs", _other_files(then.files, now.files))
+        others = [new.path for old, new in zip(then.files, now.files, strict=False) if old.sha256 != new.sha256]
+        named = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+        corpus = Check("corpus", "agrees" if digest == then.sha256 else "differs", named)
     return [corpus, counts]
 
 
-def _other_files(then: Sequence[object], now: Sequence[object]) -> str:
-    """Return which files have changed, if that can be determined."""
-    pairs = zip(then, now, strict=False)
-    others = [getattr(new, "path", "") for old, new in pairs if getattr(old, "sha256", 0) != getattr(new, "sha256", 0)]
-    return ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-
-
-def _manifest_checks(
-    path: Path, manifest: Manifest, trainer: Trainer | None, counts: WordCounts, scratch: Path
-) -> list[Check]:
-    """Return the results of comparing the files that a manifest covers."""
-    name, folder = path.name.removesuffix(SIDE_SUFFIX), path.parent
-    checks = []
-    if trainer is not None:
-        digest = vocabulary_digest(trainer.vocabulary.tokens)
-        is_same = digest == manifest.vocabulary_sha256
-        sizes = "" if is_same else f"{manifest.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
-        title = "vocabulary" if path.name == MANIFEST_FILE else f"vocabulary of {name}"
-        checks.append(Check(title, "agrees" if is_same else "differs", sizes))
-    if manifest.kind == "ids":
-        return [Check(name, "unchecked", "texts are not encoded again")]
-    if manifest.kind == "peer":
-        return [Check(name, "unchecked", "another library trained it")]
-    if manifest.parts == "some":
-        return [*checks, Check(name, "unchecked", "it contains only some of the merges")]
-    target = scratch / (path.name + ".again")
-    target.mkdir()
-    try:
-        names = _write_again(target, folder, name, manifest, trainer, counts)
-    except StudioError as error:
-        return [*checks, Check(name, "differs", f"it cannot be reproduced: {error}")]
-    others = _other_fields(manifest, trainer, counts, {file: target / file for file in names})
-    if others:
-        checks.append(Check(display_name(path.name), "differs", f"wrong in it: {', '.join(others)}"))
-    return checks + [_compared(folder / file, target / file) for file in names]
-
-
-def _other_fields(
-    manifest: Manifest, trainer: Trainer | None, counts: WordCounts, files: Mapping[str, Path]
-) -> list[str]:
-    """Return which parts of a manifest differ from the reproduced ones, ignoring those that depend on the time."""
-    pairs: list[tuple[str, object, object]] = []
-    if trainer is not None:
-        now = trainer.vocabulary
-        pairs += [
-            ("special_tokens", manifest.special_tokens, list(now.special_tokens)),
-            ("continuing_subword_prefix", manifest.continuing_subword_prefix, now.continuing_subword_prefix),
-            ("end_of_word_suffix", manifest.end_of_word_suffix, now.end_of_word_suffix),
-            ("unk_token", manifest.unk_token, now.unk_token),
-            ("roles", now.roles if manifest.roles is None else manifest.roles, now.roles),
-            ("added_tokens", [token.content for token in manifest.added_tokens], list(now.user_tokens)),
-            ("vocabulary_size", manifest.vocabulary_size, len(now)),
-        ]
-    if manifest.corpus is not None:
-        pairs.append(("words", manifest.corpus.words, counts.total))
-        pairs.append(("distinct_words", manifest.corpus.distinct_words, len(counts)))
-    for name in manifest.file_sha256.keys() & files.keys():
-        digest = hashlib.sha256(files[name].read_bytes()).hexdigest()
-        pairs.append((f"file_sha256 of {name}", manifest.file_sha256[name], digest))
-    return sorted(name for name, then, now in pairs if then != now)
+def _other_fields(then: Manifest, now: Manifest) -> list[str]:
+    """Return which parts of a manifest differ from the reproduced one, ignoring those that depend on the time."""
+    others = [name for name in _OF_VOCABULARY if getattr(then, name) != getattr(now, name)]
+    if then.roles is not None and then.roles != now.roles:
+        others.append("roles")
+    if then.corpus is not None and now.corpus is not None:
+        others += [name for name in _OF_WORDS if getattr(then.corpus, name) != getattr(now.corpus, name)]
+    hashes = then.file_sha256.keys() & now.file_sha256.keys()
+    others += [f"file_sha256 of {name}" for name in hashes if then.file_sha256[name] != now.file_sha256[name]]
+    return sorted(others)
 
 
 def _compared(then: Path, now: Path) -> Check:
@@ -317,11 +327,11 @@ def _compared(then: Path, now: Path) -> Check:
     return Check(name, "differs", f"first difference at {where}")
 
 
-def _foreign(folder: Path, manifests: Sequence[tuple[Path, Manifest]], compared: Sequence[Check]) -> list[Check]:
+def _foreign(folder: Path, manifests: Mapping[Path, Manifest], compared: Sequence[Check]) -> list[Check]:
     """Return the other files in an exported folder; those that readers would take for a part of it differ."""
-    if all(path.name != MANIFEST_FILE for path, _ in manifests):
+    if folder / MANIFEST_FILE not in manifests:
         return []
-    known = {MANIFEST_FILE, *(path.name for path, _ in manifests), *(check.name for check in compared)}
+    known = {*(path.name for path in manifests), *(check.name for check in compared)}
     names = sorted(path.name for path in folder.iterdir() if display_name(path.name) not in known)
     read = [name for name in names if name in _READ_BY_OTHERS]
     others = [name for name in names if name not in read]
@@ -336,166 +346,76 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
     seconds = (manifest.training or {}).get("max_seconds")
     if seconds is None:
         return ()
-    note = (
-        "The training ended after {seconds} s at the latest, which depended on the machine: exactly its {merges:,} "
-        "merges were reproduced."
-    )
-    if manifest.merges is None:
-        note = (
-            "The training ended after {seconds} s at the latest, which depended on the machine: the vocabulary's "
-            "size was reproduced."
-        )
-    return (note.format(seconds=seconds, merges=manifest.merges),)
-
-
-def _write_again(
-    target: Path, folder: Path, name: str, manifest: Manifest, trainer: Trainer | None, counts: WordCounts
-) -> list[str]:
-    """Write the files that a manifest covers to `target`, and return the names of those to compare.
-
-    Parameters
-    ----------
-    folder
-        The folder of the export; of a tokenizer's files, those that its manifest names are reproduced.
-    name
-        The name of the file beside the manifest; not taken from the manifest, which is untrusted.
-    """
-    if manifest.kind == "word-counts":
-        write_word_counts(target / name, counts)
-        return [name]
-    assert trainer is not None
-    if manifest.kind == "merges":
-        write_merge_table(target / name, trainer.history)
-        return [name]
-    exported = Exported(
-        counts,
-        trainer.config,
-        trainer.history,
-        trainer.current_step,
-        model_max_length=manifest.model_max_length,
-        max_word_length=manifest.max_word_length,
-    )
-    if manifest.kind == "vocabulary":
-        export = Export("vocabulary", target / name)
-    elif manifest.kind == "bpe":
-        export = Export("bpe", target)
-    else:
-        export = Export("folder", target, _only(folder, manifest))
-    files = export.contents(exported)
-    if manifest.kind == "bpe":  # earlier versions wrote no tokenizer.json
-        files = {name: data for name, data in files.items() if name in (*BPE_FILES, *manifest.file_sha256)}
-    for name, data in files.items():
-        (target / name).write_bytes(data)
-    return list(files)
-
-
-def _only(folder: Path, manifest: Manifest) -> Only | None:
-    """Return which files of a tokenizer were exported, if not all: the others could not express it."""
-    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # for an older manifest, the files present
-    has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
-    return None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
+    what = "the vocabulary's size was" if manifest.merges is None else f"exactly its {manifest.merges:,} merges were"
+    return (f"The training ended after {seconds} s at the latest, which depended on the machine: {what} reproduced.",)
 
 
 # The words again: from a project, a table, or the files of the corpus.
 
 
-_LONGEST_WORD = 1000
-
-
 @dataclass(frozen=True, slots=True)
-class WordsAgain:
+class _Words:
     """The words, their source, and what is known about their corpus."""
 
     counts: WordCounts
     source: str
-    corpus: CorpusRecord = field(default_factory=CorpusRecord)
+    corpus: CorpusRecord
 
 
-def words_again(
+def _words_again(
     folder: Path,
     manifest: Manifest,
     sources: Sequence[str],
     *,
-    is_counts: bool = False,
-    processes: int | None = None,
-    progress: Callable[[CountingProgress], None] | None = None,
-) -> WordsAgain:
-    """Return the words that a manifest refers to.
-
-    Parameters
-    ----------
-    folder
-        The folder of the manifest.
-    sources
-        A project, tables of word counts, or the files of the corpus. If empty: a table exported to `folder`, unless the
-        manifest is that of a table itself, or else the files that the manifest names, if they are unchanged.
-    is_counts
-        Whether `sources` are tables of words; otherwise, only those whose manifest says so are.
-    processes, progress
-        As in `count_words`.
-    """
-    if not sources:
-        table = None if manifest.kind == "word-counts" else _table_in(folder)
-        if table is not None:
-            words = _of_tables([str(table)], manifest)
-            with contextlib.suppress(StudioError):  # a file may be missing
-                hashed = recorded_files(noted_files(_files_of(manifest, folder)))
-                words = dataclasses.replace(words, corpus=record_of_files(hashed, max_word_length=_LONGEST_WORD))
-            return words
-        files = _files_of(manifest, folder)
-        record = manifest.corpus or CorpusRecord()
-        hashed = recorded_files(noted_files(files))
-        changed = next(
-            (file for file, old in zip(hashed, record.files, strict=True) if file.sha256 != old.sha256), None
-        )
-        if changed is not None:
-            raise StudioError(
-                "{path} is not the file that was trained on: its SHA-256 differs",
-                "Specify the corpus, its word counts or the project after the folder.",
-                path=changed.path,
-            )
-        return _of_files(files, manifest, processes, progress)
-    path = Path(sources[0])
-    if len(sources) == 1 and (sources[0].lower().endswith(SUFFIX) or (path.is_file() and is_project(path))):
-        project = open_project(path)
-        if project.run is None:
-            raise file_error(path, "The project {path} contains no run", "Specify the corpus or its word counts.")
-        return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
-    if is_counts or all(_is_exported_table(source) for source in sources):
-        return _of_tables(sources, manifest)
-    return _of_files(_as_recorded(listed_files(list(sources)), manifest), manifest, processes, progress)
-
-
-def _of_tables(paths: Sequence[str], manifest: Manifest) -> WordsAgain:
-    counts = read_word_counts(list(paths), *manifest.steps)
-    names = ", ".join(map(display_name, paths))
-    record = manifest.corpus
-    if record is not None and record.files and all(file.kind == "word-counts" for file in record.files):
-        files = recorded_files(noted_files(listed_files(list(paths), kind="word-counts")))
-        return WordsAgain(counts, names, record_of_files(files, max_word_length=_LONGEST_WORD))
-    return WordsAgain(counts, names)
-
-
-def _of_files(
-    files: list[CorpusFile],
-    manifest: Manifest,
+    is_counts: bool,
     processes: int | None,
     progress: Callable[[CountingProgress], None] | None,
-) -> WordsAgain:
+) -> _Words:
+    """Return the words that a manifest in a folder refers to; see `verify` for the sources."""
+    table = None if sources or manifest.kind == "word-counts" else _table_in(folder)
     record = manifest.corpus or CorpusRecord()
-    longest = _LONGEST_WORD if record.max_word_length is None else record.max_word_length
+    if len(sources) == 1 and (sources[0].lower().endswith(SUFFIX) or _is_project(sources[0])):
+        project = open_project(Path(sources[0]))
+        if project.run is None:
+            raise file_error(sources[0], "The project {path} contains no run", "Specify the corpus or its word counts.")
+        return _Words(project.run.counts, display_name(sources[0]), record_of_project(project))
+    if table is not None or (sources and (is_counts or all(map(_is_exported_table, sources)))):
+        tables = [*sources] if table is None else [str(table)]
+        counts, corpus = read_word_counts(tables, *manifest.steps), CorpusRecord()
+        if record.files and all(file.kind == "word-counts" for file in record.files):
+            corpus = _record_of(listed_files(tables, kind="word-counts"))
+        if table is not None:
+            with contextlib.suppress(StudioError):  # a file may be missing
+                corpus = _record_of(_files_of(manifest, folder))
+        return _Words(counts, ", ".join(map(display_name, tables)), corpus)
+    files = _as_recorded(listed_files([*sources]), record) if sources else _files_of(manifest, folder)
+    corpus = _record_of(files)
+    changed = (new for new, old in zip(corpus.files, record.files, strict=False) if new.sha256 != old.sha256)
+    if not sources and (file := next(changed, None)):
+        raise StudioError(
+            "{path} is not the file that was trained on: its SHA-256 differs",
+            "Specify the corpus, its word counts or the project after the folder.",
+            path=file.path,
+        )
     user_tokens: Any = None if manifest.corpus is None else manifest.corpus.user_tokens
     if user_tokens is None:
         user_tokens = (manifest.training or {}).get("user_tokens", ())
-    noted = noted_files(files)
+    longest = _LONGEST_WORD if record.max_word_length is None else record.max_word_length
     reading: Any = {"max_word_length": longest, "user_tokens": user_tokens, "progress": progress}
     if record.sha256_missing == HELD_OUT:
         counts = divided_corpus(files, *manifest.steps, **reading).rest.at_least(record.min_count)
     else:
         counts = count_words(files, *manifest.steps, **reading, min_count=record.min_count, processes=processes)
-    names = display_name(files[0].path) if len(files) == 1 else f"{len(files):,} files"
-    hashed = recorded_files(noted)
-    return WordsAgain(counts, names, record_of_files(hashed, max_word_length=longest, min_count=record.min_count))
+    return _Words(counts, display_name(files[0].path) if len(files) == 1 else f"{len(files):,} files", corpus)
+
+
+def _is_project(source: str) -> bool:
+    path = Path(source)
+    return path.is_file() and is_project(path)
+
+
+def _record_of(files: Sequence[CorpusFile]) -> CorpusRecord:
+    return record_of_files(recorded_files(noted_files(files)), max_word_length=_LONGEST_WORD)
 
 
 def _table_in(folder: Path) -> Path | None:
@@ -521,19 +441,16 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
         if place is None:
             raise StudioError("{path}, one of the files it was trained on, does not exist", advice, path=file.path)
         if file.sha256 is None:
-            raise StudioError(
-                "The contents of {path} at the time of training are unknown", advice, path=file.path
-            )  # fmt: skip
+            raise StudioError("The contents of {path} at the time of training are unknown", advice, path=file.path)
         files.append(file.file(place))
     return files
 
 
-def _as_recorded(files: list[CorpusFile], manifest: Manifest) -> list[CorpusFile]:
-    """Return files with the reading options of those in the manifest, if there are equally many."""
-    recorded = manifest.corpus.files if manifest.corpus is not None else ()
-    if len(recorded) != len(files):
+def _as_recorded(files: list[CorpusFile], record: CorpusRecord) -> list[CorpusFile]:
+    """Return files with the reading options of those in the record, if there are equally many."""
+    if len(record.files) != len(files):
         return files
-    return [old.file(file.path) for old, file in zip(recorded, files, strict=True)]
+    return [old.file(file.path) for old, file in zip(record.files, files, strict=True)]
 
 
 def _is_exported_table(source: str) -> bool:
