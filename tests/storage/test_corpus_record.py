@@ -16,7 +16,6 @@ from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import (
     MOST_FILES,
-    HashingBeside,
     RecordedFile,
     corpus_hash,
     noted_files,
@@ -43,7 +42,7 @@ def files(tmp_path: Path) -> list[CorpusFile]:
 
 
 def test_the_hash_of_a_corpus_is_that_of_the_hashes_of_its_files(files: list[CorpusFile]) -> None:
-    record = record_of_files(HashingBeside(noted_files(files)).files(), max_word_length=1000)
+    record = record_of_files(recorded_files(noted_files(files)), max_word_length=1000)
     digests = [hashlib.sha256(data) for data in (b"hug", b'{"text": "pug"}\n')]
     assert [file.sha256 for file in record.files] == [digest.hexdigest() for digest in digests]
     assert record.sha256 == hashlib.sha256(b"".join(digest.digest() for digest in digests)).hexdigest()

@@ -20,6 +20,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS, read_merge_table, write_merge_table
+from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 
@@ -64,7 +65,7 @@ def assert_holds(table: dict[str, object], history: MergeHistory, steps: list[in
 @given(words=st.lists(WORDS, min_size=1, max_size=6))
 def test_what_is_written_is_read_exactly(tmp_path: Path, kind: str, words: list[str]) -> None:
     history, path = learned(*words), tmp_path / f"merges.{kind}"
-    assert write_merge_table(path, history)
+    write_merge_table(path, history)
     assert_holds(read_merge_table(path), history, list(range(1, len(history) + 1)))
 
 
@@ -94,7 +95,8 @@ def test_stopped_or_failed_nothing_is_there(tmp_path: Path, kind: str, monkeypat
     path.write_bytes(b"old")
     monkeypatch.setattr(merge_table, "_ROWS", 3)
     answers = iter([False, False, True])
-    assert not write_merge_table(path, sample(), should_stop=lambda: next(answers, True))
+    with pytest.raises(Stopped):
+        write_merge_table(path, sample(), should_stop=lambda: next(answers, True))
     assert path.read_bytes() == b"old"
 
     def full(*_: object) -> None:

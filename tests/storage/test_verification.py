@@ -8,7 +8,7 @@ import pytest
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.corpus_record import HashingBeside, noted_files, record_of_files, record_of_text
+from wordpiece_studio.storage.corpus_record import noted_files, record_of_files, record_of_text, recorded_files
 from wordpiece_studio.storage.exports import Export, Exported, counts_name
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
@@ -42,7 +42,7 @@ def trained(corpus: Path, step: int | None = None, **settings: Any) -> Exported:
     noted = noted_files(files)
     counts = count_words(files)
     run = train(counts, TrainingConfig(**settings))
-    record = record_of_files(HashingBeside(noted).files(), max_word_length=1000)
+    record = record_of_files(recorded_files(noted), max_word_length=1000)
     steps = len(run.history) if step is None else step
     return Exported(counts, run.config, run.history, steps, Origin(merges=steps, corpus=record))
 

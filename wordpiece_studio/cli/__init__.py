@@ -42,7 +42,7 @@ _COMMANDS = {
     "evaluate": "evaluate",
     "compare": "evaluate",
     "verify": "verify",
-    "prepare": "prepare",
+    "prepare": "verify",
 }
 _COMPLETING = "_WORDPIECE_STUDIO_COMPLETE"  # set by the shell, beside the words typed so far
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from wordpiece_studio.evaluation.figures import Evaluation
     from wordpiece_studio.storage.corpus_record import CorpusRecord, RecordedFile
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
 _TABLES = (".csv", ".jsonl", ".parquet")
@@ -48,17 +49,23 @@ class EvaluateCommand(CliCommand):
 
     def run(self) -> None:
         from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
+        from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
-        paths = self.tokenizers
+        loaded = _loaded(self.tokenizers)
+        manifests = [manifest_of_tokenizer(Path(path)) for path in self.tokenizers]
         named = {
-            f"{name} (trained on words)" if _is_of_words(path) else name: each
-            for path, (name, each) in zip(paths, _loaded(paths).items(), strict=True)
+            f"{name} (trained on words)" if _is_of_words(manifest) else name: each
+            for manifest, (name, each) in zip(manifests, loaded.items(), strict=True)
         }
         texts: Mapping[str, Listing] = _texts_of(self.on, self.reading)
         if self.held_out and self.parallel:
             what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
             raise StudioError(what, "Omit one of them.")
-        corpora = _corpora_of(paths)
+        corpora = {
+            path: manifest.corpus
+            for path, manifest in zip(self.tokenizers, manifests, strict=True)
+            if manifest is not None and manifest.corpus
+        }
         contents = {}
         if any(corpus.files for corpus in corpora.values()):  # only then are the files hashed
             contents = {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()}
@@ -167,22 +174,12 @@ def _digests(files: Iterable[RecordedFile]) -> set[str]:
     return {file.sha256 for file in files if file.sha256}
 
 
-def _is_of_words(path: str) -> bool:
-    """Return whether a library that reads text was given words with their counts, as its manifest says."""
+def _is_of_words(manifest: Manifest | None) -> bool:
+    """Return whether a library that reads text was given words with their counts."""
     from wordpiece_studio.libraries.library_training import reads_text
-    from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
-    manifest = manifest_of_tokenizer(Path(path))
     training = {} if manifest is None or manifest.kind != "peer" else manifest.training or {}
     return reads_text(str(training.get("trainer"))) and training.get("trained_on") == "words"
-
-
-def _corpora_of(paths: Sequence[str]) -> dict[str, CorpusRecord]:
-    """Return what tokenizers were trained on, as far as their manifests say."""
-    from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
-
-    manifests = {path: manifest_of_tokenizer(Path(path)) for path in paths}
-    return {path: manifest.corpus for path, manifest in manifests.items() if manifest is not None and manifest.corpus}
 
 
 def _by_name(paths: Sequence[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import threading
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -24,9 +25,9 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import (
     STREAM,
     CorpusRecord,
-    HashingBeside,
     noted_files,
     record_of_files,
+    recorded_files,
 )
 from wordpiece_studio.storage.manifest import check_replaceable, read_manifest, side_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.corpus.files import CorpusFile, TextStream
     from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.storage.corpus_record import RecordedFile
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
@@ -352,16 +354,22 @@ class CorpusNotes:
     def __init__(self, sources: Listing | None, counting: CountingOptions) -> None:
         self._noted = None if sources is None else noted_files(sources.files)
         self._limits: dict[str, Any] = {name: getattr(counting, name) for name in ("max_word_length", "min_count")}
-        self._hashing: HashingBeside | None = None
+        self._files: tuple[RecordedFile, ...] = ()
+        # A daemon: the program can exit without waiting for it.
+        self._hashing = threading.Thread(target=self._hash, name="corpus hash", daemon=True)
 
     def hash_beside(self) -> None:
-        """Start hashing the files in the background."""
-        if self._noted is not None and self._hashing is None:
-            self._hashing = HashingBeside(self._noted)
+        """Start hashing the files in the background, at hardly any cost to the rest of the program."""
+        if self._hashing.ident is None:
+            self._hashing.start()
 
     def record(self) -> CorpusRecord:
         """Wait for the hashes and return the record for the manifest."""
-        self.hash_beside()
-        if self._hashing is None:
+        if self._noted is None:
             return CorpusRecord(sha256_missing=STREAM, **self._limits)
-        return record_of_files(self._hashing.files(), **self._limits)
+        self.hash_beside()
+        self._hashing.join()
+        return record_of_files(self._files, **self._limits)
+
+    def _hash(self) -> None:
+        self._files = recorded_files(self._noted or ())

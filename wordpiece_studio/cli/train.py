@@ -83,7 +83,7 @@ from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.listing import Listing
@@ -241,7 +241,8 @@ class TrainCommand(CorpusCommand):
         seconds = time.monotonic() - started
         lines = [summary_words(trainer, self.output, seconds)]
         lines += [] if figures is None else [held_out_words(figures)]
-        print_result(self._summary(trainer, seconds, figures), "\n".join(lines), as_json=self.as_json)
+        rates = None if figures is None else (figures.words, figures.tokens_per_word)
+        self._print(lines, self._summary(trainer), seconds, rates)
 
     def _config(self) -> TrainingConfig:
         """Return the settings; the options have the same names, and lists are space-separated."""
@@ -303,24 +304,27 @@ class TrainCommand(CorpusCommand):
     def _exported(self, run: Trainer | TrainingRun, origin: Origin) -> Exported:
         return Exported(run.counts, run.config, run.history, len(run.history), origin, self.model_max_length)
 
-    def _summary(self, trainer: Trainer, seconds: float, figures: HeldOutFigures | None) -> dict[str, Any]:
+    def _summary(self, trainer: Trainer) -> dict[str, Any]:
         counts = trainer.counts
-        summary: dict[str, Any] = {
+        losses = ("skipped_words", "rare_words", "guessed_tables", "left_out_files")
+        return {
             "output": self.output,
             "tokens": len(trainer.vocabulary),
             "merges": len(trainer.history),
             "stop_reason": trainer.stop_reason,
             "words": counts.total,
             "distinct_words": len(counts),
-            "skipped_words": counts.statistics.skipped_words,
-            "rare_words": counts.statistics.rare_words,
-            "guessed_tables": counts.statistics.guessed_tables,
-            "left_out_files": counts.statistics.left_out_files,
-            "seconds": round(seconds, 3),
+            **{name: getattr(counts.statistics, name) for name in losses},
         }
-        if figures is not None:
-            summary["held_out"] = {"words": figures.words, "tokens_per_word": figures.tokens_per_word}
-        return summary
+
+    def _print(
+        self, lines: list[str], summary: dict[str, Any], seconds: float, rates: tuple[int, Mapping[Any, float]] | None
+    ) -> None:
+        """Print the result; `rates` has the number of words of held-out text, and the tokens per word."""
+        summary["seconds"] = round(seconds, 3)
+        if rates is not None:
+            summary["held_out"] = dict(zip(("words", "tokens_per_word"), rates, strict=True))
+        print_result(summary, "\n".join(lines), as_json=self.as_json)
 
     # -- text that was not trained on
 
@@ -462,8 +466,10 @@ class TrainCommand(CorpusCommand):
                     place = Path(folder) / each.file_name
                     write_library_files(place, library_files(each, words), each, words, origin)
         seconds = time.monotonic() - started
-        summary = self._library_summary(run, counts, seconds, figures)
-        print_result(summary, self._said_of(run, seconds, figures), as_json=self.as_json)
+        lines = [self._said_of(run, seconds), *([] if run.repetition is None else [_repetition_words(run)])]
+        lines += [] if figures is None else [judged_words(figures.tokens_per_word, figures.unknown_share)]
+        rates = None if figures is None else (figures.words, {run.trainer: figures.tokens_per_word})
+        self._print(lines, self._library_summary(run, counts), seconds, rates)
 
     def _lines(self) -> Listing | None:
         """Return the files, if their lines are what the library reads."""
@@ -530,23 +536,18 @@ class TrainCommand(CorpusCommand):
             warn(f"{by} left out {run.left_out:,} words or lines with the character \u2585, which it reserves")
         return run
 
-    def _said_of(self, run: LibraryRun, seconds: float, figures: TokenizerFigures | None) -> str:
+    def _said_of(self, run: LibraryRun, seconds: float) -> str:
         library = run.trainer.partition("-")[0]
         size = run.config.vocab_size or 0
         fewer = f", of {size:,} requested," if len(run.tokens) < size else ""
         trained = f"{len(run.tokens):,} tokens{fewer} in {seconds:.1f} s by {library} {run.learned.version}"
         trained += ", trained on words" if run.is_of_words else ""
-        lines = [f"{trained}, written to {display_name(Path(self.output) / run.file_name)}"]
-        lines += [] if run.repetition is None else [_repetition_words(run)]
-        lines += [] if figures is None else [judged_words(figures.tokens_per_word, figures.unknown_share)]
-        return "\n".join(lines)
+        return f"{trained}, written to {display_name(Path(self.output) / run.file_name)}"
 
-    def _library_summary(
-        self, run: LibraryRun, counts: WordCounts, seconds: float, figures: TokenizerFigures | None
-    ) -> dict[str, Any]:
+    def _library_summary(self, run: LibraryRun, counts: WordCounts) -> dict[str, Any]:
         differing = run.repetition
         repetition = differing and {name: getattr(differing, name) for name in ("tokens", "ids", "scores")}
-        summary: dict[str, Any] = {
+        return {
             "output": self.output,
             "file": run.file_name,
             "by": run.trainer,
@@ -556,12 +557,7 @@ class TrainCommand(CorpusCommand):
             "merges": None if run.merges is None else len(run.merges),
             "words": counts.total,
             "repetition": repetition,
-            "seconds": round(seconds, 3),
         }
-        if figures is not None:
-            judged = {run.trainer: figures.tokens_per_word}
-            summary["held_out"] = {"words": figures.words, "tokens_per_word": judged}
-        return summary
 
 
 def _load_engine() -> None:

@@ -1,4 +1,4 @@
-"""``wordpiece-studio verify``."""
+"""``wordpiece-studio verify`` and ``wordpiece-studio prepare``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.cli.messages import print_result, progress, warn
+from wordpiece_studio.cli.messages import number_of, print_result, progress, warn
 from wordpiece_studio.cli.options import JSON, PROCESSES, WORD_COUNTS, report_counting
 from wordpiece_studio.cli.parameters import CliCommand, argument
+from wordpiece_studio.compiled.kernel_cache import (
+    KERNEL_PACKAGES,
+    cache_folder,
+    kernels_are_cached,
+    load_kernels,
+    number_of_kernels,
+)
 from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
@@ -50,7 +57,9 @@ class VerifyCommand(CliCommand):
         if not self.as_json:
             warn(*(f"{name} was version {then} then, and is {now} now." for name, then, now in result.versions))
             warn(*result.notes)
-        summary = _summary(result, self.place, seconds)
+        versions = [dict(zip(("name", "then", "now"), each, strict=True)) for each in result.versions]
+        summary = {"place": self.place, "agrees": result.agrees, **dataclasses.asdict(result), "versions": versions,
+                   "seconds": round(seconds, 3)}  # fmt: skip
         print_result(summary, _printed(result, self.place, seconds), as_json=self.as_json)
         return 0 if result.agrees else 1
 
@@ -69,15 +78,27 @@ def _printed(result: Verification, place: str, seconds: float) -> str:
     return "\n".join([*lines, f"{display_name(place)}: {outcome} ({learned}from {result.source}, in {seconds:.1f} s)"])
 
 
-def _summary(result: Verification, place: str, seconds: float) -> dict[str, object]:
-    return {
-        "place": place,
-        "agrees": result.agrees,
-        "source": result.source,
-        "tokens": result.tokens,
-        "merges": result.merges,
-        "checks": [dataclasses.asdict(check) for check in result.checks],
-        "versions": [{"name": name, "then": then, "now": now} for name, then, now in result.versions],
-        "notes": list(result.notes),
-        "seconds": round(seconds, 3),
-    }
+# ---- prepare ---------------------------------------------------------------------------------------------------------
+
+
+class PrepareCommand(CliCommand):
+    """Compile the engines now, once per machine, so that no later command has to wait for it."""
+
+    as_json: bool = JSON
+
+    def run(self) -> None:
+        started = time.monotonic()
+        compiled = []
+        with progress():
+            for package in KERNEL_PACKAGES:
+                if not kernels_are_cached(package):
+                    compiled.append(package)
+                load_kernels(package)  # also finds out whether the cache is damaged
+        seconds, folder = time.monotonic() - started, cache_folder("text").parent
+        kernels = {package: number_of_kernels(package) for package in KERNEL_PACKAGES}
+        lines = [f"Compiled the {package} engine: {number_of(kernels[package], 'kernel')}." for package in compiled]
+        done = f"in {seconds:.1f} s" if compiled else "before"
+        lines.append(f"Everything was compiled {done}, and is kept in {display_name(folder)}")
+        engines = [{"name": name, "kernels": kernels[name], "compiled": name in compiled} for name in KERNEL_PACKAGES]
+        summary = {"engines": engines, "folder": str(folder), "seconds": round(seconds, 3)}
+        print_result(summary, "\n".join(lines), as_json=self.as_json)

@@ -16,7 +16,6 @@ import hashlib
 import os
 import re
 import stat
-import threading
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -152,25 +151,6 @@ def corpus_hash(digests: Iterable[str]) -> str:
     True
     """
     return hashlib.sha256(b"".join(map(bytes.fromhex, digests))).hexdigest()
-
-
-class HashingBeside:
-    """Hashes files in a background thread, at hardly any cost to the rest of the program."""
-
-    def __init__(self, references: Iterable[CorpusReference]) -> None:
-        self._references = list(references)
-        self._files: tuple[RecordedFile, ...] = ()
-        # A daemon: the program can exit without waiting for it.
-        self._thread = threading.Thread(target=self._work, name="corpus hash", daemon=True)
-        self._thread.start()
-
-    def files(self) -> tuple[RecordedFile, ...]:
-        """Wait for the last hash and return them all."""
-        self._thread.join()
-        return self._files
-
-    def _work(self) -> None:
-        self._files = recorded_files(self._references)
 
 
 def _noted(file: CorpusFile) -> CorpusReference:

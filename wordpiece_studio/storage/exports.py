@@ -6,7 +6,7 @@ Elsewhere: how each format is written.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.errors import StudioError
@@ -27,8 +27,8 @@ from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,
     Only,
+    check_no_other_files,
     check_saving,
-    save_tokenizer,
     tokenizer_files,
     written_names,
 )
@@ -195,18 +195,13 @@ class Export:
 
     def write(self, exported: Exported) -> None:
         """Write all files or none; a folder is created if it does not exist."""
-        if self.kind == "folder":
-            only = self.only if self.why_incomplete(exported) is None else "tokenizer.json"
-            save_tokenizer(
-                self.place,
-                exported.tokenizer,
-                config=exported.config,
-                counts=exported.counts,
-                origin=exported.origin,
-                only=only,
-            )
+        if self.kind == "folder" and self.why_incomplete(exported) is not None:
+            replace(self, only="tokenizer.json").write(exported)
             return
-        self._check_tokenizer_stays_whole(exported.tokenizer)
+        if self.kind == "folder":
+            check_no_other_files(self.place, written_names(self.only))
+        else:
+            self._check_tokenizer_stays_whole(exported.tokenizer)
         manifest = self.manifest(exported)
         if self.kind == "word-counts":
             write_word_counts_with_manifest(self.place, exported.counts, exported.origin.corpus)

@@ -139,9 +139,15 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         """How text becomes words."""
         return normalizers.from_spec(self.normalizer), pre_tokenizers.from_spec(self.pre_tokenizer)
 
-    def vocabulary(self, tokens: list[str]) -> Vocabulary:
+    def tokenizer(
+        self,
+        tokens: list[str],
+        normalizer: str | Normalizer | None = None,
+        pre_tokenizer: str | PreTokenizer | None = None,
+    ) -> Tokenizer:
+        """Return a tokenizer with these tokens, perhaps with another normalizer or pre-tokenizer."""
         given: dict[str, Any] = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
-        return Vocabulary(
+        vocabulary = Vocabulary(
             tokens,
             self.special_tokens,
             self.continuing_subword_prefix,
@@ -150,6 +156,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             pieces=self.pieces,
             **{**given, "unk_token": self.unk_token},
         )
+        lengths = {name: getattr(self, name) for name in ("max_word_length", "model_max_length")}
+        return Tokenizer(vocabulary, normalizer or self.steps[0], pre_tokenizer or self.steps[1], **lengths)
 
 
 @decodable

@@ -26,6 +26,7 @@ from wordpiece_studio.corpus.parquet import load_pyarrow
 from wordpiece_studio.storage.manifest import with_side_manifest
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS, arrow_schema, merge_columns
 
@@ -47,10 +48,6 @@ _GROUP_PARTS = 256  # such slices per row group of a parquet file
 _ADVICE = "Read a table that was exported here."
 
 
-class NotWanted(Exception):
-    """The table is no longer wanted."""
-
-
 def merge_parts(
     history: MergeHistory, steps: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
 ) -> Iterator[Columns]:
@@ -58,7 +55,7 @@ def merge_parts(
     words_touched = _words_touched(history, should_stop) if len(steps) > _ROWS else None
     for start in range(0, len(steps), _ROWS):
         if should_stop():
-            raise NotWanted
+            raise Stopped
         yield merge_columns(history, steps[start : start + _ROWS], words_touched)
 
 
@@ -70,8 +67,8 @@ def write_merge_table(
     manifest: Manifest | None = None,
     report: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-) -> bool:
-    """Write merges to a file; return False if `should_stop` prevented it.
+) -> None:
+    """Write merges to a file; raise `Stopped`, without having written any, if `should_stop` says so.
 
     Parameters
     ----------
@@ -82,7 +79,7 @@ def write_merge_table(
     report
         Called with the number of rows written and the total.
     """
-    name, kind = display_name(path), kind_of_merge_table(path)
+    kind = kind_of_merge_table(path)
     wanted = np.arange(1, len(history) + 1) if steps is None else steps
 
     def parts() -> Iterator[Columns]:
@@ -95,24 +92,20 @@ def write_merge_table(
 
     write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind]
     if kind == "parquet":
-        load_pyarrow(name)
+        load_pyarrow(display_name(path))
 
     def write_parts(file: BinaryIO) -> None:
         write(file, parts())
 
-    try:
-        atomic_write_all({path: write_parts} if manifest is None else with_side_manifest(manifest, path, write_parts))
-    except NotWanted:
-        return False
-    return True
+    atomic_write_all({path: write_parts} if manifest is None else with_side_manifest(manifest, path, write_parts))
 
 
 def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
     """Return the columns of a table written by this module, by name: tokens as lists, numbers as arrays."""
-    name, kind = display_name(path), kind_of_merge_table(path)
+    kind = kind_of_merge_table(path)
     regular_file_status(path)
     try:
-        columns = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}[kind](Path(path), name)
+        columns = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}[kind](Path(path))
         return {title: _typed(title, columns[title]) for title in MERGE_COLUMNS}
     except OSError as error:
         raise file_error(path, "{path} cannot be read: {reason}", reason=error.strerror or error) from error
@@ -142,7 +135,7 @@ def _words_touched(history: MergeHistory, should_stop: Callable[[], bool]) -> ND
     parts = [np.empty(0, dtype=np.int64)]
     for part in slices(len(history)):
         if should_stop():
-            raise NotWanted
+            raise Stopped
         parts.append(history.words_touched_counts(part.start, part.stop))
     return np.concatenate(parts)
 
@@ -189,7 +182,7 @@ def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
 # Reading.
 
 
-def _read_csv(path: Path, _name: str) -> Columns:
+def _read_csv(path: Path) -> Columns:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, strict=True)
         titles = next(rows, [])
@@ -203,14 +196,14 @@ def _read_csv(path: Path, _name: str) -> Columns:
     return columns
 
 
-def _read_jsonl(path: Path, _name: str) -> Columns:
+def _read_jsonl(path: Path) -> Columns:
     with path.open("rb") as file:
         records = [json.loads(line) for line in file]
     return {name: [record[name] for record in records] for name in MERGE_COLUMNS}
 
 
-def _read_parquet(path: Path, name: str) -> Columns:
-    load_pyarrow(name)
+def _read_parquet(path: Path) -> Columns:
+    load_pyarrow(display_name(path))
     from pyarrow import parquet
 
     columns: Columns = parquet.read_table(path).to_pydict()
@@ -220,6 +213,5 @@ def _read_parquet(path: Path, name: str) -> Columns:
 def _typed(name: str, cells: list[Any]) -> list[str] | NDArray[Any]:
     if name in MERGE_TOKENS:
         return cells
-    kinds: dict[str, Any] = {"value": np.float64, "is_new": np.bool_}
-    kind = kinds.get(name, np.int64)
+    kind: Any = {"value": np.float64, "is_new": np.bool_}.get(name, np.int64)
     return np.array([kind(cell) for cell in cells], dtype=kind)

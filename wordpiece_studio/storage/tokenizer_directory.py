@@ -234,7 +234,7 @@ def save_tokenizer(
     folder = checked_path(folder)
     files = tokenizer_files(tokenizer, checked_only(only))
     manifest = make_manifest(tokenizer, config=config, counts=counts, origin=origin, folder=folder)
-    _check_no_other_files(folder, files)
+    check_no_other_files(folder, files)
     write_with_manifest(manifest, folder / MANIFEST_FILE, files)
 
 
@@ -274,7 +274,7 @@ def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Onl
             raise reason
     if only != TOKENIZER_FILE and len(tokenizer.vocabulary):
         vocabulary_bytes(tokenizer.vocabulary.tokens)
-    _check_no_other_files(folder, written_names(only))
+    check_no_other_files(folder, written_names(only))
 
 
 def written_names(only: Only | None) -> tuple[str, ...]:
@@ -284,7 +284,7 @@ def written_names(only: Only | None) -> tuple[str, ...]:
     return TOKENIZER_FILES if only is None else TOKENIZER_FILES[1:]
 
 
-def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]) -> None:
+def check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]) -> None:
     """Check that no file in a folder will remain that a reader would take for a part of this tokenizer."""
     for name in sorted(_READ_TOGETHER.difference(written)):
         path = Path(folder) / name

@@ -6,6 +6,7 @@ The files of a folder must agree: if two of them contradict each other, neither 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,6 @@ from wordpiece_studio.storage.bpe_files import read_bpe_files
 from wordpiece_studio.storage.huggingface.configuration import read_configuration
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
-    CONFIG_FILE,
-    SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
     read_tokenizer_json,
     stated_normalizer,
@@ -101,19 +100,57 @@ def load_tokenizer(
 
 
 def _loaded(given: Path, steps: Steps) -> AnyTokenizer:
+    path = given
     if given.is_dir():
-        return _from_folder(given, steps)
-    if given.name == MANIFEST_FILE:
-        if not (given.parent / VOCABULARY_FILE).exists():
-            return _from_folder(given.parent, steps)
-        return _from_vocabulary(given.parent / VOCABULARY_FILE, steps, is_strict=True)
-    if given.name == VOCAB_JSON_FILE or given.name.endswith("-" + VOCAB_JSON_FILE):
-        return _from_bpe_files(given, steps)
-    if given.suffix == MODEL_SUFFIX:
-        return _with_steps(LibraryTokenizer(given), steps, display_name(given))
-    if given.suffix == ".json":
-        return _with_steps(read_tokenizer_json(given), steps, display_name(given))
-    return _from_vocabulary(given, steps, is_strict=False)
+        path = _main_file(given)
+    elif given.name == MANIFEST_FILE:
+        vocabulary = given.with_name(VOCABULARY_FILE)
+        path = vocabulary if vocabulary.exists() else _main_file(given.parent)
+    is_whole = path != given  # then the files beside it belong to it, and must agree
+    if path.name == VOCAB_JSON_FILE or path.name.endswith("-" + VOCAB_JSON_FILE):
+        return _from_bpe_files(path, steps)
+    if path.suffix not in (MODEL_SUFFIX, ".json"):
+        return _from_vocabulary(path, steps, is_strict=is_whole)
+    tokenizer = LibraryTokenizer(path) if path.suffix == MODEL_SUFFIX else read_tokenizer_json(path)
+    return _with_steps(_with_files_beside(path, tokenizer) if is_whole else tokenizer, steps, display_name(path))
+
+
+def _main_file(folder: Path) -> Path:
+    """Return the file of a folder's tokenizer that is read first."""
+    found = [name for name in KNOWN_FILES if (folder / name).exists()]
+    if not found:
+        raise file_error(
+            folder,
+            "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model",
+            "Choose the folder that a tokenizer was saved in.",
+        )
+    manifest, name = folder / MANIFEST_FILE, found[0]
+    if VOCAB_JSON_FILE in found and manifest.is_file() and read_manifest(manifest).kind == "bpe":
+        name = VOCAB_JSON_FILE
+    elif MODEL_FILE in found and side_manifest(folder / MODEL_FILE).is_file():
+        name = MODEL_FILE  # the tokenizer.json beside it is for others
+    return folder / name
+
+
+def _with_files_beside(path: Path, tokenizer: Tokenizer | LibraryTokenizer) -> Tokenizer | LibraryTokenizer:
+    """Return the tokenizer of a file as those beside it configure it; they must not contradict it."""
+    folder, manifest = path.parent, path.with_name(MANIFEST_FILE)
+    is_json = path.name == TOKENIZER_FILE
+    if is_json and (folder / VOCABULARY_FILE).exists():
+        _check_same_vocabulary(folder, tokenizer)
+    configuration = read_configuration(folder)
+    if configuration is not None and is_json:
+        normalizer = tokenizer.normalizer if isinstance(tokenizer, Tokenizer) else stated_normalizer(path)
+        configuration.check(normalizer, display_name(path))
+    if configuration is not None:
+        if isinstance(tokenizer, Tokenizer):
+            tokenizer = configuration.configured(tokenizer)
+        else:
+            configuration.configure(tokenizer)
+    if is_json and manifest.exists():
+        _check_manifest(manifest, read_manifest(manifest), tokenizer)
+        check_together(manifest, read_manifest(manifest), TOKENIZER_FILES)
+    return tokenizer
 
 
 def manifest_of_tokenizer(path: Path) -> Manifest | None:
@@ -131,13 +168,11 @@ def files_read(path: str | os.PathLike[str]) -> list[Path]:
     if given.suffix == MODEL_SUFFIX and not given.is_dir():
         return [given, side_manifest(given), given.parent / MANIFEST_FILE]
     folder = given if given.is_dir() else given.parent
-    names = (*TOKENIZER_FILES, *KNOWN_FILES, MERGES_FILE, MANIFEST_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE,
-             ADDED_TOKENS_FILE)  # fmt: skip
-    beside = [folder / name for name in names]
-    if given == folder:
-        return list(dict.fromkeys(beside))
-    own = [merges_beside(given)] if given.name.endswith(VOCAB_JSON_FILE) else []
-    return list(dict.fromkeys((given, *own, side_manifest(given), *beside)))
+    own = [] if given == folder else [given, side_manifest(given)]
+    if own and given.name.endswith(VOCAB_JSON_FILE):
+        own.append(merges_beside(given))
+    names = *TOKENIZER_FILES, *KNOWN_FILES, MERGES_FILE, MANIFEST_FILE, ADDED_TOKENS_FILE
+    return list(dict.fromkeys((*own, *(folder / name for name in names))))
 
 
 def _named_words(path: Path, tokenizer: LibraryTokenizer) -> TextReading | None:
@@ -145,13 +180,12 @@ def _named_words(path: Path, tokenizer: LibraryTokenizer) -> TextReading | None:
 
     What a library that reads lines was given is not in words, whatever words its manifest counts.
     """
-    try:
+    manifest = None
+    with contextlib.suppress(StudioError):  # what must be read with it has been
         manifest = manifest_of_tokenizer(path)
-    except StudioError:  # what must be read with it has been
+    if manifest is None or manifest.kind != "peer" or (manifest.training or {}).get("trained_on") == "lines":
         return None
-    if manifest is None or manifest.kind != "peer" or manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
-        return None
-    if (manifest.training or {}).get("trained_on") == "lines":
+    if manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
         return None
     normalizer, pre_tokenizer = manifest.steps
     return TextReading(Pipeline(normalizer.kept, pre_tokenizer))
@@ -181,51 +215,6 @@ def load_wordpiece_tokenizer(
     )
 
 
-def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
-    found = [name for name in KNOWN_FILES if (folder / name).exists()]
-    manifest = folder / MANIFEST_FILE
-    if VOCAB_JSON_FILE in found and manifest.is_file() and read_manifest(manifest).kind == "bpe":
-        return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
-    if MODEL_FILE in found and side_manifest(folder / MODEL_FILE).is_file():
-        return _from_model(folder, steps)  # the tokenizer.json beside it is for others
-    if TOKENIZER_FILE in found:
-        tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
-        if VOCABULARY_FILE in found:
-            _check_same_vocabulary(folder, tokenizer)
-        configuration = read_configuration(folder)
-        if configuration is not None:
-            path = folder / TOKENIZER_FILE
-            normalizer = tokenizer.normalizer if isinstance(tokenizer, Tokenizer) else stated_normalizer(path)
-            configuration.check(normalizer, display_name(path))
-            if isinstance(tokenizer, Tokenizer):
-                tokenizer = configuration.configured(tokenizer)
-            else:
-                configuration.configure(tokenizer)
-        if manifest.exists():
-            _check_manifest(manifest, read_manifest(manifest), tokenizer)
-            check_together(manifest, read_manifest(manifest), TOKENIZER_FILES)
-        return _with_steps(tokenizer, steps, display_name(folder / TOKENIZER_FILE))
-    if VOCABULARY_FILE in found:
-        return _from_vocabulary(folder / VOCABULARY_FILE, steps, is_strict=True)
-    if VOCAB_JSON_FILE in found:
-        return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
-    if MODEL_FILE in found:
-        return _from_model(folder, steps)
-    raise file_error(
-        folder,
-        "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model",
-        "Choose the folder that a tokenizer was saved in.",
-    )
-
-
-def _from_model(folder: Path, steps: Steps) -> AnyTokenizer:
-    tokenizer = LibraryTokenizer(folder / MODEL_FILE)
-    configuration = read_configuration(folder)
-    if configuration is not None:
-        configuration.configure(tokenizer)
-    return _with_steps(tokenizer, steps, display_name(folder / MODEL_FILE))
-
-
 def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
     """Return the tokenizer of a ``vocab.txt``; with `is_strict`, the manifest beside it must belong to it."""
     tokens = read_vocabulary(path)
@@ -241,7 +230,7 @@ def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
     if manifest is not None:
         if is_strict:
             check_together(manifest_path, manifest, TOKENIZER_FILES)
-        return _of_manifest(tokens, manifest, steps)
+        return manifest.tokenizer(tokens, *steps)
     configuration = read_configuration(path.parent) if path.name == VOCABULARY_FILE else None
     unk_token = None if configuration is None else configuration.unk_token
     usual = [token for token in BERT_SPECIAL_TOKENS if token in tokens]
@@ -270,16 +259,6 @@ def guessed_normalizer(tokens: Sequence[str]) -> str:
         return "bert-cased"
     without_accents = normalizers.resolve_normalizer("nfd+strip-accents").normalize(text)
     return "bert-uncased" if without_accents == text else "bert-uncased:keep-accents"
-
-
-def _of_manifest(tokens: list[str], manifest: Manifest, steps: Steps) -> Tokenizer:
-    return Tokenizer(
-        manifest.vocabulary(tokens),
-        steps[0] or manifest.steps[0],
-        steps[1] or manifest.steps[1],
-        max_word_length=manifest.max_word_length,
-        model_max_length=manifest.model_max_length,
-    )
 
 
 def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | LibraryTokenizer:
@@ -348,7 +327,7 @@ def _check_manifest(path: Path, manifest: Manifest, tokenizer: Tokenizer | Libra
     ):
         raise _other_manifest(path, TOKENIZER_FILE)
     vocabulary = tokenizer.vocabulary
-    noted = _of_manifest(vocabulary.tokens, manifest, (None, None))
+    noted = manifest.tokenizer(vocabulary.tokens)
     differing = [
         name
         for name, here, there in (
