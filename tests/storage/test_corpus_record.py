@@ -26,7 +26,6 @@ from wordpiece_studio.storage.corpus_record import (
     recorded_files,
 )
 from wordpiece_studio.storage.exports import Export, Exported, counts_name
-from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.storage.view import View
@@ -122,7 +121,7 @@ def exported(path: Path, config: TrainingConfig) -> Exported:
     counts = count_words(files)
     record = record_of_files(recorded_files(noted), max_word_length=1000)
     run = train(counts, config)
-    return Exported(counts, run.config, run.history, 3, Origin(merges=3, corpus=record))
+    return Exported(counts, run.config, run.history, 3, record)
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
@@ -138,7 +137,7 @@ def test_no_manifest_names_a_folder_of_the_machine(tmp_path: Path, is_changed: b
         noted = record_of_files(
             recorded_files(noted_files([CorpusFile("none/private-person/x.txt")])), max_word_length=9
         )
-        state = Exported(state.counts, state.config, state.history, 3, Origin(corpus=noted))
+        state = Exported(state.counts, state.config, state.history, 3, noted)
     Export("folder", out).write(state)
     Export("word-counts", out / counts_name(state.counts)).write(state)
     Export("vocabulary", out / "words.txt").write(state)

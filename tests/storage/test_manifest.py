@@ -15,7 +15,6 @@ from wordpiece_studio.storage.exports import Export, Exported
 from wordpiece_studio.storage.manifest import (
     FORMAT,
     MANIFEST_FILE,
-    Origin,
     make_manifest,
     manifest_bytes,
     present_versions,
@@ -45,9 +44,9 @@ def trained() -> TrainingRun:
 
 def manifest() -> Manifest:
     run = trained()
-    origin = Origin(merges=5, corpus=record_of_text(TEXT, max_word_length=1000))
+    record = record_of_text(TEXT, max_word_length=1000)
     tokenizer = Tokenizer(run.vocabulary, run.counts.normalizer, run.counts.pre_tokenizer)
-    return make_manifest(tokenizer, config=run.config, counts=run.counts, origin=origin)
+    return make_manifest(tokenizer, config=run.config, counts=run.counts, record=record, merges=5)
 
 
 def test_a_manifest_says_all_that_is_needed_to_reproduce_the_vocabulary(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import noted_files, record_of_files, record_of_text, recorded_files
 from wordpiece_studio.storage.exports import Export, Exported, counts_name
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
+from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.storage.tokenizer_directory import save_directory
@@ -44,7 +44,7 @@ def trained(corpus: Path, step: int | None = None, **settings: Any) -> Exported:
     run = train(counts, TrainingConfig(**settings))
     record = record_of_files(recorded_files(noted), max_word_length=1000)
     steps = len(run.history) if step is None else step
-    return Exported(counts, run.config, run.history, steps, Origin(merges=steps, corpus=record))
+    return Exported(counts, run.config, run.history, steps, record)
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def test_byte_pair_encoding(corpus: Path, tmp_path: Path, suffix: str | None) ->
 def test_bytes_of_an_earlier_version(corpus: Path, tmp_path: Path) -> None:
     before = trained(corpus, max_merges=5)
     counts, config = count_words([corpus], "none", "byte-level"), TrainingConfig(max_merges=5, byte_alphabet="seen")
-    exported = Exported(counts, config, train(counts, config).history, 5, before.origin)
+    exported = Exported(counts, config, train(counts, config).history, 5, before.record)
     Export("folder", tmp_path / "out").write(exported)
     manifest = tmp_path / "out" / "wordpiece-studio.json"
     values = json.loads(manifest.read_text(encoding="utf-8"))
@@ -241,8 +241,8 @@ def test_from_a_project(corpus: Path, folder: Path, tmp_path: Path) -> None:
 
 def test_a_text_of_the_editor_that_was_saved_meanwhile_is_known_again(corpus: Path, tmp_path: Path) -> None:
     exported = trained(corpus, max_merges=3)
-    origin = Origin(merges=3, corpus=record_of_text(TEXT, max_word_length=1000))
-    text = Exported(exported.counts, exported.config, exported.history, 3, origin)
+    record = record_of_text(TEXT, max_word_length=1000)
+    text = Exported(exported.counts, exported.config, exported.history, 3, record)
     Export("folder", tmp_path / "out").write(text)
     result = verify(tmp_path / "out", [str(corpus)])
     assert outcomes(result)["corpus"] == "agrees"

@@ -55,7 +55,7 @@ from wordpiece_studio.storage.bpe_files import BPE_FILES, NO_BPE_ADVICE
 from wordpiece_studio.storage.corpus_record import noted_files, record_of_rest, recorded_files
 from wordpiece_studio.storage.exports import COUNTS_FILE, Export, Exported, counts_name, write_library_files
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
+from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.merge_table import check_merge_table_place
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,
@@ -230,14 +230,14 @@ class TrainCommand(CorpusCommand):
                 report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
         if library_run is not None:
             _check_replayed(library_run, trainer)
-        origin = Origin(merges=trainer.current_step, corpus=notes.record())
-        self._warn_of_known_text(origin.corpus)
+        record = notes.record()
+        self._warn_of_known_text(record)
         figures = self._held_out_figures(trainer)
         with results(force=self.force):
-            self._write(trainer, origin, only)
+            self._write(trainer, record, only)
             if self.held_out_model is not None and figures is not None:
-                rest = Origin(merges=len(figures.run.history), corpus=record_of_rest(origin.corpus))
-                Export("folder", Path(self.held_out_model), only).write(self._exported(figures.run, rest))
+                judged = self._exported(figures.run, record_of_rest(record))
+                Export("folder", Path(self.held_out_model), only).write(judged)
         seconds = time.monotonic() - started
         lines = [summary_words(trainer, self.output, seconds)]
         lines += [] if figures is None else [held_out_words(figures)]
@@ -291,9 +291,9 @@ class TrainCommand(CorpusCommand):
         check_results([path for export in exports for path in reversed(export.files(beginning))], force=self.force)
         _check_export(exports[0], beginning, config)
 
-    def _write(self, trainer: Trainer, origin: Origin, only: Only | None) -> None:
+    def _write(self, trainer: Trainer, record: CorpusRecord, only: Only | None) -> None:
         """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
-        exported = self._exported(trainer, origin)
+        exported = self._exported(trainer, record)
         exports = self._exports(only, counts_name(trainer.counts))
         if (reason := exports[0].why_incomplete(exported)) is not None:
             # The initial symbols could be written, and no one wants to train again.
@@ -301,8 +301,8 @@ class TrainCommand(CorpusCommand):
         for export in exports:
             export.write(exported)
 
-    def _exported(self, run: Trainer | TrainingRun, origin: Origin) -> Exported:
-        return Exported(run.counts, run.config, run.history, len(run.history), origin, self.model_max_length)
+    def _exported(self, run: Trainer | TrainingRun, record: CorpusRecord) -> Exported:
+        return Exported(run.counts, run.config, run.history, len(run.history), record, self.model_max_length)
 
     def _summary(self, trainer: Trainer) -> dict[str, Any]:
         counts = trainer.counts

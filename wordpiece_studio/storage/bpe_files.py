@@ -144,23 +144,18 @@ def check_bpe_symbols(symbols: Iterable[str]) -> None:
 
 def why_no_bpe(config: TrainingConfig) -> StudioError | None:
     """Return why a training cannot be written as byte pair encoding; None if its settings allow it."""
-    what = None
-    if config.objective != "count":
-        what = (
-            "This run cannot be written as vocab.json and merges.txt: its objective was not count, and byte pair "
-            "encoding only stores the order of the merges"
-        )
-    elif config.continuing_subword_prefix:
-        what = (
-            "This run cannot be written as vocab.json and merges.txt: its symbols have a prefix inside words, which "
-            "GPT-2's files do not support"
-        )
-    elif config.end_of_word_suffix is not None and config.end_of_word != "attached":
-        what = (
-            "This run cannot be written as vocab.json and merges.txt: the end of a word is a symbol of its own; in "
-            "these files it is part of the last character"
-        )
-    return None if what is None else StudioError(what, NO_BPE_ADVICE)
+    reasons = {
+        "its objective was not count, and byte pair encoding only stores the order of the merges": (
+            config.objective != "count"
+        ),
+        "its symbols have a prefix inside words, which GPT-2's files do not support": config.continuing_subword_prefix,
+        "the end of a word is a symbol of its own; in these files it is part of the last character": (
+            config.end_of_word_suffix is not None and config.end_of_word != "attached"
+        ),
+    }
+    reason = next((words for words, applies in reasons.items() if applies), None)
+    what = "This run cannot be written as vocab.json and merges.txt: {reason}"
+    return None if reason is None else StudioError(what, NO_BPE_ADVICE, reason=reason)
 
 
 def read_bpe_files(
@@ -176,15 +171,6 @@ def read_bpe_files(
     characters are in the vocabulary, and the `tokenizers` library runs them. Otherwise the arguments apply, by default
     BERT's pre-tokenizer without normalization. If tokens end in ``</w>``, that is the end-of-word suffix. The unknown
     token is ``[UNK]``, ``<unk>`` or ``<|endoftext|>``, if one of them is in the vocabulary.
-
-    Parameters
-    ----------
-    path
-        The ``vocab.json``.
-    normalizer, pre_tokenizer
-        How text becomes words, if not as above.
-    manifest
-        The manifest beside the files, which also specifies this.
     """
     part = read_json(path)
     vocab = part.ids()
@@ -198,9 +184,7 @@ def read_bpe_files(
             normalizer or manifest.steps[0],
             pre_tokenizer or manifest.steps[1],
             special_tokens=[token for token in manifest.special_tokens if token in vocab],
-            user_tokens=[
-                token.content for token in manifest.added_tokens if token.content in vocab and not token.special
-            ],
+            user_tokens=[each.content for each in manifest.added_tokens if each.content in vocab and not each.special],
             unk_token=manifest.unk_token if manifest.unk_token in vocab else None,
             end_of_word_suffix=manifest.end_of_word_suffix or "",
             roles=manifest.roles,
@@ -222,12 +206,9 @@ def read_bpe_files(
 
 
 def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequence[tuple[str, str]]:
-    text = utf8_text(
-        small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a list of merges"), path
-    )
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a list of merges")
     merges: list[tuple[str, str]] = []
-    lines = text.split("\n")
-    for number, line in enumerate(lines[:-1] if not lines[-1] else lines, start=1):
+    for number, line in enumerate(utf8_text(data, path).removesuffix("\n").split("\n") if data else (), start=1):
         line = line.removesuffix("\r")
         if line.startswith(_VERSION):
             continue

@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 import stat
+from contextlib import suppress
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -83,14 +84,10 @@ def noted_files(files: Iterable[CorpusFile]) -> list[CorpusReference]:
 def recorded_files(
     references: Iterable[CorpusReference], should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[RecordedFile, ...]:
-    """Return the records of files, hashed now unless they have changed; failures are recorded, not raised.
+    """Return the records of files as they were before they were counted, hashed now if they have not changed since.
 
-    Parameters
-    ----------
-    references
-        The files as they were before they were counted; a given hash is used unless the file looks changed.
-    should_stop
-        Called regularly; once it returns True, the remaining hashes are not computed.
+    A known hash is used unless the file looks changed. Failures are recorded, not raised; once `should_stop` returns
+    True, the remaining hashes are not computed.
     """
     return tuple(_recorded(reference, should_stop) for reference in references)
 
@@ -120,15 +117,7 @@ def record_of_rest(record: CorpusRecord) -> CorpusRecord:
 
 
 def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda: False) -> CorpusRecord:
-    """Return the record of the corpus that a project's training was learned from, hashing files where necessary.
-
-    Parameters
-    ----------
-    project
-        A project with a training.
-    should_stop
-        As for `recorded_files`.
-    """
+    """Return the record of the corpus that a project's training was learned from, hashing files where necessary."""
     corpus, longest = project.corpus, project.settings.max_word_length
     if project.run is None or not project.run.is_of_corpus:
         return CorpusRecord(sha256_missing=OTHER_CORPUS)
@@ -154,15 +143,12 @@ def corpus_hash(digests: Iterable[str]) -> str:
 
 
 def _noted(file: CorpusFile) -> CorpusReference:
-    if is_url(file.path) or file.unagreed:
-        return CorpusReference(file)
-    try:
-        status = os.stat(file.path)
-    except (OSError, ValueError):
-        return CorpusReference(file)
-    if not stat.S_ISREG(status.st_mode):  # reading a pipe might never end
-        return CorpusReference(file)
-    return CorpusReference(file, status.st_size, status.st_mtime_ns)
+    if not (is_url(file.path) or file.unagreed):
+        with suppress(OSError, ValueError):
+            status = os.stat(file.path)
+            if stat.S_ISREG(status.st_mode):  # reading a pipe might never end
+                return CorpusReference(file, status.st_size, status.st_mtime_ns)
+    return CorpusReference(file)
 
 
 def _recorded(reference: CorpusReference, should_stop: Callable[[], bool]) -> RecordedFile:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import bpe_files, bpe_names, check_bpe_symbols, why_no_bpe
-from wordpiece_studio.storage.corpus_record import record_of_project
+from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
-    Origin,
     make_counts_manifest,
     make_library_manifest,
     make_manifest,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryRun
-    from wordpiece_studio.storage.corpus_record import CorpusRecord
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -64,7 +62,7 @@ class Exported:
     config: TrainingConfig
     history: MergeHistory
     step: int
-    origin: Origin = field(default_factory=Origin)
+    record: CorpusRecord = field(default_factory=CorpusRecord)
     model_max_length: int = MODEL_MAX_LENGTH  # of a text in tokens, as it is written for other programs
     max_word_length: int = 100
 
@@ -170,7 +168,7 @@ class Export:
         """
         folder = None if is_preview else self.folder
         if self.kind == "word-counts":
-            return make_counts_manifest(exported.counts, exported.origin.corpus, (self.place.name,), folder)
+            return make_counts_manifest(exported.counts, exported.record, (self.place.name,), folder)
         assert self.kind != "library"  # see `write_library_files`
         tokenizer = exported.tokenizer
         files = {"folder": (), "bpe": bpe_names(tokenizer)}.get(self.kind, (self.place.name,))
@@ -178,7 +176,8 @@ class Export:
             tokenizer,
             config=exported.config,
             counts=exported.counts,
-            origin=exported.origin,
+            record=exported.record,
+            merges=exported.step,
             kind="tokenizer" if self.kind == "folder" else self.kind,
             files=files,
             parts=parts,
@@ -204,7 +203,7 @@ class Export:
             self._check_tokenizer_stays_whole(exported.tokenizer)
         manifest = self.manifest(exported)
         if self.kind == "word-counts":
-            write_word_counts_with_manifest(self.place, exported.counts, exported.origin.corpus)
+            write_word_counts_with_manifest(self.place, exported.counts, exported.record)
         elif self.kind == "merges":
             write_merge_table(self.place, exported.history, manifest=manifest)
         else:
@@ -262,7 +261,7 @@ def export_run(
     if found and not may_replace:
         return found
     record = record_of_project(project, should_stop)
-    exported = Exported(run.counts, run.config, run.history, step, Origin(merges=step, corpus=record))
+    exported = Exported(run.counts, run.config, run.history, step, record)
     if should_stop():
         return ()
     if run.library_run is not None:

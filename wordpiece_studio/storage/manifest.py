@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -170,46 +169,23 @@ class _Head(msgspec.Struct, frozen=True):
     pre_tokenizer: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """How a vocabulary was made, besides settings and word counts.
-
-    Attributes
-    ----------
-    merges
-        The number of merges made; None if unknown.
-    corpus
-        Where the words came from.
-    """
-
-    merges: int | None = None
-    corpus: CorpusRecord = field(default_factory=CorpusRecord)
-
-
 def make_manifest(
     tokenizer: Tokenizer,
     *,
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
-    origin: Origin | None = None,
+    record: CorpusRecord | None = None,
+    merges: int | None = None,
     kind: ManifestKind = "tokenizer",
     files: Sequence[str] = (),
     parts: Literal["all", "some"] = "all",
     folder: str | os.PathLike[str] | None = None,
 ) -> Manifest:
-    """Return the manifest of a tokenizer.
+    """Return the manifest of a tokenizer, and of how its vocabulary was trained, as far as known.
 
-    Parameters
-    ----------
-    config, counts, origin
-        How its vocabulary was trained and on what, as far as known.
-    kind, files, parts
-        What is exported, see `Manifest`.
-    folder
-        The folder of the manifest: nearby corpus files are named relative to it, others by name alone, see
-        `corpus_record`.
+    Files of the corpus near its `folder` are named relative to that, others by name alone, see `corpus_record`.
     """
-    origin, vocabulary, normalizer = origin or Origin(), tokenizer.vocabulary, tokenizer.normalizer
+    vocabulary, normalizer = tokenizer.vocabulary, tokenizer.normalizer
     if counts is not None and counts.normalizer.kept == normalizer:
         normalizer = counts.normalizer  # with the steps that only prepare the words, which a tokenizer does not keep
     return _manifest(
@@ -229,9 +205,9 @@ def make_manifest(
         vocabulary_size=len(vocabulary),
         vocabulary_sha256=vocabulary_digest(vocabulary.tokens),
         training=None if config is None else config.to_dict(),
-        merges=origin.merges,
+        merges=merges,
         parts=parts,
-        corpus=None if counts is None else _corpus(counts, origin.corpus, folder),
+        corpus=None if counts is None else _corpus(counts, record or CorpusRecord(), folder),
     )
 
 
@@ -249,7 +225,6 @@ def _manifest(normalizer: Normalizer, pre_tokenizer: PreTokenizer, **fields: Any
 def make_counts_manifest(
     counts: WordCounts, corpus: CorpusRecord, files: Sequence[str], folder: str | os.PathLike[str] | None = None
 ) -> Manifest:
-    """Return the manifest of a table of word counts; the arguments are those of `make_manifest`."""
     corpus = _corpus(counts, corpus, folder)
     return _manifest(counts.normalizer, counts.pre_tokenizer, kind="word-counts", files=tuple(files), corpus=corpus)
 
@@ -376,7 +351,7 @@ def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[
     if len(counts.statistics.files) > _MOST_FIGURES:
         statistics["files"] = []
     return ManifestCorpus(
-        **{name: getattr(record, name) for name in CorpusRecord.__struct_fields__},
+        **msgspec.structs.asdict(record),
         distinct_words=len(counts),
         words=counts.total,
         word_counts_sha256=counts.digest(),
@@ -386,15 +361,7 @@ def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[
 
 
 def write_with_manifest(manifest: Manifest, place: Path, files: Mapping[str, bytes]) -> None:
-    """Write files by name into the folder of their manifest, which is put in place first; all or none.
-
-    Parameters
-    ----------
-    manifest
-        The manifest, without hashes.
-    place
-        The path of the manifest; its folder is created if it does not exist.
-    """
+    """Write files by name into the folder of their manifest at `place`, which is put in place first; all or none."""
     hashes = {name: _hash(data) for name, data in files.items()}
     manifest = msgspec.structs.replace(manifest, file_sha256=hashes)
     contents = {place.name: manifest_bytes(manifest), **files}
@@ -404,17 +371,7 @@ def write_with_manifest(manifest: Manifest, place: Path, files: Mapping[str, byt
 def with_side_manifest(
     manifest: Manifest, path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
 ) -> dict[str | os.PathLike[str], Content]:
-    """Return a single file and its manifest, which has its hash.
-
-    Parameters
-    ----------
-    manifest
-        The manifest, without hashes.
-    path
-        The path of the file.
-    write
-        Writes the content to the open, empty file.
-    """
+    """Return a single file, whose content `write` writes, and its manifest, which has its hash."""
     hashes: dict[str, str] = {}
 
     def write_hashed(file: BinaryIO) -> None:
@@ -461,16 +418,9 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
 
 
 def check_together(manifest_path: Path, manifest: Manifest, names: Collection[str]) -> None:
-    """Check that the files beside a manifest are the ones written with it.
+    """Check that the files beside a manifest are the ones written with it; line ends converted to CR LF are ignored.
 
-    Line ends that a tool converted to CR LF are ignored.
-
-    Parameters
-    ----------
-    manifest_path, manifest
-        The manifest and its path.
-    names
-        The files to read; nothing else is touched, since a manifest may come from anywhere.
+    Only files with these `names` are read, since a manifest may come from anywhere.
     """
     for name, digest in manifest.file_sha256.items():
         if name not in names:

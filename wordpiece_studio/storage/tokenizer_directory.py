@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryRun
-    from wordpiece_studio.storage.manifest import Origin
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
@@ -187,7 +186,6 @@ def save_directory(
     model_max_length: int = MODEL_MAX_LENGTH,
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
-    origin: Origin | None = None,
     only: Only | None = None,
 ) -> None:
     """Write a tokenizer to a folder, which is created if it does not exist: all files or none.
@@ -198,7 +196,7 @@ def save_directory(
         The target folder; files with other names in it are left alone.
     vocabulary, normalizer, pre_tokenizer, max_word_length, model_max_length
         The tokenizer, see `Tokenizer`.
-    config, counts, origin
+    config, counts
         How the vocabulary was trained and on what, for the manifest.
     only
         Leave out files that cannot be written: ``"vocab.txt"`` omits ``tokenizer.json`` and what belongs to it;
@@ -218,7 +216,7 @@ def save_directory(
         max_word_length=max_word_length,
         model_max_length=model_max_length,
     )
-    save_tokenizer(folder, tokenizer, config=config, counts=counts, origin=origin, only=only)
+    save_tokenizer(folder, tokenizer, config=config, counts=counts, only=only)
 
 
 def save_tokenizer(
@@ -227,13 +225,12 @@ def save_tokenizer(
     *,
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
-    origin: Origin | None = None,
     only: Only | None = None,
 ) -> None:
     """Write a tokenizer to a folder; takes and raises the same as `save_directory` otherwise."""
     folder = checked_path(folder)
     files = tokenizer_files(tokenizer, checked_only(only))
-    manifest = make_manifest(tokenizer, config=config, counts=counts, origin=origin, folder=folder)
+    manifest = make_manifest(tokenizer, config=config, counts=counts, folder=folder)
     check_no_other_files(folder, files)
     write_with_manifest(manifest, folder / MANIFEST_FILE, files)
 

@@ -23,6 +23,7 @@ VOCABULARY_FILE = "vocab.txt"
 LARGEST_FILE_BYTES = 256 << 20
 MOST_TOKENS = 1 << 22  # TensorFlow's own limit, and a hundred times the size of any known vocabulary
 LONGEST_TOKEN = 10_000
+_FAULTY = {"\t": "a tab, as in a table", "\0": "a NUL character", "\n": "a line break", "\r": "a line break"}
 _LONGEST_LINE = 4 * LONGEST_TOKEN + 2  # bytes, with the line end
 JSON_ALONE_ADVICE = (
     "Save tokenizer.json without vocab.txt; or choose a normalizer that removes such characters from the corpus."
@@ -157,11 +158,9 @@ def _fault(token: str) -> str | None:
         return "an empty token"
     if ord(token[-1]) in bert_tables().whitespace:
         return "whitespace at the end of a token, which other programs remove"
-    for character, what in (("\t", "a tab, as in a table"), ("\0", "a NUL character"), ("\n", "a line break")):
+    for character, what in _FAULTY.items():
         if character in token:
             return what
-    if "\r" in token:
-        return "a line break"
     if len(token) > LONGEST_TOKEN:
         return "a token of {length:,} characters"
     try:

@@ -18,7 +18,6 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import Task, Turn, later
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, export_run
-from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
@@ -336,8 +335,7 @@ def _write_table(
     turn, manifest, run = Turn(), None, project.run
     if run is not None and run.history is history:  # else the run has been replaced since
         last = int(steps.max()) if len(steps) else 0
-        origin = Origin(merges=last, corpus=record_of_project(project, should_stop))
-        exported = Exported(run.counts, run.config, history, last, origin)
+        exported = Exported(run.counts, run.config, history, last, record_of_project(project, should_stop))
         parts: Literal["all", "some"] = "all" if is_whole else "some"
         manifest = Export("merges", path).manifest(exported, parts=parts)
 

@@ -31,7 +31,7 @@ from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.corpus_record import CorpusRecord
 from wordpiece_studio.storage.exports import Export, Exported, ExportKind, counts_name
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, Origin, manifest_bytes
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, manifest_bytes
 from wordpiece_studio.storage.merge_table import KINDS as MERGE_TABLE_KINDS
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
@@ -169,8 +169,7 @@ class Inspection:
 def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> Inspection:
     """Find out what is possible with the run of a project."""
     run = project.runs[0]
-    origin = Origin(merges=step, corpus=CorpusRecord(sha256_missing=_PENDING))
-    exported = Exported(run.counts, run.config, run.history, step, origin)
+    exported = Exported(run.counts, run.config, run.history, step, CorpusRecord(sha256_missing=_PENDING))
     names: dict[ExportKind, str] = {"folder": "tokenizer", "vocabulary": VOCABULARY_FILE, "bpe": "bpe"}
     names["word-counts"] = counts_name(exported.counts)
     exports = {kind: Export(kind, Path(name)) for kind, name in names.items()}
@@ -663,38 +662,34 @@ class HistoryExportDialog(QuestionDialog):
 
     def __init__(self, merges: int, rows: int | None, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Export merge history"), parent, entry="merge")
-        self._parts: list[QWidget | QSpacerItem] = []
-        self._rows = None
+        self._rows, self._kinds = QButtonGroup(self), QButtonGroup(self)
+        parts: list[QWidget | QSpacerItem] = []
         if rows is not None:
             shown = counted(
                 rows, "1 merge shown, as filtered and sorted", "{count} merges shown, as filtered and sorted"
             )
             every = counted(merges, "The only merge, in step order", "All {count} merges, in step order")
-            self._rows = self._ask(self.tr("Merges"), shown, every)
+            parts += self._question(self._rows, self.tr("Merges"), shown, every)
         kinds = (
             self.tr("CSV: for spreadsheets; tokens are never read as formulas"),
             self.tr("JSONL: one JSON object per merge, for programs"),
             self.tr("Parquet: small and fast to read, for programs; needs pyarrow"),
         )
-        self._kinds = self._ask(self.tr("Format"), *kinds)
-        self.lay_out(*self._parts, accept=self.tr("Choose &location…"))
+        parts += self._question(self._kinds, self.tr("Format"), *kinds)
+        self.lay_out(*parts, accept=self.tr("Choose &location…"))
         self.accept_button.setFocus()
 
-    def _ask(self, question: str, *answers: str) -> QButtonGroup:
-        """Add a question; the ids of the answers in the group count from 0, and the first one is chosen."""
-        group = QButtonGroup(self)
-        self._parts.append(plain_label(question, self, role="heading"))
+    def _question(self, group: QButtonGroup, question: str, *answers: str) -> list[QWidget | QSpacerItem]:
+        """Return a question and its answers, whose ids in the group count from 0, and of which the first is chosen."""
         for number, text in enumerate(answers):
-            button = QRadioButton(text, self)
-            button.setChecked(number == 0)
-            group.addButton(button, number)
-            self._parts.append(button)
-        self._parts.append(QSpacerItem(0, 8, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed))
-        return group
+            group.addButton(QRadioButton(text, self), number)
+        group.button(0).setChecked(True)
+        space = QSpacerItem(0, 8, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        return [plain_label(question, self, role="heading"), *group.buttons(), space]
 
     @property
     def all_merges(self) -> bool:
-        return self._rows is None or self._rows.checkedId() == 1
+        return self._rows.checkedId() != 0
 
     @property
     def kind(self) -> str:
