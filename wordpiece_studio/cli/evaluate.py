@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.differences import (
         Divergence,
         TokenizerComparison,
-        VocabularyOverlap,
         WordDifferences,
     )
     from wordpiece_studio.evaluation.figures import Evaluation
@@ -229,7 +228,8 @@ class CompareCommand(CliCommand):
                 what = "A table of merges can only be compared with another, and without --on"
                 raise StudioError(what, "Specify two tables of merges or two tokenizers.")
             diverging = divergence(*map(_pairs_in, paths))
-            print_result({"divergence": _plain(diverging)}, _merges_line(diverging), as_json=self.as_json)
+            data = {"divergence": diverging and dataclasses.asdict(diverging)}
+            print_result(data, _merges_line(diverging), as_json=self.as_json)
             return
         one, other = _loaded(paths).values()
         with progress() as report:
@@ -246,19 +246,14 @@ def _pairs_in(path: str) -> list[tuple[str, str]]:
     return list(zip(columns["left"], columns["right"], strict=True))
 
 
-def _plain(record: Divergence | VocabularyOverlap | None) -> dict[str, Any] | None:
-    return None if record is None else dataclasses.asdict(record)
-
-
 def _summary(found: TokenizerComparison, top: int) -> dict[str, Any]:
     words = found.differences
     return {
         "overlap": {**dataclasses.asdict(found.overlap), "share": found.overlap.share},
         "has_merges": found.has_merges,
-        "divergence": _plain(found.divergence),
-        "differences": None
-        if words is None
-        else {
+        "divergence": found.divergence and dataclasses.asdict(found.divergence),
+        "differences": words
+        and {
             "distinct_words": words.distinct_words,
             "total": words.total,
             "differing_words": len(words.words),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from typing import TYPE_CHECKING
+from queue import Queue
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token, print_line, warn
 from wordpiece_studio.cli.options import JSON, VOCAB, LoadingOptions, stdin
@@ -88,53 +89,42 @@ def _portions_as_they_come(lines: Iterable[str]) -> Iterator[list[str]]:
 
     They are read in a thread. If reading fails, the error is raised after the preceding lines have been yielded.
     """
-    arriving = _Arriving()
-    threading.Thread(target=arriving.read, args=(lines,), daemon=True, name="reading lines").start()
-    try:
-        while portion := arriving.take():
-            yield portion
-    finally:
-        arriving.stop()
+    arriving = _Arriving(_MOST_CHARACTERS)
 
-
-class _Arriving:
-    """Lines that have been read but not taken yet."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self._characters = 0
-        self._is_over = False
-        self._failure: BaseException | None = None
-        self._changed = threading.Condition()
-
-    def read(self, lines: Iterable[str]) -> None:
-        """Read all lines, no faster than they are taken; runs in the thread."""
+    def read() -> None:
         try:
             for line in lines:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._characters < _MOST_CHARACTERS or self._is_over)
-                    if self._is_over:
-                        return
-                    self._lines.append(line)
-                    self._characters += len(line) + 1
-                    self._changed.notify()
+                arriving.put(line)
+            arriving.put(None)
         except BaseException as error:
-            self._failure = error
-        finally:
-            self.stop()
+            arriving.put(error)
 
-    def take(self) -> list[str]:
-        """Return all available lines, at least one; none at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._lines or self._is_over)
-            portion, self._lines, self._characters = self._lines, [], 0
-            self._changed.notify()
-        if not portion and self._failure is not None:
-            raise self._failure
-        return portion
+    threading.Thread(target=read, daemon=True, name="reading lines").start()
+    last: str | BaseException | None = ""
+    while isinstance(last, str):
+        *portion, last = arriving.get()
+        if isinstance(last, str):
+            portion.append(last)
+        if portion:
+            yield portion
+    if last is not None:
+        raise last
 
-    def stop(self) -> None:
-        """Stop the reading."""
-        with self._changed:
-            self._is_over = True
-            self._changed.notify()
+
+class _Arriving(Queue[Any]):
+    """Lines that have been read but not taken yet, up to a number of characters; all of them are taken at once."""
+
+    def _init(self, _maxsize: int) -> None:
+        self._lines: list[str | BaseException | None] = []
+        self._characters = 0
+
+    def _qsize(self) -> int:
+        return self._characters
+
+    def _put(self, item: str | BaseException | None) -> None:
+        self._lines.append(item)
+        self._characters += len(item) + 1 if isinstance(item, str) else 1
+
+    def _get(self) -> list[str | BaseException | None]:
+        lines, self._lines, self._characters = self._lines, [], 0
+        return lines

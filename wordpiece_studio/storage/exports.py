@@ -157,29 +157,20 @@ class Export:
     def manifest(
         self, exported: Exported, *, parts: Literal["all", "some"] = "all", is_preview: bool = False
     ) -> Manifest:
-        """Return the manifest, without hashes.
-
-        Parameters
-        ----------
-        parts
-            Of a table of merges: whether it contains all of them.
-        is_preview
-            Whether files are named as if they were far from the place.
-        """
+        """Return the manifest, without hashes; of a preview, it names files as if they were far from the place."""
         folder = None if is_preview else self.folder
         if self.kind == "word-counts":
             return make_counts_manifest(exported.counts, exported.record, (self.place.name,), folder)
         assert self.kind != "library"  # see `write_library_files`
-        tokenizer = exported.tokenizer
-        files = {"folder": (), "bpe": bpe_names(tokenizer)}.get(self.kind, (self.place.name,))
+        files: tuple[str, ...] = () if self.kind == "folder" else (self.place.name,)
         return make_manifest(
-            tokenizer,
+            exported.tokenizer,
             config=exported.config,
             counts=exported.counts,
             record=exported.record,
             merges=exported.step,
             kind="tokenizer" if self.kind == "folder" else self.kind,
-            files=files,
+            files=bpe_names(exported.tokenizer) if self.kind == "bpe" else files,
             parts=parts,
             folder=folder,
         )
@@ -242,13 +233,7 @@ def export_run(
 ) -> tuple[str, ...]:
     """Write what was learned in the first `step` merges of a project's run, or another library's file; and a manifest.
 
-    Parameters
-    ----------
-    with_counts
-        Whether the word counts are written into the folder too.
-    may_replace
-        Whether the user agreed to replace what is there. If not, and there is something, nothing is written, and the
-        names of these files are returned.
+    If something is there that may not be replaced, nothing is written, and the names of these files are returned.
     """
     run = project.run
     assert run is not None

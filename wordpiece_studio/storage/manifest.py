@@ -400,17 +400,11 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         if place.name == MANIFEST_FILE or place.name.endswith(SIDE_SUFFIX):
             read_manifest(place)
             return
-        manifests = [
-            read_manifest(manifest)
-            for manifest in (
-                *map(side_manifest, (place, place.with_name(TOKENIZER_FILE), place.with_name(MODEL_FILE))),
-                place.with_name(MANIFEST_FILE),
-            )
-            if manifest.is_file()
-        ]
+        files = place, place.with_name(TOKENIZER_FILE), place.with_name(MODEL_FILE)
+        manifests = (*map(side_manifest, files), place.with_name(MANIFEST_FILE))
+        known = [read_manifest(path).file_sha256.get(place.name) for path in manifests if path.is_file()]
         with place.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        is_known = any(manifest.file_sha256.get(place.name) == digest for manifest in manifests)
+            is_known = hashlib.file_digest(file, "sha256").hexdigest() in known
     except (StudioError, OSError):
         is_known = False
     if not is_known:

@@ -68,14 +68,12 @@ def write_merge_table(
     report: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write merges to a file; raise `Stopped`, without having written any, if `should_stop` says so.
+    """Write merges to a file, and a manifest beside it; raise `Stopped`, without either, if `should_stop` says so.
 
     Parameters
     ----------
     steps
         The steps, from 1, in the desired order: int64, shape (n_rows,); None for all in order.
-    manifest
-        The manifest to write beside the table; both files are written or neither.
     report
         Called with the number of rows written and the total.
     """

@@ -38,17 +38,7 @@ def checked_path(path: object) -> Path:
 def small_file_bytes(
     path: str | os.PathLike[str], most_bytes: int, too_large: str, advice: str = "Choose another file."
 ) -> bytes:
-    """Return all bytes of a file.
-
-    Parameters
-    ----------
-    path
-        The path of the file.
-    most_bytes
-        The largest size.
-    too_large, advice
-        The error for a larger file: a template with ``{path}`` and ``{n}``, its size in MB, and what to do.
-    """
+    """Return all bytes of a file; the error for a larger one has fields ``{path}`` and ``{n}``, its size in MB."""
     size = regular_file_status(path).st_size
     if size <= most_bytes:
         try:

@@ -209,13 +209,8 @@ def save_directory(
         back as the same; if a foreign file would remain in the folder and be read with these; or if a file cannot be
         written. The folder is then unchanged.
     """
-    tokenizer = Tokenizer(
-        vocabulary,
-        normalizer,
-        pre_tokenizer,
-        max_word_length=max_word_length,
-        model_max_length=model_max_length,
-    )
+    lengths: dict[str, Any] = {"max_word_length": max_word_length, "model_max_length": model_max_length}
+    tokenizer = Tokenizer(vocabulary, normalizer, pre_tokenizer, **lengths)
     save_tokenizer(folder, tokenizer, config=config, counts=counts, only=only)
 
 
@@ -255,20 +250,12 @@ def tokenizer_files(tokenizer: Tokenizer, only: Only | None = None) -> dict[str,
 
 
 def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Only | None = None) -> None:
-    """Check before a training whether `save_directory` will be possible after it.
+    """Check before a training, perhaps by its initial vocabulary, whether `save_directory` will be possible after it.
 
-    Parameters
-    ----------
-    tokenizer
-        Its vocabulary may be the initial one of the training: a token that cannot appear in a ``vocab.txt`` ends in, or
-        contains, a symbol that cannot either.
-    folder, only
-        As for `save_directory`.
+    A token that cannot appear in a ``vocab.txt`` ends in, or contains, a symbol that cannot either.
     """
-    if only != VOCABULARY_FILE:
-        reason = why_not_expressible(tokenizer)
-        if reason is not None:
-            raise reason
+    if only != VOCABULARY_FILE and (reason := why_not_expressible(tokenizer)) is not None:
+        raise reason
     if only != TOKENIZER_FILE and len(tokenizer.vocabulary):
         vocabulary_bytes(tokenizer.vocabulary.tokens)
     check_no_other_files(folder, written_names(only))

@@ -143,27 +143,13 @@ def _objective(training: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What can be exported from a training.
-
-    Attributes
-    ----------
-    step
-        After this many merges.
-    reasons
-        Why a kind cannot be exported; kinds that can are not in it.
-    names
-        The suggested names of the file or folder.
-    left_out
-        Why a tokenizer's folder is written without its ``vocab.txt``; None if it is not.
-    manifests
-        The manifests of the kinds that can be exported: in words, see `_manifest_rows`, and as they are written.
-    """
+    """What can be exported from a training after some merges."""
 
     step: int
-    reasons: dict[ExportKind, StudioError]
-    names: dict[ExportKind, str]
-    left_out: StudioError | None
-    manifests: dict[ExportKind, tuple[list[tuple[str, str]], str]]
+    reasons: dict[ExportKind, StudioError]  # why not; kinds that can be exported are not in it
+    names: dict[ExportKind, str]  # suggested for the file or folder
+    left_out: StudioError | None  # why a tokenizer's folder is written without its vocab.txt
+    manifests: dict[ExportKind, tuple[list[tuple[str, str]], str]]  # in words, and as they are written
 
 
 def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> Inspection:
