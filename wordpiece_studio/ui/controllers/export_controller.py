@@ -256,12 +256,12 @@ class HistoryExport(QObject):
         self._window = window
         self._model = model = window.session.model
         self._pane = pane = window.history_pane
+        self.export_bar = bar = ExportBar(pane)
+        pane.put_above(bar)
+        bar.stop_button.clicked.connect(self._stop)
         self.job = Task(_write_table, "The merge history cannot be exported", self,
                         on_answer=self._take_result, on_error=self._take_error)  # fmt: skip
-        self.job.progressed.connect(lambda progress: self.export_bar.show_progress(*progress))
-        self.export_bar = ExportBar(pane)
-        pane.put_above(self.export_bar)
-        self.export_bar.stop_button.clicked.connect(self._stop)
+        self.job.progressed.connect(lambda progress: bar.show_progress(*progress))
         window.actions_.bind(self, self.job.changed, model.run_reset, model.merges_appended)
         action = window.actions_.export_history
         pane.export_button.clicked.connect(action.trigger)

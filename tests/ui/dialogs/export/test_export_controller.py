@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QMessageBox, QPushButton, QRadioButton, QToolButton
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QRadioButton,
+    QToolButton,
+)
 
 from tests.storage.project.making import run_of
 from tests.ui.dialogs.export.conftest import SHOWN, Exporting
@@ -332,7 +341,7 @@ def test_the_keyboard_alone_exports(exporting: Exporting, tmp_path: Path) -> Non
         stops.append(dialog.focusWidget())
         bot.keyClick(dialog, Qt.Key.Key_Tab)
         assert len(stops) < 20
-    assert [type(stop).__name__ for stop in stops].count("QLineEdit") == 1
+    assert sum(isinstance(stop, QLineEdit) for stop in stops) == 1
     assert {dialog.export, dialog.browse, dialog.place_edit, dialog.preview.copy_button} <= set(stops)
     assert stops.index(dialog.place_edit) < stops.index(dialog.browse) < stops.index(dialog.export)
     bot.keyClick(dialog, Qt.Key.Key_O, Qt.KeyboardModifier.AltModifier)
