@@ -60,8 +60,6 @@ BANNED_NAMES = {
     "QTextBrowser": "shows text from outside as markup",
 }
 MAY_USE = {
-    # A small field of special tokens, one a line: no corpus, and trimmed anyway.
-    ("toPlainText", "ui/panes/training_bar/training_bar.py"),
     # It shows our own pages.
     ("QTextBrowser", "ui/dialogs/help_window.py"),
     # Between us and a process that we started, which runs our code.

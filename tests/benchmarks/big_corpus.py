@@ -199,7 +199,7 @@ def _count_with_interruptions(watch: Watch, path: Path) -> None:
     bar.keep_button.click()
     figures.keep_seen_ms = watch.until(lambda: "Finishing the count" in bar.text)
     figures.keep_ms = watch.until(lambda: counting.counts is not None)
-    figures.kept = window.corpus_pane.hint
+    figures.kept = window.corpus_pane.hints[0]
     watch.check_progress()
     counting.count_again()
     watch.until(lambda: part(0.3))
@@ -265,7 +265,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         from PySide6.QtWidgets import QApplication
 
-        from wordpiece_studio.session.garbage import GarbageCollector
+        from wordpiece_studio.ui.studio import GarbageCollector
 
         application = QApplication([])
         garbage = GarbageCollector(application)

@@ -22,12 +22,11 @@ from rich.table import Table
 
 from tests.event_loop import wait
 from wordpiece_studio.libraries.library_training import LibraryTrainer
-from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.controllers import project_controller
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import give_turns
+from wordpiece_studio.ui.studio import GarbageCollector, give_turns
 from wordpiece_studio.ui.widgets.theme import Theme
 
 _TICK_MS, _DRAG_MS = 2, 30
@@ -69,8 +68,8 @@ def measure(path: Path, size: int, drags: bool = False, by: str = "") -> tuple[f
         window.resize(1440, 900)
         window.show()
         wait(lambda: window.session.counting.counts is not None)
-        window.session.warm_up.start()
-        wait(lambda: window.session.warm_up.status == "ready")
+        window.session.warm_up.ask()
+        wait(lambda: window.session.warm_up.answer is not None)
         window.session.settings.set_target_size(size)
         probe = GapProbe()
         next_drag = 0.0

@@ -25,10 +25,9 @@ from tests.benchmarks.corpus import blocks
 from tests.benchmarks.event_loop import GapProbe
 from tests.benchmarks.table import Bar, Report, Row
 from tests.event_loop import wait
-from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import give_turns
+from wordpiece_studio.ui.studio import GarbageCollector, give_turns
 from wordpiece_studio.ui.widgets.theme import Theme
 
 _KILOBYTES = (1, 10, 100)
@@ -200,8 +199,8 @@ def main() -> None:
         window.open_first()
         window.resize(1440, 900)
         window.show()
-        window.session.warm_up.start()
-        wait(lambda: window.session.warm_up.status == "ready")
+        window.session.warm_up.ask()
+        wait(lambda: window.session.warm_up.answer is not None)
         for language in LANGUAGES:
             for kilobytes in arguments.kilobytes:
                 report.rows += measure(window, language, kilobytes, arguments.keys, arguments.size)

@@ -28,8 +28,8 @@ def start(started: str) -> dict[str, Any]:
     """Open the program as its command does; tell the seconds since `started`, a ``time.time()`` of the parent."""
     from PySide6.QtCore import QEvent
 
+    from wordpiece_studio import cli
     from wordpiece_studio.ui import studio
-    from wordpiece_studio.ui.app import run_studio
 
     found: dict[str, Any] = {}
 
@@ -47,7 +47,7 @@ def start(started: str) -> dict[str, Any]:
             return is_done
 
     studio.MainWindow = StartedWindow  # type: ignore[misc]
-    run_studio([])
+    cli.run([])
     return found
 
 

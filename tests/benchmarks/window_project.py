@@ -48,7 +48,7 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
             "rows_process": time.process_time() - all_threads,
             **_gaps("rows", probe),
         }
-        wait_for(lambda: not controller.is_opening and not state.is_reading)
+        wait_for(lambda: not controller.opening.is_running and not state.reading.is_running)
         found["rest"] = time.perf_counter() - began
         rest(2.0)
         found.update(_gaps("all", probe))

@@ -14,11 +14,10 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.benchmarks.event_loop import GapProbe
-from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import give_turns
+from wordpiece_studio.ui.studio import GarbageCollector, give_turns
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -76,8 +75,8 @@ def studio(layout: str = "", *paths: str) -> Iterator[tuple[WatchedWindow, GapPr
         window.show()
         probe = GapProbe()  # its ticks also end the waiting for events
         wait_for(lambda: bool(paths) or window.model.state is TrainerState.FINISHED)
-        window.session.warm_up.start()
-        wait_for(lambda: window.session.warm_up.status == "ready")
+        window.session.warm_up.ask()
+        wait_for(lambda: window.session.warm_up.answer is not None)
         if layout:
             window.actions_.choice("choose_layout", layout).trigger()
         rest(_SETTLED_SECONDS)

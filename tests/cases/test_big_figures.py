@@ -16,7 +16,6 @@ from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui import app
 from wordpiece_studio.ui.panes.history_pane import HistoryPane
 from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -72,7 +71,7 @@ def test_a_million_merges_are_shown_sorted_filtered_selected_and_copied(
     timed("select all", pane.view.selectAll, 2)
     assert len(pane.view.selected_steps()) == 1_000_000
     timed("copy", pane.copy_rows, 1)
-    assert told(pane.hint) == "1,000,000 rows are too many to copy: export them"
+    assert told(pane.hints[0]) == "1,000,000 rows are too many to copy: export them"
     told("; ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in times.items()))
 
 
@@ -121,7 +120,11 @@ def test_where_there_is_no_display_the_sample_is_shown_in_the_terminal(
 ) -> None:
     problem = "No display can be reached: neither DISPLAY nor WAYLAND_DISPLAY is set."
     monkeypatch.setattr(platform_check, "display_problem", lambda: problem)
-    assert app.run_studio([]) == 0
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        assert cli.run([]) == 0
+    finally:
+        signal.signal(signal.SIGTERM, handler)
     lines = capsys.readouterr().out.splitlines()
     assert told(lines[0]).startswith(problem)
     assert any(line.startswith("→ Th ##i ##s") for line in lines)

@@ -116,7 +116,7 @@ def test_nothing_in_the_window_obeys_a_token(hostile: Studio, told: Callable[[ob
 def test_a_file_name_is_shown_as_it_is(hostile: Studio) -> None:
     window = hostile.window
     window.corpus_pane.refresh_now()
-    assert window.corpus_pane.hint.startswith(NAME)
+    assert window.corpus_pane.hints[0].startswith(NAME)
     window.actions_.refresh_menus()
     entries = window.actions_.choices("open_recent")
     assert NAME.replace("&", "&&") in [entry.text() for entry in entries]

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QListView, QMessageBox, QWidget
 from tests.ui.conftest import Studio
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import TextOnDisk
-from wordpiece_studio.session import recoverable_work, recovery_keeper, recovery_store, watched_files
+from wordpiece_studio.session import recovery_keeper, recovery_store, watched_files
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.controllers.project_controller import recovery_folder
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.panes.training_bar.training_words import outcome_words
+from wordpiece_studio.ui.training_bar import outcome_words
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def left_text(studio: Studio) -> str | None:
     """Return the text that the next start would offer if the window were killed now."""
     studio.wait(lambda: studio.window.recovery.keeper.is_idle, 10_000)
     studio.window.leave_at_once()
-    found = recoverable_work.find_recoverable(recovery_folder())
+    found = recovery_store.find_recoverable(recovery_folder())
     for one in found:
         one.lock.release()
-    return recoverable_work.recover(found[0]).project.corpus.text if found else None
+    return recovery_store.recover(found[0]).project.corpus.text if found else None
 
 
 # -- 13: a file that changes while it is read
@@ -97,7 +97,7 @@ def test_a_file_of_the_list_that_changes_after_it_was_counted(
     studio.open(*paths)
     studio.wait(lambda: window.session.counting.counts is not None, 20_000)
     watch = window.session.watch
-    studio.wait(lambda: len(watch.paths) == 2 and None not in watch.stamps.values())
+    studio.wait(lambda: len(watch.stamps) == 2 and None not in watch.stamps.values())
     counts = window.session.counting.counts
     paths[1].write_text("something else\n", encoding="utf-8")
     studio.wait(lambda: "changed on disk" in window.notices.files.text)

@@ -80,7 +80,7 @@ def _read_headings(window: MainWindow, found: Shown) -> None:
                        ("charts", window.charts_pane), ("timeline", window.timeline_pane)):  # fmt: skip
         if not pane.isVisible():
             continue
-        said = re.search(rf"(?:[Ss]tep|[Mm]erge) {_NUMBER} of {_NUMBER}", f"{pane.title} {pane.hint}")
+        said = re.search(rf"(?:[Ss]tep|[Mm]erge) {_NUMBER} of {_NUMBER}", f"{pane.title} {pane.hints[0]}")
         if said:
             found.steps[f"{name} heading"] = _number(said[1])
             found.counts[f"{name} heading"] = _number(said[2])
@@ -139,7 +139,7 @@ def _read_vocabulary(window: MainWindow, found: Shown) -> None:
     pane = window.vocabulary_pane
     if not pane.isVisible():
         return
-    if said := re.search(rf"{_NUMBER} tokens", pane.hint):
+    if said := re.search(rf"{_NUMBER} tokens", pane.hints[0]):
         found.sizes["vocabulary heading"] = _number(said[1])
     if not pane.controls.filter.text and pane.table.filter.kind == "all":
         found.sizes["vocabulary rows"] = pane.table.rowCount()

@@ -124,4 +124,4 @@ def _assert_charts(window: MainWindow, token: str) -> None:
 def _assert_token_details(window: MainWindow, token: str) -> None:
     pane = window.token_details_pane
     if pane.isVisible():
-        assert token_text(token) in f"{pane.title} {pane.hint} {pane.accessibleName()}"
+        assert token_text(token) in f"{pane.title} {pane.hints[0]} {pane.accessibleName()}"

@@ -118,7 +118,7 @@ def take_for_the_readme() -> None:
 def open_sample(window: MainWindow, name: str) -> None:
     """Open a sample, which trains it."""
     window.corpus_controller.open_sample(name)
-    wait(lambda: not window.project.is_reading)
+    wait(lambda: not window.project.reading.is_running)
     wait(lambda: window.model.state is TrainerState.FINISHED and window.session.counting.counts is not None)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session import recoverable_work
+from wordpiece_studio.session import recovery_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,8 +114,8 @@ def end(folder: Path, step: str, *names: str) -> tuple[int, str]:
 
 def left(folder: Path) -> list[str]:
     """Return the texts that the next start would offer."""
-    found = recoverable_work.find_recoverable(folder / "state" / "wordpiece-studio" / "recovery")
-    texts = [recoverable_work.recover(each).project.corpus.text for each in found]
+    found = recovery_store.find_recoverable(folder / "state" / "wordpiece-studio" / "recovery")
+    texts = [recovery_store.recover(each).project.corpus.text for each in found]
     for each in found:
         each.lock.release()
     return texts

@@ -52,8 +52,8 @@ def disagreements(window: MainWindow) -> Iterator[str]:
 def files_read(window: MainWindow) -> list[Path]:
     """Return the files whose content is shown: of the corpus, of the figures, of the project."""
     session = window.session
-    figures = session.figures._files.paths
-    found = (*session.watch.paths, *figures, *filter(None, (session.document.path, window.project.path)))
+    figures = session.figures._files.stamps
+    found = (*session.watch.stamps, *figures, *filter(None, (session.document.path, window.project.path)))
     return sorted({Path(path).resolve() for path in found if Path(path).is_file()})
 
 
@@ -67,7 +67,7 @@ def outdated(window: MainWindow) -> str:
 
 def _outdated(window: MainWindow) -> Iterator[str]:
     document, disk = window.session.document, window.corpus_controller.disk
-    for path in window.session.watch.paths:
+    for path in window.session.watch.stamps:
         if not path.exists() and str(path) not in disk.gone:
             yield f"{path.name} of the corpus is missing, and nothing says so"
     states = {row.shown_state for row in document.files.rows} if document.is_files else set()
@@ -75,7 +75,7 @@ def _outdated(window: MainWindow) -> Iterator[str]:
         yield "warnings are about older files"
     view = window.corpus_pane.files_view.preview
     request = view.task.request
-    if request is not None and Path(request[0].path) in window.session.watch.paths and not view.task.is_running:
+    if request is not None and Path(request[0].path) in window.session.watch.stamps and not view.task.is_running:
         try:
             now = preview(*request).text
         except StudioError:
@@ -162,7 +162,7 @@ def _steps(window: MainWindow) -> Iterator[str]:
         if rows != count:
             yield f"the history has {rows} rows for {count} merges"
     if window.tokenization_pane.isVisible() and model.history is not None and model.history.has_steps:
-        hint = window.tokenization_pane.hint
+        hint = window.tokenization_pane.hints[0]
         if hint and number_text(step) not in hint.split():  # a narrow title has no room for it
             yield f"live tokenization says {hint!r} at step {step}"
     if window.scoreboard_pane.isVisible() and step:

@@ -58,8 +58,7 @@ class Session:
         from tests.monkey.agreement import FiguresCheck, files_read
         from tests.monkey.sandbox import Sandbox
         from tests.monkey.watch import FaultWatch
-        from wordpiece_studio.session.garbage import GarbageCollector
-        from wordpiece_studio.ui.studio import give_turns
+        from wordpiece_studio.ui.studio import GarbageCollector, give_turns
 
         self._log = log
         self._did = ""

@@ -101,7 +101,10 @@ class Looker:
         window, model = self.window, self.window.model
         serial = window.project.serial
         window.project_controller.open(path)
-        self._wait(lambda: not window.project_controller.is_opening and not window.project.is_reading, _OPEN_SECONDS)
+        self._wait(
+            lambda: not window.project_controller.opening.is_running and not window.project.reading.is_running,
+            _OPEN_SECONDS,
+        )
         if len(self._told) > 1:
             self._faults.append(f"{len(self._told)} messages: {self._told}")
         is_restored = window.project.serial != serial

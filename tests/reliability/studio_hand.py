@@ -95,7 +95,7 @@ class StudioHand(QObject):
         yield lambda: self._window.isVisible() and self._window.model.state is TrainerState.FINISHED
 
     def _compiling(self) -> Until:
-        yield lambda: self._window.session.warm_up.status == "compiling"
+        yield lambda: self._window.session.warm_up.progress == "compiling"
 
     def _recovery(self) -> Until:
         yield lambda: self._shown_dialog(RecoveryDialog)

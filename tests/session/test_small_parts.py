@@ -10,7 +10,8 @@ import pytest
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import kernel_warmup
-from wordpiece_studio.session.kernel_warmup import KernelWarmup
+from wordpiece_studio.session.kernel_warmup import warm_up
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.trainer_model import TrainingPace
 from wordpiece_studio.session.training_job import MAX_BATCH, SLICE_SECONDS, Pacer, sure_size
 from wordpiece_studio.system.child import Stopped
@@ -83,26 +84,22 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch, kernels: Kernels) -> None:
 def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = Kernels()
     put_in_place(monkeypatch, kernels)
-    warmup = KernelWarmup()
-    statuses: list[str] = []
-    warmup.status_changed.connect(lambda status: statuses.append(status))
-    warmup.start()
-    warmup.start()
-    qtbot.waitUntil(lambda: warmup.status == "ready")
-    assert statuses == ["loading", "ready"]
+    task = Task(warm_up, "")
+    task.ask()
+    task.ask()
+    qtbot.waitUntil(lambda: task.answer == 2.5)
     assert kernels.loads == ["training", "text"]
-    assert warmup.pace == 2.5
-    warmup.close()
+    task.close()
 
 
 @pytest.mark.expects_log
 def test_kernels_that_cannot_be_loaded_are_reported_in_words(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     put_in_place(monkeypatch, Kernels(OSError("no LLVM")))
-    warmup = KernelWarmup()
-    warmup.start()
-    qtbot.waitUntil(lambda: warmup.status == "failed")
-    assert "no LLVM" in str(warmup.task.error)
-    warmup.close()
+    task = Task(warm_up, "")
+    task.ask()
+    qtbot.waitUntil(lambda: task.error is not None)
+    assert "no LLVM" in str(task.error)
+    task.close()
 
 
 @pytest.mark.slow
@@ -111,13 +108,12 @@ def test_cold_kernels_are_compiled_by_children_first(qtbot: QtBot, monkeypatch: 
     monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
     put_in_place(monkeypatch, kernels)
     monkeypatch.setattr(kernel_warmup, "compile_here", do_nothing_in_child)
-    warmup = KernelWarmup()
-    statuses: list[str] = []
-    warmup.status_changed.connect(lambda status: statuses.append(status))
-    warmup.start()
-    qtbot.waitUntil(lambda: warmup.status == "ready", timeout=20_000)
-    assert statuses == ["compiling", "loading", "ready"]
-    warmup.close()
+    task, stages = Task(warm_up, ""), []
+    task.progressed.connect(stages.append)
+    task.ask()
+    qtbot.waitUntil(lambda: task.answer == 2.5, timeout=20_000)
+    assert stages[0] == "compiling"
+    task.close()
 
 
 def do_nothing_in_child(package: str) -> None:
@@ -129,10 +125,10 @@ def test_closing_ends_the_compiling(qtbot: QtBot, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
     put_in_place(monkeypatch, kernels)
     monkeypatch.setattr(kernel_warmup, "compile_here", wait_in_child)
-    warmup = KernelWarmup()
-    warmup.start()
+    task = Task(warm_up, "")
+    task.ask()
     qtbot.wait(200)
-    warmup.close()
+    task.close()
     assert kernels.loads == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from tests.system import child_functions as do
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import task as task_module
-from wordpiece_studio.session.task import Task, TaskThread
+from wordpiece_studio.session.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -229,7 +230,7 @@ def pid_unless(what: str) -> int:
 
 
 def test_tasks_of_one_thread_work_one_after_the_other(qtbot: QtBot, make: Callable[..., Task]) -> None:
-    thread, done = TaskThread("engine"), list[str]()
+    thread, done = ThreadPoolExecutor(1, "engine"), list[str]()
 
     def work(name: str) -> None:
         time.sleep(0.01)
@@ -239,4 +240,4 @@ def test_tasks_of_one_thread_work_one_after_the_other(qtbot: QtBot, make: Callab
     with qtbot.waitSignals([task.finished for task in tasks]):
         for task, name in zip(tasks, "abc", strict=True):
             task.run(name)
-    assert done == ["a in engine", "b in engine", "c in engine"]
+    assert done == ["a in engine_0", "b in engine_0", "c in engine_0"]

@@ -168,7 +168,7 @@ def test_watched_no_longer_nothing_is_said(watched: Watched, file: Path) -> None
     watched.qtbot.wait(100)
     watched.look()
     assert watched.said == []
-    assert watched.watch.paths == []
+    assert watched.watch.stamps == {}
 
 
 def test_what_is_no_file_is_not_read(watched: Watched, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_gone_and_changed_files_are_reported_and_unknown_ones_are_not(watched: W
 def test_what_is_behind_a_url_is_only_remembered(watched: Watched) -> None:
     known = CorpusReference(CorpusFile("s3://bucket/e"), 5, 5)
     watched.watch.expect([known])
-    assert watched.watch.paths == []
+    assert watched.watch.stamps == {}
     assert watched.watch.reference(known.file) == known
 
 

@@ -94,13 +94,26 @@ def test_it_says_why_it_cannot_be_done(owner: Owner, actions: Actions) -> None:
     assert "Sundays" not in actions.save.toolTip()
 
 
-def test_commands_are_asked_once_for_many_changes(owner: Owner, actions: Actions, qtbot: QtBot) -> None:
+def test_a_command_for_a_button_is_asked_once_for_many_changes(owner: Owner, actions: Actions, qtbot: QtBot) -> None:
+    assert actions.save.isEnabled()
     before = owner.asked
     for _ in range(100):
         owner.changed.emit(None)
     assert owner.asked == before
     qtbot.waitUntil(lambda: owner.asked > before)
     qtbot.wait(100)
+    assert owner.asked == before + 1
+
+
+def test_a_command_that_only_a_menu_shows_is_asked_when_someone_looks(
+    owner: Owner, actions: Actions, qtbot: QtBot
+) -> None:
+    before = owner.asked
+    owner.changed.emit(None)
+    qtbot.wait(100)
+    assert owner.asked == before
+    actions.catch_up()
+    actions.catch_up()
     assert owner.asked == before + 1
 
 

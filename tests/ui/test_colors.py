@@ -13,7 +13,7 @@ import pytest
 from tests.ui.color_vision import VISIONS, contrast, difference, seen
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.ui.widgets import theme
-from wordpiece_studio.ui.widgets.theme import INKS, LOOKS, SHADES, Look, TokenStyles, run_color
+from wordpiece_studio.ui.widgets.theme import INKS, LOOKS, SHADES, Look, Theme, TokenStyles
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -66,13 +66,13 @@ def test_tokens_use_all_colours(look: Look) -> None:
 @looks
 @pytest.mark.parametrize("vision", VISIONS)
 def test_the_colours_of_runs_can_be_distinguished_and_none_is_the_accent(look: Look, vision: str) -> None:
-    shades = [run_color(number, look) for number in range(8)]
+    shades = [Theme(look).run_color(number) for number in range(8)]
     pairs = itertools.combinations([seen(color, vision) for color in shades], 2)
     assert min(difference(*pair) for pair in pairs) >= _LEAST_DIFFERENCE
     accent = seen(LOOKS[look].accent, vision)
     assert min(difference(seen(color, vision), accent) for color in shades) >= 9
     assert min(contrast(color, LOOKS[look].surface) for color in shades) >= _LEAST_CONTRAST[look]
-    assert run_color(8, look) == shades[0]
+    assert Theme(look).run_color(8) == shades[0]
 
 
 @pytest.mark.slow

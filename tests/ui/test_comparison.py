@@ -68,11 +68,11 @@ def test_every_compared_run_has_a_lane(two: Studio) -> None:
         (score, "Score", 25), (likelihood, "Likelihood", 15),
     ]  # fmt: skip
     assert lane_steps(plot) == [(10, "55 of 70 tokens"), (10, "55 of 60 tokens")]
-    assert window.timeline_pane.hint.startswith("Step 10 of 25 · compared at the same step, 55 tokens")
+    assert window.timeline_pane.hints[0].startswith("Step 10 of 25 · compared at the same step, 55 tokens")
     assert "B Likelihood: 55 of 60 tokens" in plot.accessibleDescription()
     window.model.last()
     assert lane_steps(settled_plot(two)) == [(25, "70 of 70 tokens"), (15, "final, 60 tokens")]
-    assert "compared at 70 tokens" in window.timeline_pane.hint
+    assert "compared at 70 tokens" in window.timeline_pane.hints[0]
 
 
 def test_a_size_is_at_the_same_place_in_all_lanes(two: Studio) -> None:
@@ -379,7 +379,7 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
         assert lane_steps(plot) == [
             (step, f"{size} of 70 tokens"), (3, "48 of 70 tokens"), (12, "57 of 60 tokens"),
         ]  # fmt: skip
-        assert f"compared at {size} tokens" in window.timeline_pane.hint
+        assert f"compared at {size} tokens" in window.timeline_pane.hints[0]
     assert "\nA @3 a tie: 48 of 70 tokens\nB @12 late: 57 of 60 tokens" in plot.accessibleDescription()
     window.session.runs.show(likelihood)
     fixed.wait(lambda: [lane.name for lane in settled_plot(fixed).lanes] == ["@3 a tie", "Likelihood", "@12 late"])

@@ -48,9 +48,9 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     studio.window.actions_.open_file.trigger()
     choose(studio, path)
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
-    assert studio.window.corpus_pane.hint == path.name
+    assert studio.window.corpus_pane.hints[0] == path.name
     assert studio.window.settings.values.recent_files == ((str(path),),)
-    assert "Suggested for this corpus" in studio.window.bar.progress_text
+    assert "Suggested for this corpus" in studio.window.bar.progress_label.forms[0]
 
 
 def test_a_file_that_is_not_there_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_an_undecodable_file_is_read_another_way(
     dialog.accept()
     studio.wait_opened()
     assert studio.window.session.document.text == text
-    assert studio.window.corpus_pane.hint == hint
+    assert studio.window.corpus_pane.hints[0] == hint
 
 
 def test_an_encoding_that_does_not_fit_is_asked_for_again(studio: Studio, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_
     studio.window.actions_.save_corpus.trigger()
     choose(studio, other)
     assert other.read_text(encoding="utf-8") == "caf\ufffd noir\n"
-    studio.wait(lambda: studio.window.corpus_pane.hint == "thing.utf-8.txt")
+    studio.wait(lambda: studio.window.corpus_pane.hints[0] == "thing.utf-8.txt")
 
 
 def test_a_folder_without_texts_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_the_samples_open(studio: Studio) -> None:
         action.trigger()
         studio.wait(lambda: studio.window.session.counting.counts is not None)
         assert studio.window.session.document.text
-        assert studio.window.corpus_pane.hint
+        assert studio.window.corpus_pane.hints[0]
 
 
 # -- edits are not lost

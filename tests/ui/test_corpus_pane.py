@@ -164,7 +164,7 @@ def test_another_normalizer_counts_anew(studio: Studio) -> None:
     assert studio.window.session.counting.counts.normalizer.name == "bert-uncased"
     assert "this" in studio.window.session.counting.counts.words
     studio.wait(lambda: studio.window.model.counts is studio.window.session.counting.counts)  # as a preview
-    assert studio.window.bar.progress_text.startswith("70 tokens")
+    assert studio.window.bar.progress_label.forms[0].startswith("70 tokens")
 
 
 def test_a_normalizer_that_is_invalid_is_refused_in_words(studio: Studio) -> None:

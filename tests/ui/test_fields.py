@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLineEdit
 
-from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
+from wordpiece_studio.ui.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, line_field
 from wordpiece_studio.ui.widgets.plain import copy_text
 

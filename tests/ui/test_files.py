@@ -79,7 +79,7 @@ def test_a_folder_is_opened_by_menu_and_counted_file_by_file(studio: Studio, fol
     choose(studio, folder)
     wait_counted(studio)
     assert names(studio) == ["1.txt", "2.txt.gz", "3.jsonl"]
-    assert window.corpus_pane.hint == "corpus · 3 files"
+    assert window.corpus_pane.hints[0] == "corpus · 3 files"
     assert window.corpus_pane.figures.value_of("words") == "48"
     assert window.corpus_pane.figures.value_of("alphabet") != "–"
     assert [row.state for row in window.session.document.files.rows] == [FileState.DONE] * 3
@@ -334,7 +334,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
     assert counts.statistics.is_partial
     assert counts.words[:3] == ["word0", "other0", "hug"]
     assert window.session.document.files.rows[0].state is FileState.PARTLY
-    assert window.corpus_pane.hint == window.session.corpus_name == "large.csv (partial)"
+    assert window.corpus_pane.hints[0] == window.session.corpus_name == "large.csv (partial)"
     assert "Only the first" in bar.text
     assert bar.again_button.text() == "Count all"
 

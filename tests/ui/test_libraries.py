@@ -81,7 +81,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
     window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 0, 0), False))
     assert "the best ones in Token details" in window.tokenization_pane.why.title
-    assert window.timeline_pane.hint == "Final vocabulary"
+    assert window.timeline_pane.hints[0] == "Final vocabulary"
     runs.set_compared(wordpiece, True)
     studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])
     assert window.tokenization_pane._compared.texts[0].startswith("Unigram (SentencePiece) · final · ")
@@ -108,7 +108,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
         window.project_controller._save_to(tmp_path / "a.wpstudio", None)
     serial = window.project.serial
     window.project_controller.open(tmp_path / "a.wpstudio")
-    studio.wait(lambda: window.project.serial != serial and not window.project.is_reading, 60_000)
+    studio.wait(lambda: window.project.serial != serial and not window.project.reading.is_running, 60_000)
     assert [each.number for each in runs.all] == [*ours, wordpiece.number, run.number]
     again, theirs = runs.current, runs.all[-2]
     assert (again.library_run.content, again.library_run.repetition) == (
@@ -193,7 +193,7 @@ while True: time.sleep(1)
     assert run_names([run]) == ["Unigram (SentencePiece), trained on words"]
     assert (
         f"{len(window.model.run.library_run.tokens)} of 100 tokens · trained with another library"
-        in window.bar.progress_text
+        in window.bar.progress_label.forms[0]
     )
 
 

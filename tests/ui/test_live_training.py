@@ -157,7 +157,7 @@ def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio) -> None:
     studio.wait(lambda: window.session.counting.counts is not None)
     studio.qtbot.wait(100)
     assert window.model.history is before
-    assert "changed since" in window.bar.progress_text
+    assert "changed since" in window.bar.progress_label.forms[0]
 
 
 def test_a_large_corpus_is_not_trained_by_a_key(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def test_a_key_that_changes_no_word_changes_nothing(studio: Studio) -> None:
     type_text(studio, "  ")
     studio.qtbot.wait(50)
     assert studio.window.model.history is before
-    assert "changed since" not in studio.window.bar.progress_text
+    assert "changed since" not in studio.window.bar.progress_label.forms[0]
 
 
 def test_a_paused_training_stays(studio: Studio) -> None:
@@ -283,7 +283,7 @@ def test_another_pre_tokenizer_trains_too_though_the_words_are_the_same(studio: 
     )
     studio.wait(lambda: window.model.history is not before)
     assert window.model.counts.pre_tokenizer == resolve_pre_tokenizer("whitespace")
-    assert "changed since" not in window.bar.progress_text
+    assert "changed since" not in window.bar.progress_label.forms[0]
     assert None not in known  # figures that are gone for a moment would flicker
 
 

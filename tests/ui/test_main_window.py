@@ -17,7 +17,7 @@ from wordpiece_studio.storage.project.project_file import open_project, save_pro
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
-from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
+from wordpiece_studio.ui.training_bar import FurtherDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,10 +166,10 @@ def test_train_further_keeps_what_was_learned(studio: Studio) -> None:
 def test_another_objective_trains_another_vocabulary(studio: Studio) -> None:
     box = next(each for each in studio.window.findChildren(QComboBox) if each.accessibleName() == "Objective")
     box.setCurrentIndex(2)
-    assert "Settings changed" in studio.window.bar.progress_text
+    assert "Settings changed" in studio.window.bar.progress_label.forms[0]
     train_anew(studio)
     assert studio.window.model.config.objective == "count"
-    assert "70 tokens" in studio.window.bar.progress_text
+    assert "70 tokens" in studio.window.bar.progress_label.forms[0]
 
 
 def test_a_target_below_the_alphabet_names_the_minimum_beside_the_work(studio: Studio) -> None:
@@ -237,7 +237,7 @@ def test_stop_keeps_what_was_learned(studio: Studio) -> None:
     studio.wait_finished()
     assert studio.window.model.merge_count > 0
     assert studio.window.model.stop_reason == "user"
-    assert "stopped" in studio.window.bar.progress_text
+    assert "stopped" in studio.window.bar.progress_label.forms[0]
 
 
 def test_pause_and_resume(studio: Studio) -> None:
@@ -379,7 +379,7 @@ def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio
 def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio, name: str) -> None:
     window, project = studio.window, document_project(name)
     window.corpus_controller.open_sample(name)
-    studio.wait(lambda: not window.project.is_reading)
+    studio.wait(lambda: not window.project.reading.is_running)
     runs = window.session.runs.all
     assert [run.name for run in runs] == [tab.name for tab in project.view.tabs]
     assert [run.history.vocabulary(len(run.history)).tokens for run in runs] == [
@@ -406,7 +406,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
         return [" ".join(line.live.tokens()) for line in rows._lines] if not rows.isHidden() else []
 
     window.corpus_controller.open_sample("traditional-chinese-article")
-    studio.wait(lambda: not window.project.is_reading)
+    studio.wait(lambda: not window.project.reading.is_running)
     window.model.last()
     assert cuts() == ["ne w est</w> </u> i </u> i </u> w </u>", "newe ##st [UNK]"]
     assert rows is not None
@@ -442,16 +442,16 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     window, runs, corpus = studio.window, studio.window.session.runs, studio.window.corpus_pane
     said = ("Restore this run’s corpus", "Trained on a different text")
     window.corpus_controller.open_sample("spanish-course")
-    studio.wait(lambda: not window.project.is_reading)
+    studio.wait(lambda: not window.project.reading.is_running)
     runs.show(runs.all[1])
-    studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_text) == said)
+    studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_label.forms[0]) == said)
     corpus.faces.setCurrentIndex(Face.WORDS)
     assert corpus.figures.summary_label.text().startswith("Current\u00a0corpus · Lines:\u00a012")
     window.actions_.bring_text_back.trigger()
     assert window.session.document.text == runs.all[1].origin.corpus.text
     assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
     runs.show(runs.all[0])
-    studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_text) == said)
+    studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_label.forms[0]) == said)
     window.session.document.edit(0, 0, "hug ")
     studio.wait(lambda: window.run_strip._button.text() == "Restore the earlier corpus")
     window.actions_.bring_text_back.trigger()
@@ -467,7 +467,7 @@ def test_token_details_are_found_by_what_they_show(studio: Studio) -> None:
 def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio) -> None:
     window = studio.window
     window.corpus_controller.open_sample("english-notebook")
-    studio.wait(lambda: not window.project.is_reading and not window.tokenization_pane.is_stale)
+    studio.wait(lambda: not window.project.reading.is_running and not window.tokenization_pane.is_stale)
     window.tokenization_pane.chips.chosen.emit((ChipPlace(0, 0, 0), False))
     assert window.tokenization_pane.why.isVisible()
     window.corpus_controller.open_sample("simplified-chinese-notebook")
@@ -499,14 +499,14 @@ def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_
     (tmp_path / "other.txt").write_text("hug", encoding="utf-8")
     studio.open(tmp_path / "other.txt")
     assert studio.window.model.merge_count == 25
-    assert "Merges are from “English" in studio.window.bar.progress_text
+    assert "Merges are from “English" in studio.window.bar.progress_label.forms[0]
 
 
 def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
     studio.window.actions_.train_as_you_type.trigger()
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
-    assert studio.window.bar.progress_text == "Settings changed since this run"
+    assert studio.window.bar.progress_label.forms[0] == "Settings changed since this run"
 
 
 # -- training further
@@ -558,13 +558,9 @@ def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:
 
 
 def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
-    actions, controller, editor = (
-        studio.window.actions_,
-        studio.window.view_controller,
-        studio.window.corpus_pane.editor,
-    )
+    actions, editor = studio.window.actions_, studio.window.corpus_pane.editor
+    studio.window.activateWindow()
     editor.setFocus()
-    controller._set_target(editor)
     actions.refresh_menus()
     actions.select_all.trigger()
     studio.window.actions_.refresh_menus()
@@ -574,7 +570,7 @@ def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     assert QGuiApplication.clipboard().text().startswith("This is the Hugging Face Course")
     actions.paste.trigger()
     assert studio.window.session.document.text.startswith("This is the Hugging Face Course")
-    controller._set_target(studio.window.bar)
+    studio.window.bar.focus_first()
     studio.window.actions_.refresh_menus()
     assert not actions.paste.isEnabled()
     studio.window.session.document.note_saved()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from wordpiece_studio.ui.panes.corpus.files_view import PreviewText, PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
-from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
+from wordpiece_studio.ui.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
     copy_text,

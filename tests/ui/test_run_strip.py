@@ -103,7 +103,7 @@ def test_a_click_shows_a_run_with_its_settings(three: Studio) -> None:
     QTest.mouseClick(window.run_strip.tabs, _LEFT, _NONE, place_of(three, 0))
     assert window.model.run is window.session.runs.all[0]
     assert window.session.settings.objective == "score"
-    assert "since this run" not in window.bar.progress_text
+    assert "since this run" not in window.bar.progress_label.forms[0]
 
 
 def test_keys_show_runs(three: Studio) -> None:
@@ -222,7 +222,7 @@ def test_a_run_of_another_corpus_brings_that_back(three: Studio) -> None:
     window.actions_.bring_text_back.trigger()
     assert (window.session.document.text, window.session.corpus_name) == (text, name)
     assert runs.current is runs.all[0]
-    assert "from" not in window.bar.progress_text
+    assert "from" not in window.bar.progress_label.forms[0]
     three.wait(lambda: not window.run_strip._button.isVisible())
 
 

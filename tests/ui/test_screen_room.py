@@ -18,11 +18,10 @@ from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWin
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
-from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
-from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 from wordpiece_studio.ui.run_strip import RenameDialog
-from wordpiece_studio.ui.widgets import screen_room
-from wordpiece_studio.ui.widgets.screen_room import RoomArea, ScreenDialog
+from wordpiece_studio.ui.training_bar import FurtherDialog, SpecialTokensDialog
+from wordpiece_studio.ui.widgets import fields
+from wordpiece_studio.ui.widgets.fields import RoomArea, ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +37,8 @@ SCREENS = (QSize(800, 480), QSize(911, 512), QSize(683, 384), QSize(1366, 768), 
 @pytest.fixture(params=SCREENS, ids=lambda size: f"{size.width()}x{size.height()}")
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> QSize:
     """What a screen of this size leaves for the inside of a window."""
-    room: QSize = request.param - screen_room.FRAME
-    for module in (screen_room, messages):
+    room: QSize = request.param - fields.FRAME
+    for module in (fields, messages):
         monkeypatch.setattr(module, "room_for", lambda _window: room)
     return room
 
@@ -121,7 +120,7 @@ def test_what_is_scrolled_down_is_not_scrolled_sideways(
     dialog = ExportDialog([(30, 100), (12, 82)], tmp_path, empty_studio.window.theme.mono_font(-1), empty_studio.window)
     dialog.ensurePolished()
     width = dialog.layout().totalMinimumSize().width()
-    monkeypatch.setattr(screen_room, "room_for", lambda _window: QSize(width + 100, 300))
+    monkeypatch.setattr(fields, "room_for", lambda _window: QSize(width + 100, 300))
     dialog.show()
     empty_studio.qtbot.waitExposed(dialog)
     (area,) = dialog.findChildren(RoomArea)

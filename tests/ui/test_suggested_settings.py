@@ -23,16 +23,16 @@ def test_a_file_whose_alphabet_is_larger_than_the_size_gets_a_larger_size(studio
     open_text(studio, tmp_path / "ko.txt", "".join(chr(0xAC00 + n % 900) + " " for n in range(4000)))
     settings = studio.window.session.settings
     assert settings.target_size == 2000
-    assert "Suggested for this corpus" in studio.window.bar.progress_text
+    assert "Suggested for this corpus" in studio.window.bar.progress_label.forms[0]
     studio.window.actions_.train.trigger()
     studio.wait_finished()
-    assert "Suggested" not in studio.window.bar.progress_text
+    assert "Suggested" not in studio.window.bar.progress_label.forms[0]
 
 
 def test_a_size_that_the_user_changes_is_no_longer_called_suggested(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "a.txt", "hug hug pug")
     studio.window.session.settings.set_target_size(123)
-    assert "Suggested" not in studio.window.bar.progress_text
+    assert "Suggested" not in studio.window.bar.progress_label.forms[0]
     studio.set_text("hug hug pug bun " * 1000)  # pasted, but the size was chosen for this corpus
     assert studio.window.session.settings.target_size == 123
 
@@ -68,7 +68,7 @@ def test_likelihood_is_suggested_for_a_corpus_of_ones_own_and_the_score_for_samp
     open_text(studio, tmp_path / "a.txt", "hug hug pug")
     assert settings.objective == "likelihood"
     settings.choose(objective="count")
-    assert "Suggested" not in studio.window.bar.progress_text
+    assert "Suggested" not in studio.window.bar.progress_label.forms[0]
     open_text(studio, tmp_path / "b.txt", "hug pug")
     assert settings.objective == "likelihood"
     studio.window.corpus_controller.load_sample("hug.txt")
@@ -99,4 +99,4 @@ def test_the_settings_of_an_opened_project_stay(studio: Studio, tmp_path: Path) 
     with studio.qtbot.waitSignal(window.session.counting.counts_changed, check_params_cb=lambda counts: bool(counts)):
         window.project_controller.open(tmp_path / "a.wpstudio")
     assert settings.target_size == 70
-    assert "Suggested" not in window.bar.progress_text
+    assert "Suggested" not in window.bar.progress_label.forms[0]

@@ -57,7 +57,7 @@ def needed(studio: Studio) -> int:
 def test_nothing_is_said_about_a_small_text(studio: Studio, machine: Machine) -> None:
     machine.free = 1
     studio.set_text("hug pug " * 10_000)
-    assert "About" not in studio.window.bar.progress_text
+    assert "About" not in studio.window.bar.progress_label.forms[0]
     assert studio.window.notices.training.text == ""
 
 
@@ -66,7 +66,7 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
     figures = f"About {megabytes} MB of 18 GB free, under 1 s"
-    assert bar.progress_text == figures
+    assert bar.progress_label.forms[0] == figures
     suggested = "Suggested for this corpus: Likelihood · size 16,000 · min. frequency 2"
     assert f"{figures}\n{suggested}" in bar.progress_label.toolTip()
     assert bar.progress_label.text() in (figures, f"About {megabytes} MB, under 1 s")
@@ -74,14 +74,14 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     assert str(megabytes) in bar.progress_label.text()
     assert "…" not in bar.progress_label.text()
     large.window.session.settings.set_target_size(0)  # no longer what was suggested
-    assert bar.progress_text.startswith("About")
+    assert bar.progress_label.forms[0].startswith("About")
     assert round(needed(large) / 1e6) > megabytes
     machine.free = None
     large.window.session.settings.set_target_size(16_000)
-    assert bar.progress_text == f"About {megabytes} MB, under 1 s"
+    assert bar.progress_label.forms[0] == f"About {megabytes} MB, under 1 s"
     large.window.session.settings.set_target_size(17_000)
     large.set_text("hug")
-    large.wait(lambda: "About" not in bar.progress_text)
+    large.wait(lambda: "About" not in bar.progress_label.forms[0])
 
 
 @pytest.mark.slow
@@ -89,10 +89,10 @@ def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
     large.window.session.settings.set_target_size(100)
     large.window.actions_.train.trigger()
     large.wait_finished()
-    assert large.window.bar.progress_text.startswith("100 tokens")
-    assert "About" not in large.window.bar.progress_text
+    assert large.window.bar.progress_label.forms[0].startswith("100 tokens")
+    assert "About" not in large.window.bar.progress_label.forms[0]
     large.window.session.settings.set_target_size(200)
-    text = large.window.bar.progress_text
+    text = large.window.bar.progress_label.forms[0]
     assert text.startswith("About")
     assert "\nSettings changed since this run" in large.window.bar.progress_label.toolTip()
 
@@ -106,7 +106,7 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
     studio.wait_finished()
     open_large(studio, tmp_path)
     bar = studio.window.bar
-    assert bar.progress_text.startswith("About")
+    assert bar.progress_label.forms[0].startswith("About")
     assert "\nMerges are from “" in bar.progress_label.toolTip()
     for width in (2400, 1440, studio.window.minimumWidth()):
         studio.window.resize(width, 900)

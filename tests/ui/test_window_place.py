@@ -15,7 +15,7 @@ from wordpiece_studio.ui.widgets.dock_area import TEACH
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
+    from wordpiece_studio.ui.training_bar import TrainingBar
 
 SCREEN = QRect(0, 24, 1024, 676)
 

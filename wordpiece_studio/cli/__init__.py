@@ -131,10 +131,25 @@ def _is_place(argument: str) -> bool:
 
 
 def _open_window(arguments: list[str]) -> int:
-    from wordpiece_studio.ui.app import run_studio
+    """Open the window; where none can open, say why and train the sample in the terminal.
 
+    A Qt that crashes this Python is refused: the installation is at fault, and a crash would take the user's work with
+    it. Nothing of Qt is imported before this is known: Qt itself would end the process with a core dump.
+    """
+    from wordpiece_studio.platform_check import bad_qt_pair, window_problem
+
+    if refusal := bad_qt_pair():
+        raise refusal
+    problem = window_problem()
     try:
-        return run_studio(arguments)
+        if problem is None:
+            from wordpiece_studio.ui.studio import open_studio
+
+            return open_studio(arguments)
+        from wordpiece_studio.terminal_demo import terminal_demo
+
+        terminal_demo(problem)
+        return 0
     except BrokenPipeError:
         raise OutputClosed from None
 

@@ -14,8 +14,7 @@ from wordpiece_studio.corpus.count_tables import (
 )
 from wordpiece_studio.corpus.counting.counting import count_corpus, is_much
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.garbage import free_words_slowly
-from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.session.task import Task, free_words_slowly, single_shot
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer

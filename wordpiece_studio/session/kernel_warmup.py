@@ -16,14 +16,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.task import Task
 from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
 
     from wordpiece_studio.compiled.kernel_cache import KernelPackage
     from wordpiece_studio.corpus.counts import WordCounts
@@ -39,65 +36,21 @@ _SLOWEST = 50.0
 _compiling = threading.Lock()
 
 
-class KernelWarmup(QObject):
-    """Loads the kernels once.
+def warm_up(*, progress: Callable[[str], object], should_stop: Callable[[], bool]) -> float:
+    """Compile the kernels if need be, and load them; report "compiling" and "loading", and return the pace.
 
-    Attributes
-    ----------
-    status : str
-        "idle", "compiling", "loading", "ready" or "failed".
-    pace : float
-        How many times longer training takes here than where the forecast was calibrated.
-
-    Signals
-    -------
-    status_changed(str)
-        The new status; if it is "failed", large corpora cannot be trained, and the error of `task` says why.
+    That is how many times longer training takes here than where the forecast was calibrated. If it fails, large corpora
+    cannot be trained.
     """
-
-    status_changed = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.status = "idle"
-        self.pace = 1.0
-        self.task = Task(
-            _warmed_up, "The fast engine cannot be loaded", self,
-            on_part=self._set_status, on_answer=self._take_pace, on_error=self._give_up,
-        )  # fmt: skip
-
-    def start(self) -> None:
-        """Start; call it after the first paint."""
-        if self.task.request is None:
-            self.task.run()
-
-    def close(self) -> None:
-        """Stop, and wait for what cannot be interrupted."""
-        self.task.close()
-
-    def _take_pace(self, pace: float) -> None:
-        self.pace = pace
-        self._set_status("ready")
-
-    def _give_up(self) -> None:
-        self._set_status("failed")
-
-    def _set_status(self, status: str) -> None:
-        self.status = status
-        self.status_changed.emit(status)
-
-
-def _warmed_up(*, should_stop: Callable[[], bool]) -> Generator[str, None, float]:
-    """Compile the kernels if need be, then load them; yield the stage, and return the pace."""
     from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
 
     try:
         if not kernels_are_cached():
-            yield "compiling"
+            progress("compiling")
             compile_kernels(should_stop)
         if should_stop():
             raise Stopped
-        yield "loading"
+        progress("loading")
         for package in KERNEL_PACKAGES:
             if should_stop():
                 raise Stopped

@@ -14,15 +14,10 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.garbage import free_words_slowly
 from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
-from wordpiece_studio.session.task import Task
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectCorpus,
-    ProjectRun,
-    ProjectSettings,
-)
+from wordpiece_studio.session.task import Task, free_words_slowly
+from wordpiece_studio.storage.project.container import ProjectStamp, stamp_of
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.view import RunTab, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
@@ -108,8 +103,8 @@ class ProjectState(QObject):
 
     Attributes
     ----------
-    path
-        The file of the project; None if it has none.
+    path, stamp
+        The file of the project, None if it has none; what it was like when it was read or written.
     saved_content
         The content saved in the project's file; None without a file.
     left_content
@@ -144,6 +139,7 @@ class ProjectState(QObject):
         self._runs = session.runs
         self._marks = session.marks
         self.path: Path | None = None
+        self.stamp = ProjectStamp()
         self.saved_content: ProjectContent | None = None
         self.left_content: ProjectContent | None = None
         self.is_file_another = False
@@ -157,19 +153,14 @@ class ProjectState(QObject):
         )  # fmt: skip
         self._connect()
 
-    @property
-    def is_reading(self) -> bool:
-        """Whether words and merges of a restored project are still being read."""
-        return self.reading.is_running
-
     def close(self) -> None:
-        """Cancel the reading and wait for it to end."""
         self.reading.close()
 
     def set_path(self, path: Path | None) -> None:
         """Set the file of the project; the present content counts as not saved in it."""
         self.saved_content = self.left_content = None
         self.is_file_another = False
+        self.stamp = ProjectStamp()
         if path is None:
             self._unknown, self._shown_live_text = None, ("", "")
         if path != self.path:
@@ -179,6 +170,7 @@ class ProjectState(QObject):
     def note_saved(self, path: Path, project: Project) -> None:
         """Record that `project`, as captured, has been saved in `path`."""
         self.set_path(path)
+        self.stamp = stamp_of(path)
         self.saved_content = content_of(project)
         self.saved.emit()
 
@@ -222,7 +214,6 @@ class ProjectState(QObject):
         )  # fmt: skip
 
     def content(self) -> ProjectContent:
-        """Return the present content that must not be discarded without asking."""
         return content_of(self.capture())
 
     def _settings(self) -> ProjectSettings:

@@ -1,8 +1,7 @@
 """Keeps unsaved work in the background: edits within a second, the training within half a minute.
 
 It listens to the document and to the state of the project, and passes changes to two threads: one for text and
-settings, which is quick, and one for the training, which may take long. `recovery_store` writes the files,
-and `recoverable_work` reads them back.
+settings, which is quick, and one for the training, which may take long. `recovery_store` writes and reads the files.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.storage.project.container import ProjectStamp, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +23,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.commands import Edit
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
-    from wordpiece_studio.session.recoverable_work import Recoverable, Recovered
-    from wordpiece_studio.session.recovery_store import RecoveryStore
+    from wordpiece_studio.session.recovery_store import Recoverable, Recovered, RecoveryStore
     from wordpiece_studio.storage.project.contents import Project, ProjectRun
     from wordpiece_studio.training.history import MergeHistory
 
@@ -70,7 +67,6 @@ class RecoveryKeeper(QObject):
         self._run_number = 0  # of their file
         self._kept_run = (0, 0)  # number and merges of the file that is kept
         self.run_due = self._run_began = 0.0
-        self._project_stamp = ProjectStamp()
         self._timer = single_shot(self, self.keep)
         self.run_timer = single_shot(self, self._schedule)
         self.job = Task(
@@ -88,11 +84,6 @@ class RecoveryKeeper(QObject):
     def is_idle(self) -> bool:
         """Whether all changes except the training are on disk."""
         return self._wanted_ms is None and not self.job.is_running
-
-    @property
-    def is_run_kept(self) -> bool:
-        """Whether keeping the training is neither under way nor scheduled."""
-        return not (self.run_job.is_running or self.run_timer.isActive())
 
     def forget(self, saved: ProjectContent | None = None) -> None:
         """Treat this content, or the present one, as saved or unwanted: keep nothing until it changes."""
@@ -112,7 +103,7 @@ class RecoveryKeeper(QObject):
         self.store.adopt(recoverable.folder, recoverable.lock, recoverable.newest("base"), about.run)
         self._saved = None
         if self._state.path is not None:
-            self._project_stamp = about.stamp
+            self._state.stamp = about.stamp
         self.is_kept = self._is_begun = True
         self._edit_count = about.edits
         self._run_number = about.run
@@ -142,7 +133,6 @@ class RecoveryKeeper(QObject):
         self._schedule(EDIT_DELAY_MS)
 
     def _on_state_saved(self) -> None:
-        self._project_stamp = stamp_of(self._state.path)
         self.forget(self._state.saved_content)  # what was typed during saving is not in any file yet
 
     def _schedule(self, delay_ms: int = CHANGE_DELAY_MS) -> None:
@@ -157,7 +147,6 @@ class RecoveryKeeper(QObject):
     # Writing.
 
     def keep(self) -> None:
-        """Begin to keep what has changed."""
         if self.job.is_running:
             return  # the next one starts when it ends
         project = self._state.capture()
@@ -181,12 +170,11 @@ class RecoveryKeeper(QObject):
 
     def _about(self, project: Project) -> About:
         path = self._state.path
-        stamp = self._project_stamp if path is not None else ProjectStamp()
         run, merges = self._kept_run if project.runs else (0, 0)
         return About(
             name=project.corpus.name or (path.stem if path is not None else ""), project_path=str(path or ""),
-            project_size=stamp.size, project_modified_ns=stamp.modified_ns, project_end=stamp.end, time=time.time(),
-            edits=self._edit_count, merges=merges, run=run, is_edited=project.corpus.is_edited,
+            stamp=self._state.stamp, time=time.time(), edits=self._edit_count, merges=merges, run=run,
+            is_edited=project.corpus.is_edited,
         )  # fmt: skip
 
     def _consider_run(self, project: Project) -> None:

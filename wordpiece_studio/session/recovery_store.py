@@ -1,19 +1,18 @@
-"""The folder in which a running Studio keeps its unsaved work; `recoverable_work` reads it back.
+"""The folder in which a running Studio keeps its unsaved work, and what the next start finds of it after a crash.
 
 In the user's recovery folder, each running Studio has a folder of its own, with these files:
 
 ``lock``                     held while the Studio runs (`FolderLock`)
 ``base-<n>.wpstudio``        everything but the training; a project file
-``journal-<n>``              the changes since then, as records, each forced to disk
+``journal-<n>``              the changes since then, one a line, each forced to disk
 ``run-<m>.wpstudio``         all runs, in a project file; the journal says which one is valid
 
 A new base replaces base and journal: its journal is created first, so that a base always has its journal, and the old
 files are removed last. A training is written once for each number of merges; if a file of the user's holds it already,
 that file gets a second name here. Only `close` and `adopt` are called in the window's thread.
 
-A record of the journal consists of its kind (one byte), its length in bytes (four), a checksum of all of it (eight) and
-its bytes. If a kill or a power cut leaves the last record incomplete, reading ends before it. One kind, `About`, says
-what is known about the work without opening it: its name, its time and its extent.
+A line of the journal is a checksum and a `Change`. If a kill or a power cut leaves the last line incomplete, reading
+ends before it. Only `remove` removes work that was found; besides, folders in which nothing was ever kept are removed.
 """
 
 from __future__ import annotations
@@ -26,166 +25,177 @@ import os
 import re
 import secrets
 import shutil
-import struct
 import sys
 import threading
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp
-from wordpiece_studio.storage.project.project_file import save_project
+from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced
+from wordpiece_studio.storage.project.contents import ProjectSettings, checked_settings
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
+from wordpiece_studio.storage.view import View
 from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import decodable, file_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.storage.project.contents import Project
-
-    Record = tuple[bytes, bytes]
-
-
-MAGIC = b"WPSJ\x01\x00"
-EDIT, SETTINGS, VIEW, LIVE_TEXT, ABOUT = b"e", b"s", b"v", b"w", b"a"
+    from wordpiece_studio.storage.project.contents import Project, ProjectRun
 
 _log = logging.getLogger(__name__)
 _Kind = TypeVar("_Kind")
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-_HEAD = struct.Struct("<cI8s")
-_EDIT = struct.Struct("<QQQ")
-
-
-class JournalWriter:
-    """Creates or truncates the journal at `path`, and appends to it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
-        self.size = 0
-        """Bytes written so far."""
-        try:
-            self._write(MAGIC)
-        except OSError:
-            self.close()
-            raise
-
-    def append(self, records: Sequence[Record]) -> None:
-        """Append records; they are on disk when this returns."""
-        self._write(b"".join(map(written_record, records)))
-
-    def close(self) -> None:
-        """Close the file. Failed writes are not retried."""
-        with contextlib.suppress(OSError):
-            self._file.close()
-
-    def _write(self, data: bytes) -> None:
-        self._file.write(data)
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        os.stat(self._path)  # fails if someone has deleted the file: what is written to it would be lost
-        self.size += len(data)
-
-
-def written_record(record: Record) -> bytes:
-    """Return a record in the journal's format."""
-    kind, content = record
-    return _HEAD.pack(kind, len(content), _checksum(kind, content)) + content
-
-
-def read_journal(path: Path) -> Iterator[Record]:
-    """Yield the records of a journal, up to the first incomplete one."""
-    try:
-        with path.open("rb") as file:
-            size, done = os.fstat(file.fileno()).st_size, len(MAGIC)
-            if file.read(len(MAGIC)) != MAGIC:
-                raise file_error(path, "{path} is damaged at its beginning")
-            while len(head := file.read(_HEAD.size)) == _HEAD.size:
-                kind, length, checksum = _HEAD.unpack(head)
-                if done + _HEAD.size + length > size:
-                    break
-                content = file.read(length)
-                if len(content) < length or _checksum(kind, content) != checksum:
-                    break
-                yield kind, content
-                done += _HEAD.size + length
-            if done < size:
-                raise file_error(path, "{path} is damaged from byte {byte:,} onward", byte=done)
-    except OSError as error:
-        raise file_error(path, "{path} cannot be read: {reason}", reason=error.strerror or error) from error
-
-
-def edit_record(before: str, after: str) -> Record:
-    """Return the record of one edit that turns a text into another."""
-    start = common_length(before, after)
-    rest, others = before[start:], after[start:]
-    end = common_length(rest, others, from_end=True)
-    inserted = others[: len(others) - end].encode("utf-8", "surrogatepass")
-    return EDIT, _EDIT.pack(start, len(rest) - end, len(after)) + inserted
-
-
-def text_after(text: str, content: bytes) -> str | None:
-    """Return `text` after the edit in a record's `content`; None if that is not an edit of this text."""
-    try:
-        position, removed, length = _EDIT.unpack_from(content)
-        inserted = content[_EDIT.size :].decode("utf-8", "surrogatepass")
-    except (struct.error, UnicodeDecodeError):
-        return None
-    if position + removed > len(text) or len(text) - removed + len(inserted) != length:
-        return None
-    return text[:position] + inserted + text[position + removed :]
-
-
-def _checksum(kind: bytes, content: bytes) -> bytes:
-    digest = hashlib.blake2b(kind + len(content).to_bytes(4, "little"), digest_size=8)
-    digest.update(content)
-    return digest.digest()
+_SUM = 16
+"""The length of a checksum."""
 
 
 @decodable
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user is told about the work, and which of the files kept belong together."""
+    """What the user is told about the work without opening it, and which of the files kept belong together."""
 
     name: str = ""  # of the corpus or the project
     project_path: str = ""  # the file that the work belongs to; empty if it was never saved as a project
-    # `ProjectStamp` of that file, as of when it was last opened or saved.
-    project_size: int = -1
-    project_modified_ns: int = -1
-    project_end: str = ""
+    stamp: ProjectStamp = ProjectStamp()  # of that file, as it was last opened or saved
     time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0  # when this was written, in seconds since 1970
     edits: _Count = 0  # unsaved ones
     merges: _Count = 0  # that are kept; the training may have had more
     run: _Count = 0  # the number of the file with the runs; 0 if there is none
     is_edited: bool = False  # whether the text has edits that are not in any file
 
-    @property
-    def stamp(self) -> ProjectStamp:
-        return ProjectStamp(self.project_size, self.project_modified_ns, self.project_end)
+
+@decodable
+class TextEdit(msgspec.Struct, frozen=True, array_like=True):
+    """In a text of `length` code points, `inserted` replaces so many `removed` ones at `position`."""
+
+    length: _Count
+    position: _Count
+    removed: _Count
+    inserted: str
+
+    @classmethod
+    def between(cls, before: str, after: str) -> TextEdit:
+        start = common_length(before, after)
+        rest, others = before[start:], after[start:]
+        end = common_length(rest, others, from_end=True)
+        return cls(len(before), start, len(rest) - end, others[: len(others) - end])
+
+    def made_in(self, text: str) -> str:
+        end = self.position + self.removed
+        if self.length != len(text) or end > len(text):
+            raise StudioError("An edit in the journal belongs to a different text")
+        return text[: self.position] + self.inserted + text[end:]
 
 
-def to_json(value: msgspec.Struct) -> bytes:
-    """Return a record as JSON, which may contain lone surrogates."""
-    return json.dumps(msgspec.to_builtins(value)).encode("ascii")
+@decodable
+class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What has changed of a project but for files and training, and what is known of it since.
+
+    Settings and view are as another version may have written them, see `readable`.
+    """
+
+    about: About
+    text: TextEdit | None = None
+    settings: Any = None
+    view: Any = None  # without the live text
+    live_text: str | None = None
+
+    @classmethod
+    def between(cls, before: Project, now: Project, about: About) -> Change:
+        text, old = now.corpus.text or "", before.corpus.text or ""
+        view, seen = (msgspec.structs.replace(project.view, live_text="") for project in (now, before))
+        return cls(
+            about=about,
+            text=TextEdit.between(old, text) if text != old else None,
+            settings=now.settings if now.settings != before.settings else None,
+            view=view if view != seen else None,
+            live_text=now.view.live_text if now.view.live_text != before.view.live_text else None,
+        )
+
+    def line(self) -> bytes:
+        """Return the change as JSON, which may contain lone surrogates, after its checksum."""
+        content = json.dumps(msgspec.to_builtins(self)).encode("ascii")
+        return _checksum(content) + content + b"\n"
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_SUM // 2).hexdigest().encode("ascii")
+
+
+def read_journal(path: Path) -> Iterator[Change]:
+    """Yield the changes in a journal, up to the first incomplete line; those of another version may be left out."""
+    done = 0
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                content = line[_SUM:-1]
+                if line[-1:] != b"\n" or line[:_SUM] != _checksum(content):
+                    raise file_error(path, "{path} is damaged from byte {byte:,} onward", byte=done)
+                if (change := from_json(content, Change)) is not None:
+                    yield change
+                done += len(line)
+    except OSError as error:
+        raise file_error(path, "{path} cannot be read: {reason}", reason=error.strerror or error) from error
 
 
 def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
-    """Return the record that `to_json` wrote; None if the content is not a record of this kind."""
     try:
-        value: Any = json.loads(content, parse_constant=_refuse)
-        return msgspec.convert(value, kind)
-    except (ValueError, RecursionError, msgspec.ValidationError, StudioError) as error:
+        return readable(json.loads(content, parse_constant=_refuse), kind)
+    except (ValueError, RecursionError) as error:
         _log.info("a record of the journal cannot be read: %s", error)
         return None
 
 
+def readable(value: object, kind: type[_Kind]) -> _Kind | None:
+    """Return what was read from JSON as this kind; None if it is none, or no training can begin with such settings."""
+    try:
+        found = msgspec.convert(value, kind)
+        if isinstance(found, ProjectSettings):
+            checked_settings(found)
+    except (msgspec.ValidationError, StudioError, TypeError) as error:
+        _log.info("a part of the journal is ignored: %s", error)
+        return None
+    return found
+
+
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not a number that this program writes")
+
+
+class JournalWriter:
+    """Creates or truncates the journal at `path`, and appends to it."""
+
+    def __init__(self, path: Path, first: Change) -> None:
+        self._path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
+        self.size = 0
+        """Bytes written so far."""
+        try:
+            self.append(first)
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, change: Change) -> None:
+        """Append a change, which is on disk when this returns."""
+        line = change.line()
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        os.stat(self._path)  # fails if someone has deleted the file: what is written to it would be lost
+        self.size += len(line)
+
+    def close(self) -> None:
+        """Close the file. Failed writes are not retried."""
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 LOCK_FILE = "lock"
@@ -310,7 +320,7 @@ class RecoveryStore:
                     self._write_base(project, about)
                 else:
                     self._copied += 0 if before.corpus.text == project.corpus.text else len(project.corpus.text or "")
-                    journal.append([*changed_parts(before, project), (ABOUT, to_json(about))])
+                    journal.append(Change.between(before, project, about))
             except BaseException:
                 self._drop_journal()
                 raise
@@ -363,9 +373,8 @@ class RecoveryStore:
         self._drop_journal()
         folder = self._made_folder()
         self._number += 1
-        journal = JournalWriter(folder / f"journal-{self._number}")
+        journal = JournalWriter(folder / f"journal-{self._number}", Change(about=about))
         try:
-            journal.append([(ABOUT, to_json(about))])
             _save(folder / f"base-{self._number}{SUFFIX}", project)
         except BaseException:
             journal.close()
@@ -422,23 +431,8 @@ def _save(path: Path, project: Project, should_stop: Callable[[], bool] = lambda
         path.chmod(0o600)
 
 
-def changed_parts(before: Project, now: Project) -> list[Record]:
-    """Return what has changed, except files and training, as records."""
-    parts = []
-    if now.corpus.text != before.corpus.text:
-        parts.append(edit_record(before.corpus.text or "", now.corpus.text or ""))
-    if now.settings != before.settings:
-        parts.append((SETTINGS, to_json(now.settings)))
-    if now.view.live_text != before.view.live_text:
-        parts.append((LIVE_TEXT, now.view.live_text.encode("utf-8", "surrogatepass")))
-    seen, seen_before = (msgspec.structs.replace(project.view, live_text="") for project in (now, before))
-    if seen != seen_before:
-        parts.append((VIEW, to_json(seen)))
-    return parts
-
-
 def _follows(before: Project, now: Project) -> bool:
-    """Return whether nothing has changed that no record can say: of the corpus only the text, if anything."""
+    """Return whether nothing has changed that no `Change` can say: of the corpus only the text, if anything."""
     corpora = [project.corpus for project in (before, now)]
     one, other = (replace(each, text=each.text and "", is_edited=False) for each in corpora)
     return one == other
@@ -472,3 +466,193 @@ def remove_folder(folder: Path) -> None:
             with contextlib.suppress(OSError):
                 path.unlink()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+# What the next start finds.
+
+
+DAMAGED = ".damaged"
+_EMPTY_SECONDS = 3600.0  # a folder without a base: its Studio has just created it, or died doing so
+
+
+@dataclass(frozen=True, slots=True)
+class Recoverable:
+    """The folder of a Studio that is gone, and its lock, held here until the user has decided."""
+
+    folder: Path
+    lock: FolderLock
+    files: dict[tuple[str, int], Path]  # see `numbered_files`
+    about: About
+
+    def newest(self, kind: str) -> int:
+        return max((number for other, number in self.files if other == kind), default=0)
+
+    def file(self, kind: str, number: int) -> Path:
+        if (kind, number) not in self.files:
+            raise file_error(self.folder / f"{kind}-{number}", "{path} does not exist")
+        return self.files[kind, number]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """Recovered work, opened."""
+
+    project: Project  # as last kept
+    about: About
+    lost_run: StudioError | None = None  # why the training could not be read, if there was one
+    lost_edits: StudioError | None = None  # why the latest changes could not be read, if so
+    is_project_another: bool = False  # whether someone has saved the project's file since
+
+
+def find_recoverable(folder: Path) -> list[Recoverable]:
+    """Return what dead Studios have left in the recovery folder, latest first, with their locks held.
+
+    The work of running Studios is ignored. A folder that cannot be read is skipped.
+    """
+    found = []
+    try:
+        folders = [path for path in folder.iterdir() if is_own_folder(path)]
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            _log.info("unsaved work cannot be searched for: %s", error)
+        return []
+    for path in folders:
+        try:
+            recoverable = _recoverable(path)
+        except OSError as error:
+            _log.info("a folder of unsaved work is skipped: %s", error)
+            continue
+        if recoverable is not None:
+            found.append(recoverable)
+    return sorted(found, key=lambda each: each.about.time, reverse=True)
+
+
+def recover(recoverable: Recoverable) -> Recovered:
+    """Open the work: the last base plus all later changes in the journal. The folder is left untouched.
+
+    If the base cannot be read, the older state kept with the training is used instead.
+    """
+    try:
+        base = open_project(recoverable.file("base", recoverable.newest("base")))
+    except StudioError as error:
+        return _without_base(recoverable, error)
+    project, about, lost_edits = _replayed(base, recoverable)
+    if about is None:  # the journal is damaged from its first record on
+        about = msgspec.structs.replace(recoverable.about, name=base.corpus.name, run=recoverable.newest("run"))
+    elif about.run and ("run", about.run) not in recoverable.files:  # the record is from when an older run was valid
+        about = msgspec.structs.replace(about, run=recoverable.newest("run") or about.run)
+    is_another = is_replaced(about.project_path, about.stamp)
+    path = recoverable.files.get(("run", about.run))
+    if not about.run and about.project_path and not is_another:
+        path = Path(about.project_path)  # later merges were not kept, but the saved ones are still there
+    runs, lost_run = _runs_of(project, path)
+    project = replace(project, runs=tuple(runs))
+    return Recovered(project, about, lost_run if about.run else None, lost_edits, is_another)
+
+
+def remove(recoverable: Recoverable) -> None:
+    """Remove the work, at the user's request."""
+    recoverable.lock.release()
+    remove_folder(recoverable.folder)
+
+
+def set_aside(recoverable: Recoverable) -> Path:
+    """Set unreadable work aside, so that it does not hinder further starts; return its new path."""
+    recoverable.lock.release()
+    aside = recoverable.folder.with_name(recoverable.folder.name + DAMAGED)
+    try:
+        return recoverable.folder.rename(aside)
+    except OSError as error:
+        _log.info("the damaged work stays where it is: %s", error)
+        return recoverable.folder
+
+
+def _recoverable(folder: Path) -> Recoverable | None:
+    lock = FolderLock(folder)
+    if not lock.take():
+        return None
+    recoverable = None
+    try:
+        found = Recoverable(folder, lock, numbered_files(folder), About())
+        if number := found.newest("base"):
+            recoverable = replace(found, about=_about(found.files.get(("journal", number)), folder))
+        elif time.time() - folder.stat().st_mtime > _EMPTY_SECONDS:
+            remove_folder(folder)
+    finally:
+        if recoverable is None:
+            lock.release()
+    return recoverable
+
+
+def _replayed(base: Project, recoverable: Recoverable) -> tuple[Project, About | None, StudioError | None]:
+    """Return the project after the last change in its journal, what is known of it, and why changes are missing."""
+    text, settings, view, live_text = base.corpus.text, base.settings, base.view, base.view.live_text
+    about, lost = None, None
+    try:
+        for change in read_journal(recoverable.file("journal", recoverable.newest("base"))):
+            if change.text is not None:
+                text = change.text.made_in(text or "")
+            if change.settings is not None:
+                settings = readable(change.settings, ProjectSettings) or settings
+            if change.view is not None:
+                view = readable(change.view, View) or view
+            if change.live_text is not None:
+                live_text = change.live_text
+            about = change.about
+    except StudioError as error:
+        lost = error
+    is_edited = base.corpus.is_edited if about is None else about.is_edited or text != base.corpus.text
+    corpus = replace(base.corpus, text=text, is_edited=is_edited)
+    view = msgspec.structs.replace(view, live_text=live_text)
+    return replace(base, settings=settings, corpus=corpus, view=view), about, lost
+
+
+def _without_base(recoverable: Recoverable, reason: StudioError) -> Recovered:
+    """Return the state kept with the training; raise `reason` if that cannot be read either."""
+    about = recoverable.about
+    number = about.run or recoverable.newest("run")
+    try:
+        project = open_project(recoverable.file("run", number))
+    except StudioError:
+        raise reason from None
+    about = msgspec.structs.replace(about, name=about.name or project.corpus.name, run=number)
+    project = replace(project, corpus=replace(project.corpus, is_edited=project.corpus.is_edited or about.is_edited))
+    return Recovered(project, about, None, reason, is_replaced(about.project_path, about.stamp))
+
+
+def _about(journal: Path | None, folder: Path) -> About:
+    """Return what is known last; if the journal cannot be read, only its time."""
+    about = None
+    try:
+        for change in read_journal(journal) if journal is not None else ():
+            about = change.about
+    except StudioError as error:
+        _log.info("the journal cannot be read to its end; the user will be told: %s", error)
+    return about or About(time=(journal or folder).stat().st_mtime)
+
+
+def _runs_of(project: Project, path: Path | None) -> tuple[list[ProjectRun], StudioError | None]:
+    """Return the runs in the file at `path` that `project` still has, the one that it shows first.
+
+    They are marked whether they belong to its text and files.
+    """
+    if path is None:
+        return [], StudioError("The file with the merges is missing")
+    try:
+        kept = open_project(path)
+    except StudioError as error:
+        return [], error
+    if kept.run is None:
+        return [], file_error(path, "{path} contains no merges")
+    corpus, other, view = project.corpus, kept.corpus, project.view
+    is_same = corpus.text == other.text and [one.file for one in corpus.files] == [one.file for one in other.files]
+    numbers = {tab.number for tab in view.tabs} or {run.number for run in kept.runs}
+    runs = [
+        replace(
+            run, is_of_corpus=run.is_of_corpus and is_same,
+            text=other.text if run.is_of_corpus and not is_same else run.text,
+        )
+        for run in kept.runs
+        if run.number in numbers
+    ]  # fmt: skip
+    return sorted(runs, key=lambda run: run.number != view.current), None

@@ -306,7 +306,6 @@ def samples() -> list[SampleCorpus]:
 
 
 def sample(name: str) -> SampleCorpus:
-    """Return the sample in the file `name`."""
     known = {
         # 70 tokens, as in the Hugging Face course, where the "!" of this example is unknown.
         "course-en.txt": (_tr("English: the Hugging Face course"), "This is the Hugging Face course!", 70),

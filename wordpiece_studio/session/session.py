@@ -20,7 +20,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
-from wordpiece_studio.session.kernel_warmup import KernelWarmup
+from wordpiece_studio.session.kernel_warmup import warm_up
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs, overlaps
@@ -122,7 +122,7 @@ class Session(QObject):
         self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)
         self.changes = LiveChanges(self)
-        self.warm_up = KernelWarmup(self)
+        self.warm_up = Task(warm_up, "The fast engine cannot be loaded", self)
         self.given_name = self.tr("Untitled")
         self.is_sample = False
         self.live_text = ""
@@ -253,7 +253,6 @@ class Session(QObject):
         self.counting.take_known(run.counts)
 
     def note_renamed(self) -> None:
-        """Note that the corpus may have another name, after it was saved or its files changed."""
         name = self._name
         if name != self._known_name:
             self.runs.rename_corpus(self._noted(self._known_name), self._noted(name))

@@ -51,8 +51,6 @@ class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
         The panes in front, where they differ from the default.
     widths, heights
         Fractions of the whole area by pane name; empty if no edge was moved.
-    zooms
-        Percent of the window's text size by pane name; panes at 100 are left out.
     """
 
     version: _Count
@@ -60,7 +58,6 @@ class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
     front: _Names = ()
     widths: dict[_Name, _Part] = {}
     heights: dict[_Name, _Part] = {}
-    zooms: dict[_Name, _Percent] = {}
 
 
 @decodable

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Generator
-from queue import SimpleQueue
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, SignalInstance
@@ -22,6 +23,8 @@ from wordpiece_studio.system.child import CannotSend, Child, Control, Stopped, t
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
+
+    from wordpiece_studio.corpus.counts import WordCounts
 
     Slot: TypeAlias = Callable[..., object] | SignalInstance
 
@@ -51,34 +54,6 @@ _REPORT_MS = 60
 """Between two reports of progress in the window, which may lay out much for each."""
 _MOST_PARTS = 8
 """How many parts may wait for the window before the work waits for it."""
-
-
-class TaskThread:
-    """A thread for tasks, which do their work in it one after the other. It begins when it is first needed."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self.is_closed = False
-
-    def do(self, work: Callable[[], None]) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._do_all, daemon=True, name=self._name)
-            self._thread.start()
-        self._work.put(work)
-
-    def close(self) -> None:
-        """Wait for the thread to end; whatever runs must already have been canceled."""
-        self.is_closed = True
-        if self._thread is not None:
-            self._work.put(None)
-            self._thread.join()
-
-    def _do_all(self) -> None:
-        while (work := self._work.get()) is not None:
-            work()
-            del work  # it holds its task
 
 
 class _Mail(NamedTuple):
@@ -178,7 +153,7 @@ class Task(QObject):
         in_child: bool | Callable[..., bool] = False,
         keeps_child: bool = False,
         debounce_ms: int = 0,
-        thread: TaskThread | None = None,
+        thread: ThreadPoolExecutor | None = None,
         on_part: Slot | None = None,
         on_answer: Slot | None = None,
         on_error: Slot | None = None,
@@ -190,7 +165,8 @@ class Task(QObject):
         self._work, self._failure = work, failure
         self._in_child, self._keeps_child = in_child, keeps_child
         self.child: Child | None = None  # used only in the thread
-        self._worker = thread or TaskThread(getattr(work, "__qualname__", type(work).__qualname__))
+        self._thread = thread or ThreadPoolExecutor(1, getattr(work, "__qualname__", type(work).__qualname__))
+        self._is_closed = False
         self._control = Control()
         self._mailbox = _Mailbox()
         self._mailbox.rung.connect(self._take_mails)
@@ -253,9 +229,10 @@ class Task(QObject):
 
     def close(self) -> None:
         """Forget the latest request, and wait for the thread and the child to end."""
+        self._is_closed = True
         self._cancel()
         self._report_timer.stop()
-        self._worker.close()
+        self._thread.shutdown()
         self._end_child()
 
     def _cancel(self) -> None:
@@ -264,15 +241,13 @@ class Task(QObject):
         self.is_running, self.progress, self.error = False, None, None
 
     def _begin(self) -> None:
-        if self._worker.is_closed or self.request is None:
+        if self._is_closed or self.request is None:
             self.is_running = False
             return
-        self._control = control = Control()
-        request = self.request
-        self._worker.do(lambda: self._do(request, control))
+        self._control = Control()
+        self._thread.submit(self._do, self.request, self._control)
 
     def _do(self, request: tuple[Any, ...], control: Control) -> None:
-        """Do the work, in the thread."""
         if control.is_canceled:
             return
         put = self._mailbox.put
@@ -386,3 +361,23 @@ class Turn:
         if time.perf_counter() - self._last > _TURN_SECONDS:
             time.sleep(_PAUSE_SECONDS)
             self._last = time.perf_counter()
+
+
+_FREED_AT_ONCE, _FREED_SLICE, _FREEING_PAUSE_SECONDS = 300_000, 20_000, 0.002
+
+
+def free_words_slowly(counts: WordCounts) -> None:
+    """Have the words freed little by little once no one needs the counts: all at once would stall the window."""
+    if len(counts) > _FREED_AT_ONCE:
+        weakref.finalize(counts, _start_freeing, counts.words).atexit = False
+
+
+def _start_freeing(words: list[str]) -> None:
+    # A copy, since the list itself may still be in use; it costs a hundredth of freeing the words.
+    threading.Thread(target=_free, args=(words.copy(),), daemon=True).start()
+
+
+def _free(words: list[str]) -> None:
+    while words:
+        del words[-_FREED_SLICE:]
+        time.sleep(_FREEING_PAUSE_SECONDS)

@@ -294,7 +294,7 @@ class FiguresMeasuring(QObject):
             self.was_stopped = False
             (self.task.forget if request is None else self.task.stop)()  # with no runs, keep none in memory
         files = [] if request is None else request.files()
-        if files != self._files.paths:
+        if files != list(self._files.stamps):
             self._files.watch(files)
         if request is None or not self._is_wanted or self.was_stopped:
             if self.task.is_running:

@@ -12,13 +12,14 @@ import math
 import threading
 import time
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, Signal
 
 from wordpiece_studio.session.run import Candidates, Progress, Run, RunOrigin, TrainerState
-from wordpiece_studio.session.task import Task, TaskThread, single_shot
+from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.training_job import Trainers, candidates_beside, default_trainer
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class TrainerModel(QObject):
         self._publish_timer = single_shot(self, self._publish_in_turn, PUBLISH_INTERVAL_MS)
 
         self._trainers = trainers = Trainers(trainer_factory)
-        thread = TaskThread("training")
+        thread = ThreadPoolExecutor(1, "training")
 
         def task(work: Callable[..., object], **outcomes: Any) -> Task:
             return Task(work, _FAILURE, self, thread=thread, **outcomes)
@@ -248,7 +249,6 @@ class TrainerModel(QObject):
         return None if self.run is None else self.run.tokenizer_at(self._nearest(step))
 
     def note_saved(self) -> None:
-        """Note that all merges are in a file of the user's now."""
         if self.run is not None:
             self.run.saved_merges = self.merge_count
 
@@ -330,7 +330,6 @@ class TrainerModel(QObject):
 
     @property
     def is_replacing(self) -> bool:
-        """Whether a run is being trained to replace this one."""
         return self._replacing.is_running
 
     def start(
@@ -361,7 +360,6 @@ class TrainerModel(QObject):
             self._replacing.run(counts, config)
 
     def give_up_replacement(self) -> None:
-        """Cancel the run that is being trained to replace this one."""
         self._replacing.stop()
 
     def open_run(self, run: Run, step: int = 0) -> None:
@@ -426,7 +424,7 @@ class TrainerModel(QObject):
         """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
         self._end_run()
         self._is_closed = True
-        for task in (self._discarding, self._finding_beside):  # all but the last one share a thread
+        for task in (*self._tasks_of_run, self._discarding):
             task.close()
 
     # What comes from the worker.

@@ -82,10 +82,6 @@ class FileWatch(QObject):
         self._timer = single_shot(self, self.check)
 
     @property
-    def paths(self) -> list[Path]:
-        return list(self.stamps)
-
-    @property
     def is_pending(self) -> bool:
         """Whether there are files of which it is not known yet what they are like, or that they do not exist."""
         is_unknown = any(stamp is None and path not in self.gone for path, stamp in self.stamps.items())

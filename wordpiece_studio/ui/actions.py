@@ -1,7 +1,8 @@
 """The commands of the window, each declared once: on the method of a controller that does it.
 
 Menus, buttons, the palette, the list of keys and the tips are made from the declarations. What can be done now is asked
-of all commands together, a moment after something changed that a controller follows.
+a moment after something changed that a controller follows: at once of the commands that someone has taken for a button,
+of all others when a menu is opened or a key is pressed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ REASON = "reason"
 """The property of a `QAction` that says why it cannot be done now."""
 _NATIVE = QKeySequence.SequenceFormat.NativeText
 _LEAST_MS = 50
-"""Between two times that all commands are asked whether they can be done; a training changes something every frame."""
+"""Between two times that commands are asked whether they can be done; a training changes something every frame."""
 
 
 def tr(text: str) -> str:
@@ -118,7 +119,6 @@ class _Entry:
     tip: str
     icon: str
     arguments: tuple[Any, ...] = ()  # once it is bound: the owner, and the value if there are choices
-    can_change: bool = False  # likewise
     reason: str = ""
 
 
@@ -130,6 +130,7 @@ class _Command:
     do: Callable[..., None] | None = None
     choices: tuple[MenuChoice, ...] = ()
     menu: QMenu | None = None  # if its choices have one of their own
+    is_taken: bool = False  # and may be a button
 
     @property
     def actions(self) -> list[QAction]:
@@ -154,6 +155,7 @@ class Actions(QObject):
         self._commands: dict[str, _Command] = {}
         self._names: dict[type, list[str]] = {}
         self._asked_at = 0.0
+        self._is_behind = False  # those that are not taken are to be asked
         self._bar: Sequence[QAction] = ()
         self._timer = single_shot(self, self.refresh)
         for owner in owners:
@@ -161,21 +163,24 @@ class Actions(QObject):
         theme.changed.connect(self._draw_icons)
 
     def __getattr__(self, name: str) -> QAction:
-        """Return a command by its name, as it is now."""
-        if name not in self._commands:
+        """Return a command by its name, as it is now and will be."""
+        made = self._commands.get(name)
+        if made is None:
             raise AttributeError(f"there is no command {name}")
-        self.catch_up()
-        return self._commands[name].actions[0]
+        made.is_taken = True
+        if self._is_behind:
+            self._ask_all([made])
+        return made.actions[0]
 
     def choices(self, name: str) -> list[QAction]:
-        """Return the actions of a command that has choices; their data are the values."""
+        """Return the actions of a command that has choices, as they are now; their data are the values."""
+        self.catch_up()
         return self._commands[name].actions
 
     def choice(self, name: str, value: object) -> QAction:
         return next(action for action in self.choices(name) if action.data() == value)
 
     def all(self) -> list[QAction]:
-        """Return every command once."""
         return [entry.action for entry in self._entries()]
 
     def _entries(self) -> Iterator[_Entry]:
@@ -257,8 +262,7 @@ class Actions(QObject):
         made.fill_menu()
 
     def _begin(self, made: _Command, entry: _Entry, *values: object) -> None:
-        declared, entry.arguments = made.declared, (made.owner, *values)
-        entry.can_change = any((declared.when, declared.unless, declared.checked, declared.look))
+        entry.arguments = (made.owner, *values)
         entry.action.triggered.connect(partial(self._do, made, entry))
         self._ask(entry)
 
@@ -271,22 +275,30 @@ class Actions(QObject):
     # -- what can be done now
 
     def refresh_soon(self) -> None:
-        """Ask all commands whether they can be done, when everything else has been told what has changed."""
+        """Ask whether the commands can be done, when everything else has been told what has changed."""
+        self._is_behind = True
         if not self._timer.isActive():
             since_ms = round(1000 * (time.monotonic() - self._asked_at))
             self._timer.start(max(0, _LEAST_MS - since_ms))
 
     def catch_up(self) -> None:
-        """Ask at once if they are to be asked soon."""
-        if self._timer.isActive():
-            self.refresh()
+        """Ask all commands at once, if any is to be asked."""
+        if self._is_behind:
+            self._timer.stop()
+            self._is_behind = False
+            self._ask_all(self._commands.values())
 
     def refresh(self) -> None:
         self._timer.stop()
-        for entry in self._entries():
-            if entry.can_change:
-                self._ask(entry)
+        self._is_behind = True
+        self._ask_all(made for made in self._commands.values() if made.is_taken)
         self._asked_at = time.monotonic()
+
+    def _ask_all(self, commands: Iterable[_Command]) -> None:
+        for made in commands:
+            if made.owner is not None:
+                for entry in made.entries:
+                    self._ask(entry)
 
     def _ask(self, entry: _Entry) -> None:
         declared, action, arguments = entry.declared, entry.action, entry.arguments
@@ -348,7 +360,8 @@ class Actions(QObject):
         for made in self._commands.values():
             if made.menu is not None:
                 self._renew_choices(made)
-        self.refresh()
+        self._is_behind = True
+        self.catch_up()
 
     def placed(self) -> list[tuple[str, QAction]]:
         """Return every command in menu order, with the names of the menus that it is in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
@@ -25,7 +26,7 @@ from wordpiece_studio.ui.controllers.project_controller import ProjectController
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
-from wordpiece_studio.ui.controllers.view_controller import PaneZoom, ViewController
+from wordpiece_studio.ui.controllers.view_controller import ViewController
 from wordpiece_studio.ui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first paint
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
-    VocabularyExport, HistoryExport, ChartExport, StepController, ViewController, PaneZoom, HelpController,
+    VocabularyExport, HistoryExport, ChartExport, StepController, ViewController, HelpController,
 )  # fmt: skip
 _START_STEP = 12
 """The step shown at first: a merge with a tie, with some merges before it and some still to come."""
@@ -57,7 +58,6 @@ class MainWindow(Workspace):
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
         super().__init__(settings, theme, (MainWindow, *_COMMANDS_OF))
         self._is_leaving = False
-        self._first_paths: Sequence[str | Path] = ()
         self._was_shown = False
         self.training_controller = training = TrainingController(self)
         self.project_controller = project = ProjectController(self)
@@ -120,7 +120,7 @@ class MainWindow(Workspace):
                 tr("&View"),
                 "choose_layout reset_layout",
                 [Menu(tr("&Panes"), [panel.toggle_action for panel in self.docks.panels]),
-                 Menu(tr("Text &size"), "larger_text smaller_text normal_text", "larger_pane smaller_pane normal_pane"),
+                 Menu(tr("Text &size"), "larger_text smaller_text normal_text"),
                  Menu(tr("T&heme"), "choose_theme")],
                 "fill_pane full_screen",
             ),
@@ -137,14 +137,13 @@ class MainWindow(Workspace):
 
     def open_first(self, paths: Sequence[str | Path] = ()) -> None:
         """Offer recovered work; if there is none, open these files and folders, or show the sample and train it."""
-        self._first_paths = paths
-        self.recovery.offer(self._open_first_paths)
+        self.recovery.offer(partial(self._open_first, paths))
         if self.settings.damage is not None:
             self.messages.show_error(self.settings.damage)
 
-    def _open_first_paths(self) -> None:
-        if self._first_paths:
-            self.corpus_controller.open_paths(self._first_paths)
+    def _open_first(self, paths: Sequence[str | Path]) -> None:
+        if paths:
+            self.corpus_controller.open_paths(paths)
         else:
             self.corpus_controller.load_sample(START_SAMPLE)
             self.training_controller.train_automatically(_START_STEP)
@@ -166,7 +165,7 @@ class MainWindow(Workspace):
             self.view_controller.keep_on_screen()
             self.bar.focus_first()
             _log.info("the window is open, %s merges", self.model.merge_count)
-            later(self, _WARM_UP_DELAY_MS, self.session.warm_up.start)
+            later(self, _WARM_UP_DELAY_MS, self.session.warm_up.ask)
 
     # -- the end
 
@@ -197,7 +196,6 @@ class MainWindow(Workspace):
         self.leave_at_once()
 
     def leave_at_once(self) -> None:
-        """Close without asking."""
         self._is_leaving = True
         self.close()
 
@@ -210,7 +208,6 @@ class MainWindow(Workspace):
         QCoreApplication.processEvents()
 
     def _end_jobs(self) -> None:
-        """Stop everything that is running and wait for it to end."""
         self.recovery.close()  # first: it records unsaved work, in case the user was not asked
         for pane in self.panes():
             pane.close_jobs()

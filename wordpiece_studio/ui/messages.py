@@ -19,9 +19,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.ui.widgets.fields import room_for
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
-from wordpiece_studio.ui.widgets.screen_room import room_for
+from wordpiece_studio.ui.widgets.plain import plain_label, set_look, set_plain_text, shown, tool_button
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,7 +63,6 @@ class Messages(QObject):
         self._show(QMessageBox.Icon.Warning, sentence(error.what), error.advice)
 
     def show_information(self, text: str, details: str = "") -> None:
-        """Show information that asks for no decision."""
         self._show(QMessageBox.Icon.Information, text, details)
 
     # -- faults in the program
@@ -71,22 +70,19 @@ class Messages(QObject):
     def catch_faults(self) -> None:
         """Route every uncaught exception here, from this thread and all others."""
         sys.excepthook = self._on_exception
-        threading.excepthook = self._on_thread_exception
+        threading.excepthook = lambda raised: self._on_exception(*raised[:3])
 
     def release_faults(self) -> None:
-        """Leave uncaught exceptions to Python again."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
 
-    def _on_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def _on_exception(
+        self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if isinstance(error, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)
             return
         self.fault_happened.emit("".join(traceback.format_exception(kind, error, trace)))
-
-    def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
-        if arguments.exc_value is not None:
-            self._on_exception(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
 
     def _on_fault_happened(self, report: str) -> None:
         _log.error("unexpected exception\n%s", report)
@@ -239,9 +235,7 @@ class Banner(QFrame):
     ) -> None:
         """Show `text`, and a button with the text `action` that does `act`; `needs_answer`: it waits for the button."""
         self.kind, self.act, self._waits = kind, act, bool(action) and needs_answer
-        self.setProperty("kind", kind)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        set_look(self, kind=kind)
         for child in (self._label, self.button):
             child.style().polish(child)
         one_paragraph = shown(" ".join(text.split()), _LONGEST_MESSAGE)  # the work below needs the room
@@ -252,7 +246,6 @@ class Banner(QFrame):
         self.come_back()
 
     def come_back(self) -> None:
-        """Show the last message once more."""
         self.can_come_back = False
         self.show()
         self._wait()
@@ -264,7 +257,6 @@ class Banner(QFrame):
         self._hide(can_come_back=False)
 
     def wanted_width(self) -> int:
-        """Return the width in pixels that shows the message in one line."""
         parts = [part.sizeHint().width() for part in (self.button, self.close_button) if not part.isHidden()]
         return self._label.fontMetrics().horizontalAdvance(self._label.text()) + sum(parts) + _AROUND
 
@@ -326,11 +318,9 @@ class Notices(QWidget):
 
     @property
     def can_come_back(self) -> bool:
-        """Whether there is a message that can be shown once more."""
         return any(banner.can_come_back for banner in self._banners)
 
     def come_back(self) -> None:
-        """Show the last messages once more."""
         for banner in self._banners:
             if banner.can_come_back:
                 banner.come_back()

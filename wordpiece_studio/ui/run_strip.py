@@ -19,10 +19,9 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.session.task import later, single_shot
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LineDialog, keep
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
+from wordpiece_studio.ui.widgets.plain import explain, menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
 from wordpiece_studio.ui.widgets.theme import run_line
 from wordpiece_studio.ui.widgets.token_text import badges_text, paint_run_disc, repetition_text, run_names
 

@@ -1,17 +1,20 @@
-"""Creates the application and its parts, hands each what it needs, runs the window and takes it all down again."""
+"""Creates the application and its parts, hands each what it needs, runs the window and takes it all down again.
+
+Signals of the system close the window, and Python's garbage is collected in its thread.
+"""
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
-import socket
 import sys
+import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.settings import SettingsStore, default_folder
 from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.dialogs.diagnostics import start_log, stop_log
@@ -30,6 +33,8 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has them all
 _TURN_SECONDS = 0.001
 """How long a thread that computes in Python may keep the window waiting each time it wants to run; Python's own 5 ms
 would be spent several times in one key press and one repaint."""
+COLLECTING_MS = 200
+_FULL_COLLECTION_SECONDS = 10.0  # a full collection visits every object, so it must be rare
 
 
 def open_studio(argv: Sequence[str]) -> int:
@@ -76,7 +81,7 @@ def give_turns() -> None:
 class InterruptWatch(QObject):
     """Closes the window on Ctrl+C, a terminate signal or the end of the terminal.
 
-    Qt's own loop would not let Python see these signals.
+    Python sees these signals when it runs next, which the garbage collector's timer takes care of.
     One that arrives before there is a window closes it as soon as there is. The first one decides the exit code; later
     ones change nothing, as the window is already closing. One that was ignored from the start, as with nohup, stays
     ignored.
@@ -86,16 +91,11 @@ class InterruptWatch(QObject):
         super().__init__(parent)
         self.exit_code = 0
         self.window: MainWindow | None = None  # which is closed, also on a signal that has already arrived
-        self._reader, self._writer = socket.socketpair()
-        for end in (self._reader, self._writer):
-            end.setblocking(False)
-        self._old_fd = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         present = [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]
         self._numbers = [number for number in present if signal.getsignal(number) is not signal.SIG_IGN]
+        self._old_fd = signal.set_wakeup_fd(-1)  # that of the command line, which a signal ends at once
         for number in self._numbers:
             signal.signal(number, self._note)
-        self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._on_notifier_activated)
 
     def watch(self, window: MainWindow) -> None:
         self.window = window
@@ -103,21 +103,54 @@ class InterruptWatch(QObject):
 
     def stop(self) -> None:
         """Ignore the signals: everything is kept by now, and an exception would only disturb the interpreter's exit."""
-        self._notifier.setEnabled(False)
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
         signal.set_wakeup_fd(self._old_fd)
-        self._reader.close()
-        self._writer.close()
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self.exit_code = self.exit_code or 128 + number
-
-    def _on_notifier_activated(self) -> None:
-        self._reader.recv(64)
-        self._leave()
+        later(self, 0, self._leave)
 
     def _leave(self) -> None:
         if self.exit_code and self.window is not None:
             self.window.leave_at_once()
             QCoreApplication.quit()  # it may have been closed before
+
+
+class GarbageCollector(QObject):
+    """Collects Python's garbage in the window's thread only, from `start` to `stop`.
+
+    Python collects reference cycles in whichever thread happens to allocate. If that is a worker and the cycle holds a
+    dialog, Qt destroys a widget outside the window's thread and the program crashes (seen with PySide6 6.11:
+    segmentation fault). So automatic collection is switched off, and a timer does the same work.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._next_full = 0.0
+        self._timer = QTimer(self, interval=COLLECTING_MS)
+        self._timer.timeout.connect(self._collect)
+
+    def start(self) -> None:
+        gc.disable()
+        self._next_full = time.monotonic() + _FULL_COLLECTION_SECONDS
+        self._timer.start()
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.stop)
+
+    def stop(self) -> None:
+        self._timer.stop()
+        gc.enable()
+
+    def _collect(self) -> None:
+        # Python's own thresholds: objects allocated, then collections of the younger generation.
+        due = [count > threshold for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)]
+        now = time.monotonic()
+        if due[2] and now >= self._next_full:
+            self._next_full = now + _FULL_COLLECTION_SECONDS
+            gc.collect(2)
+        elif due[1]:
+            gc.collect(1)
+        elif due[0]:
+            gc.collect(0)

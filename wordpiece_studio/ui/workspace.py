@@ -5,7 +5,6 @@ The controllers act on it; :class:`~wordpiece_studio.ui.main_window.MainWindow` 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,14 +24,12 @@ from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
-from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.run_strip import RunStrip
+from wordpiece_studio.ui.training_bar import TrainingBar
 from wordpiece_studio.ui.widgets.dock_area import DockArea
-from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops
+from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops, RoomArea
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel, fill
-from wordpiece_studio.ui.widgets.screen_room import RoomArea
-from wordpiece_studio.ui.widgets.theme import PaneTheme, TokenStyles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,8 +51,6 @@ PANES = {
 }
 """The title of each pane, in the context of `Workspace`, and the entry of the glossary that explains it."""
 _MARGIN = 10
-_MOST_COLORED_WORDS = 5000
-"""With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
 _SAME_LINE = 12
 """Pixels: the height of a line, for the order in which Tab visits the controls."""
 
@@ -92,8 +87,6 @@ class Workspace(QMainWindow):
         self._content = QWidget(self)
         self.setCentralWidget(RoomArea(self._content, self))
         self.notices = Notices(theme, self._content)
-        self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
-        self.model.run_reset.connect(self._on_model_run_reset)  # before the panes draw the symbols
         self._make_panes()
         self.docks = DockArea(self)
         self.drops = FileDrops(self)
@@ -101,7 +94,6 @@ class Workspace(QMainWindow):
         self.session.runs.shown.connect(self._on_runs_shown)
 
     def panes(self) -> tuple[Pane, ...]:
-        """Return all panes, in the order of `PANES`."""
         return tuple(getattr(self, f"{name}_pane") for name in PANES)
 
     # -- what is remembered for the next start
@@ -122,15 +114,6 @@ class Workspace(QMainWindow):
 
     # -- construction
 
-    def _on_model_run_reset(self) -> None:
-        """Give the symbols of a small corpus their colors."""
-        counts, config = self.model.counts, self.model.config
-        styles = TokenStyles()
-        if counts is not None and config is not None and len(counts.counts) <= _MOST_COLORED_WORDS:
-            with suppress(StudioError):  # a damaged project: what shows its words reports it
-                styles = TokenStyles(counts.words, config.continuing_subword_prefix)
-        self.theme.token_styles = styles
-
     def _on_runs_shown(self, _run: Run) -> None:
         """Show another run in all panes at once: one by one, some would be painted while others still show nothing."""
         for pane in self.panes():
@@ -138,19 +121,19 @@ class Workspace(QMainWindow):
                 pane.refresh_now()
 
     def _make_panes(self) -> None:
-        session, themes, model = self.session, self.pane_themes, self.model
+        session, theme, model = self.session, self.theme, self.model
         usage, changes = session.usage, session.changes
-        self.corpus_pane = CorpusPane(session, self.actions_, themes["corpus"], self)
-        self.tokenization_pane = TokenizationPane(model, changes, session.comparison, themes["tokenization"], self)
-        self.scoreboard_pane = ScoreboardPane(model, themes["scoreboard"], self)
-        self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
-        self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self, comparison=session.comparison)
-        self.token_details_pane = TokenDetailsPane(model, usage, themes["token_details"], self)
+        self.corpus_pane = CorpusPane(session, self.actions_, theme, self)
+        self.tokenization_pane = TokenizationPane(model, changes, session.comparison, theme, self)
+        self.scoreboard_pane = ScoreboardPane(model, theme, self)
+        self.history_pane = HistoryPane(model, theme, self, changes=changes)
+        self.vocabulary_pane = VocabularyPane(model, usage, theme, self, comparison=session.comparison)
+        self.token_details_pane = TokenDetailsPane(model, usage, theme, self)
         self.charts_pane = ChartsPane(
-            model, usage, changes, themes["charts"], self, figures=session.figures, judging=session.judging
+            model, usage, changes, theme, self, figures=session.figures, judging=session.judging
         )
         self.timeline_pane = TimelinePane(
-            model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes,
+            model, self.actions_, session.marks, theme, self, player=self.player, changes=changes,
             comparison=session.comparison,
             judging=session.judging,
         )  # fmt: skip

@@ -37,7 +37,7 @@ def test_a_run_halts_at_a_breakpoint(driver: Driver, kind: BreakpointKind, text:
     set_breakpoint(driver, kind, text)
     driver.press("Ctrl+F8")
     assert driver.model.step == step
-    assert "breakpoint" in driver.window.timeline_pane.hint
+    assert "breakpoint" in driver.window.timeline_pane.hints[0]
     assert_all_panes_agree(driver)
 
 

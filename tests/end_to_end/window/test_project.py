@@ -36,7 +36,7 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     recent = driver.window.actions_.choices("open_recent")[0]
     assert recent.text() == "course.wpstudio"
     recent.trigger()
-    driver.wait(lambda: driver.window.project.path is not None and not driver.window.project.is_reading)
+    driver.wait(lambda: driver.window.project.path is not None and not driver.window.project.reading.is_running)
     assert driver.window.windowTitle().startswith("course[*]")
     assert (driver.model.step, driver.model.selection) == (9, Selection("token", text="Th"))
     assert list(driver.model.history) == merges

@@ -335,15 +335,3 @@ def test_the_reason_of_an_unknown_word_is_seen_in_its_box_at_the_first_start(
     finally:
         window.leave_at_once()
         window.take_down()
-
-
-@pytest.mark.slow
-def test_panes_of_another_size_are_laid_out_few_times(opened: Callable[[ThemeChoice], tuple[Driver, Theme]]) -> None:
-    """With a style sheet of its own for each such pane it took every table 38 times, and the window 2.4 seconds."""
-    driver, theme = opened("light")
-    driver.window.view_controller.zoom.set_zooms({"scoreboard": 150, "history": 120})
-    driver.settle()
-    calls: list[None] = []
-    driver.window.scoreboard_pane.findChild(CandidatesView).restyle = lambda: calls.append(None)
-    theme.set_choice("dark")
-    assert 1 <= len(calls) <= 12

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.session.recovery.fakes import FakeState
-from wordpiece_studio.session import recoverable_work
+from wordpiece_studio.session import recovery_store
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import RecoveryStore
 
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.storage.project.contents import Project
+
+
+def is_kept(keeper: RecoveryKeeper) -> bool:
+    """Return whether nothing is being kept or going to be, the training included."""
+    return keeper.is_idle and not (keeper.run_job.is_running or keeper.run_timer.isActive())
 
 
 class Kept:
@@ -34,7 +39,7 @@ class Kept:
 
     def wait(self) -> None:
         """Wait until all is on the disk."""
-        self.qtbot.waitUntil(lambda: self.keeper.is_idle and self.keeper.is_run_kept, timeout=10_000)
+        self.qtbot.waitUntil(lambda: is_kept(self.keeper), timeout=10_000)
 
     def crash(self) -> None:
         """Release the folder as a killed process does: nothing more is written, nothing is removed."""
@@ -45,8 +50,8 @@ class Kept:
         self.keeper.run_job.close()
         self.store.close(keeps=True)
 
-    def found(self) -> list[recoverable_work.Recoverable]:
-        found = recoverable_work.find_recoverable(self.folder)
+    def found(self) -> list[recovery_store.Recoverable]:
+        found = recovery_store.find_recoverable(self.folder)
         for one in found:
             one.lock.release()
         return found
@@ -55,7 +60,7 @@ class Kept:
         """Crash, and return what the next start gets."""
         self.crash()
         (recoverable,) = self.found()
-        return recoverable_work.recover(recoverable).project
+        return recovery_store.recover(recoverable).project
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
+from wordpiece_studio.storage.project.container import ProjectStamp
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.view import View
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -48,6 +49,7 @@ class FakeState(QObject):
         self.path: Path | None = None
         self.saved_content: ProjectContent | None = None
         self.is_file_another = False
+        self.stamp = ProjectStamp()
         self.settings = settings()
         self.view = View()
         self.run: ProjectRun | None = None

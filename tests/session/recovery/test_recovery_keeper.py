@@ -11,11 +11,12 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import recoverable_work, recovery_keeper, recovery_store
+from wordpiece_studio.session import recovery_keeper, recovery_store
 from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import FolderLock, RecoveryStore
+from wordpiece_studio.storage.project.container import stamp_of
 from wordpiece_studio.storage.view import Bookmark, View
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def test_a_damaged_training_costs_the_training_only(kept: Kept) -> None:
     kept.crash()
     file.write_bytes(file.read_bytes()[:1000])
     (recoverable,) = kept.found()
-    recovered = recoverable_work.recover(recoverable)
+    recovered = recovery_store.recover(recoverable)
     assert recovered.project.corpus.text == text
     assert recovered.project.run is None
     assert recovered.lost_run is not None
@@ -252,7 +253,7 @@ def test_closing_keeps_what_was_not_forgotten(kept: Kept) -> None:
     text = kept.document.text
     kept.keeper.close()
     (recoverable,) = kept.found()
-    assert recoverable_work.recover(recoverable).project.corpus.text == text
+    assert recovery_store.recover(recoverable).project.corpus.text == text
 
 
 def test_forgotten_and_closed_nothing_is_left(kept: Kept) -> None:
@@ -280,8 +281,8 @@ def test_what_is_restored_goes_on_being_kept(kept: Kept) -> None:
     kept.state.change(run=trained(random_counts(2), 30))
     kept.wait()
     kept.crash()
-    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
-    recovered = recoverable_work.recover(recoverable)
+    (recoverable,) = recovery_store.find_recoverable(kept.folder)
+    recovered = recovery_store.recover(recoverable)
     kept.document.take_text(TextFile(recovered.project.corpus.text or ""), None, is_modified=True)
     kept.state.run = recovered.project.run
     kept.store = RecoveryStore(kept.folder)
@@ -331,12 +332,12 @@ def test_a_damaged_base_is_reported_and_set_aside(kept: Kept) -> None:
     type_text(kept, "a")
     kept.wait()
     kept.crash()
-    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
+    (recoverable,) = recovery_store.find_recoverable(kept.folder)
     (base,) = recoverable.folder.glob("base-*")
     base.write_bytes(b"nothing of the kind")
     with pytest.raises(StudioError, match=r"base-1\.wpstudio"):
-        recoverable_work.recover(recoverable)
-    aside = recoverable_work.set_aside(recoverable)
+        recovery_store.recover(recoverable)
+    aside = recovery_store.set_aside(recoverable)
     assert aside.name.endswith(".damaged")
     assert (aside / "base-1.wpstudio").exists()
     assert kept.found() == []
@@ -360,7 +361,7 @@ def test_an_empty_folder_of_long_ago_goes_a_new_one_stays(tmp_path: Path) -> Non
         (tmp_path / name).mkdir()
         (tmp_path / name / "lock").touch()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
-    assert recoverable_work.find_recoverable(tmp_path) == []
+    assert recovery_store.find_recoverable(tmp_path) == []
     assert {path.name for path in tmp_path.iterdir()} == {new, "not of a Studio"}
 
 
@@ -369,8 +370,8 @@ def test_refused_it_is_gone(kept: Kept) -> None:
     type_text(kept, "a")
     kept.wait()
     kept.crash()
-    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
-    recoverable_work.remove(recoverable)
+    (recoverable,) = recovery_store.find_recoverable(kept.folder)
+    recovery_store.remove(recoverable)
     assert list(kept.folder.iterdir()) == []
 
 
@@ -405,14 +406,14 @@ def test_what_is_typed_while_it_is_saved_is_still_kept(kept: Kept, tmp_path: Pat
 def test_it_is_known_what_the_project_file_was(kept: Kept, tmp_path: Path) -> None:
     path = tmp_path / "my.wpstudio"
     path.write_bytes(b"saved")
-    kept.state.path = path
+    kept.state.path, kept.state.stamp = path, stamp_of(path)
     kept.state.saved.emit()
     type_text(kept, "b")
     kept.wait()
     kept.crash()
-    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
-    assert (recoverable.about.project_size, recoverable.about.project_modified_ns) == (5, path.stat().st_mtime_ns)
-    assert not recoverable_work.recover(recoverable).is_project_another
+    (recoverable,) = recovery_store.find_recoverable(kept.folder)
+    assert recoverable.about.stamp[:2] == (5, path.stat().st_mtime_ns)
+    assert not recovery_store.recover(recoverable).is_project_another
     path.write_bytes(b"saved by someone")
-    assert recoverable_work.recover(recoverable).is_project_another
+    assert recovery_store.recover(recoverable).is_project_another
     recoverable.lock.release()

@@ -12,11 +12,11 @@ from PySide6.QtCore import QObject, Signal
 from tests.session.recovery.fakes import FakeState
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import recoverable_work, recovery_keeper, recovery_store
+from wordpiece_studio.session import recovery_keeper, recovery_store
 from wordpiece_studio.session.corpus_files import FileRow
 from wordpiece_studio.session.document import Document, TextFile
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery_store import RecoveryStore, text_after
+from wordpiece_studio.session.recovery_store import RecoveryStore, TextEdit
 from wordpiece_studio.system.child import takes
 
 if TYPE_CHECKING:
@@ -118,13 +118,14 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
     monkeypatch.setattr(recovery_keeper, "Task", AtOnce)
     monkeypatch.setattr(recovery_store, "LARGEST_JOURNAL", 4000)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
-    replayed: list[bytes] = []
+    replayed: list[TextEdit] = []
+    made_in = TextEdit.made_in
 
-    def counting(text: str, content: bytes) -> str | None:
-        replayed.append(content)
-        return text_after(text, content)
+    def counting(change: TextEdit, text: str) -> str:
+        replayed.append(change)
+        return made_in(change, text)
 
-    monkeypatch.setattr(recoverable_work, "text_after", counting)
+    monkeypatch.setattr(TextEdit, "made_in", counting)
     for seed in range(40):
         document = Document()
         folder = tmp_path / str(seed)
@@ -142,10 +143,10 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
         project = state.capture()
         assert keeper.is_kept == keeper._should_keep(project)
         store.close(keeps=True)
-        found = recoverable_work.find_recoverable(folder)
+        found = recovery_store.find_recoverable(folder)
         assert len(found) == int(keeper.is_kept)
         for one in found:
-            recovered = recoverable_work.recover(one)
+            recovered = recovery_store.recover(one)
             one.lock.release()
             assert recovered.lost_edits is None
             assert recovered.project.corpus == project.corpus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QTableView, QWidget
 
 import wordpiece_studio
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.engine import ratio_of
+from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
+from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, glossary_entries, help_pages
-from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
-from wordpiece_studio.ui.widgets.explained import entry_at
+from wordpiece_studio.ui.training_bar import FurtherDialog
+from wordpiece_studio.ui.widgets.plain import entry_at
 from wordpiece_studio.ui.widgets.theme import LOOKS, palette
+from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from PySide6.QtGui import QAction
     from pytestqt.qtbot import QtBot
@@ -59,10 +66,10 @@ def help_window(qtbot: QtBot, theme: Theme) -> HelpWindow:
 
 def test_every_page_has_a_title_and_is_in_the_menu(empty_studio: Studio) -> None:
     pages = help_pages()
-    assert {each.path.name for each in pages} == {path.name for path in resource_path("help").iterdir()}
-    assert all(each.title for each in pages)
+    assert set(pages) == set(resource_path("help").iterdir())
+    assert all(pages.values())
     in_menu = {text: action.data() for text, action in entries(empty_studio).items() if action.data() is not None}
-    assert in_menu == {each.title: each.path for each in pages}
+    assert in_menu == {title: path for path, title in pages.items()}
 
 
 def test_the_menu_opens_one_window_and_escape_closes_it(empty_studio: Studio) -> None:
@@ -84,9 +91,9 @@ def test_the_menu_opens_one_window_and_escape_closes_it(empty_studio: Studio) ->
 
 def test_every_page_shows_all_its_paragraphs(help_window: HelpWindow) -> None:
     for each in help_pages():
-        help_window.begin(each.path)
+        help_window.begin(each)
         shown = help_window.browser.document().toRawText().replace("\u2029", "\n")
-        headings = re.findall(r"^#+ (.*)$", each.path.read_text("utf-8"), flags=re.MULTILINE)
+        headings = re.findall(r"^#+ (.*)$", each.read_text("utf-8"), flags=re.MULTILINE)
         assert [line for line in shown.split("\n") if line in headings] == headings
 
 
@@ -101,7 +108,7 @@ def test_links_between_pages_work_and_the_keyboard_goes_back(help_window: HelpWi
 
 
 def test_the_introduction_has_the_numbers_of_the_sample(help_window: HelpWindow) -> None:
-    assert help_pages()[0].title == "What is WordPiece?"
+    assert next(iter(help_pages().values())) == "What is WordPiece?"
     help_window.begin(page("what-is-wordpiece"))
     shown = " ".join(help_window.browser.toPlainText().split())
     assert "{" not in shown
@@ -112,6 +119,36 @@ def test_the_introduction_has_the_numbers_of_the_sample(help_window: HelpWindow)
         "mug is [UNK]",
     ):  # fmt: skip
         assert said in shown, said
+
+
+def test_the_numbers_of_the_introduction_are_those_of_the_sample() -> None:
+    words = Counter(resource_path("samples/hug.txt").read_text(encoding="utf-8").split())
+    corpus = corpus_of(words)
+    pairs, symbols = count_pairs(corpus), count_symbols(corpus)
+    run = train(WordCounts.from_pairs(list(words.items())), TrainingConfig(objective="score"))
+    tokenizer, merges = run.tokenizer(), list(run.history)
+    first, common, total = merges[0], max(pairs, key=pairs.__getitem__), sum(symbols.values())
+    said = [
+        f"has {len(words)} different words: ", *(f"*{word}* ({times} times)" for word, times in words.items()),
+        f"`hugs` is {codes(split('hugs'))}", f"The {len(symbols)} different symbols",
+        f"`{' '.join(common)}` occurs {pairs[common]} times", f"only {first.pair_frequency} times",
+        f"that is {value_text(float(ratio_of(first, total)))} times as often",
+        f"next come {' and '.join(f'`{merge.left} {merge.right}`' for merge in merges[1:3])}",
+        f"here after {len(merges)} merges", *(f"is {codes(tokenizer.encode(word).tokens)}" for word in
+        ("hugs", "bugs", "mug")),
+    ]  # fmt: skip
+    for pair in (common, (first.left, first.right)):
+        counts = pairs[pair], *map(symbols.__getitem__, pair)
+        value = value_text(score(*counts, total))
+        said.append(
+            "`{}`: {} / ({} × {}) = ".format(" ".join(pair), *counts) + (f"**{value}**" if pair != common else value)
+        )
+    page_text = " ".join(page("what-is-wordpiece").read_text("utf-8").split())
+    assert [words for words in said if words not in page_text] == []
+
+
+def codes(tokens: Iterable[str]) -> str:
+    return " ".join(f"`{token}`" for token in tokens)
 
 
 def test_every_entry_is_shown_at_the_top_with_its_term_selected(help_window: HelpWindow) -> None:
@@ -269,7 +306,7 @@ def test_it_follows_the_theme_and_stays_where_it_was_read(
 
 
 def test_a_page_keeps_its_size_under_the_wheel_and_ctrl(help_window: HelpWindow) -> None:
-    help_window.begin(help_pages()[0].path)
+    help_window.begin(next(iter(help_pages())))
     viewport, size = help_window.browser.viewport(), help_window.browser.font().pointSizeF()
     for _ in range(30):
         place = QPointF(20, 20)

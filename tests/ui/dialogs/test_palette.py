@@ -14,7 +14,7 @@ from shiboken6 import delete
 
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.dialogs import palette as palette_module
-from wordpiece_studio.ui.dialogs.palette import Entry, PaletteModel, fit, folded, matching_entries, step_entry
+from wordpiece_studio.ui.dialogs.palette import Entry, entry_model, fit, folded, matching_entries, step_entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +105,7 @@ def enter(studio: Studio, text: str) -> None:
 
 
 def test_the_model(qtmodeltester: ModelTester) -> None:
-    model = PaletteModel()
+    model = entry_model()
     model.set_records([Entry("A", "File", "Ctrl+A"), Entry("B", refusal="not now")])
     qtmodeltester.check(model)
     assert model.data(model.index(1, 0), Qt.ItemDataRole.AccessibleTextRole) == "B, not now"

@@ -8,9 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.session.recovery.conftest import is_kept
 from tests.storage.project.making import library_run_of
 from tests.ui.conftest import Studio
-from wordpiece_studio.session import recoverable_work, recovery_keeper
+from wordpiece_studio.session import recovery_keeper, recovery_store
 from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.settings import SettingsStore
@@ -56,7 +57,7 @@ def start(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Callable[..., 
 
 def kept(studio: Studio) -> None:
     keeper = studio.window.recovery.keeper
-    studio.wait(lambda: keeper.is_idle and keeper.is_run_kept, 10_000)
+    studio.wait(lambda: is_kept(keeper), 10_000)
 
 
 def crash(studio: Studio) -> None:
@@ -167,7 +168,7 @@ def test_escape_keeps_it_for_the_next_start(start: Callable[..., Studio]) -> Non
     studio.wait_finished()
     crash(studio)
     (recoverable,) = _left()
-    assert recoverable_work.recover(recoverable).project.corpus.text == text
+    assert recovery_store.recover(recoverable).project.corpus.text == text
 
 
 @pytest.mark.slow
@@ -175,7 +176,7 @@ def test_a_document_among_the_samples_is_no_work_of_the_users_until_it_is_edited
     studio = start()
     window, keeper = studio.window, studio.window.recovery.keeper
     window.corpus_controller.open_sample("spanish-course")
-    studio.wait(lambda: not window.project.is_reading)
+    studio.wait(lambda: not window.project.reading.is_running)
     kept(studio)
     assert window.session.marks.bookmarks.notes
     assert not keeper.is_kept
@@ -229,7 +230,7 @@ def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., St
     studio.window.session.document.set_text("the machine shuts down now")
     studio.window.leave_at_once()
     (recoverable,) = _left()
-    assert recoverable_work.recover(recoverable).project.corpus.text == "the machine shuts down now"
+    assert recovery_store.recover(recoverable).project.corpus.text == "the machine shuts down now"
 
 
 @pytest.mark.slow
@@ -303,8 +304,8 @@ def test_what_could_not_be_restored_is_reported(start: Callable[..., Studio]) ->
     assert studio.window.session.document.text.startswith("Unsaved hugs. ")
 
 
-def _left() -> list[recoverable_work.Recoverable]:
-    found = recoverable_work.find_recoverable(recovery_folder())
+def _left() -> list[recovery_store.Recoverable]:
+    found = recovery_store.find_recoverable(recovery_folder())
     for one in found:
         one.lock.release()
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTabBar, QToolButton, QWidget
 
@@ -19,10 +19,11 @@ from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import FaceBar
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, TEACH, demo_text_size
+from wordpiece_studio.ui.widgets.theme import scaled_font
 from wordpiece_studio.ui.workspace import PANES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.ui.conftest import Studio
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -113,7 +114,23 @@ def test_the_size_of_text_in_demo_is_the_users_until_it_is_normal_again(window: 
     assert window.settings.values.font_scale == 100
 
 
-def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: MainWindow) -> None:
+@pytest.fixture
+def enlarge(qapp: QApplication) -> Iterator[Callable[[MainWindow], None]]:
+    """Make the text of a window half as large again."""
+    font = qapp.font()
+
+    def make_larger(window: MainWindow) -> None:
+        qapp.setFont(scaled_font(font, 1.5))
+        window.theme.changed.emit()
+        QTest.qWait(20)
+
+    yield make_larger
+    qapp.setFont(font)
+
+
+def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(
+    window: MainWindow, enlarge: Callable[[MainWindow], None]
+) -> None:
     pane = window.timeline_pane
     for name in LAYOUTS:
         choose(window, name)
@@ -122,16 +139,18 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: 
         assert pane.height() <= pane.parentWidget().height()
     button = pane.findChild(QToolButton, "timeline_next_merge")
     usual = button.height()
-    window.view_controller.zoom.set_zoom("timeline", 150)
+    enlarge(window)
     assert button.height() == pytest.approx(1.5 * usual, abs=3)
     assert button.iconSize().height() > usual / 2
 
 
-def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(studio: Studio) -> None:
+def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(
+    studio: Studio, enlarge: Callable[[MainWindow], None]
+) -> None:
     view = studio.window.scoreboard_pane.findChild(CandidatesView)
     studio.wait(lambda: view.tie_width > 0)  # the candidates are there a little after the training
     before = view.tie_width
-    studio.window.view_controller.zoom.set_zoom("scoreboard", 150)
+    enlarge(studio.window)
     assert view.tie_width > 1.3 * before
 
 
@@ -171,20 +190,16 @@ def test_a_pane_behind_another_does_no_work_until_it_is_shown(studio: Studio) ->
 def test_what_is_changed_by_hand_is_kept_by_each_layout_across_restarts(window: MainWindow, restarted: object) -> None:
     window.docks.bring("vocabulary")
     window.docks.panel("corpus").toggle_action.trigger()
-    window.view_controller.zoom.set_zoom("scoreboard", 130)
     choose(window, "engineer")
     assert in_front(window) == IN_FRONT["engineer"]
-    assert not window.view_controller.zoom.zooms
     window.docks.bring("scoreboard")
     again = restarted()
     assert in_front(again) == IN_FRONT["engineer"] - {"history"} | {"scoreboard"}
     choose(again, "teach")
     assert in_front(again) == IN_FRONT["teach"] - {"history", "corpus"} | {"vocabulary"}
-    assert again.view_controller.zoom.zooms == {"scoreboard": 130}
     again.actions_.reset_layout.trigger()
     assert in_front(again) == IN_FRONT["teach"]
     assert again.docks.changed_by_hand() is None
-    assert not again.view_controller.zoom.zooms
     assert "teach" not in again.settings.values.layouts
 
 
@@ -383,6 +398,22 @@ def test_what_fills_the_window_changes_nothing_that_is_kept(window: MainWindow) 
     assert in_front(window) == IN_FRONT["engineer"]
 
 
+@pytest.mark.parametrize("is_filled", [False, True])
+def test_a_key_does_what_can_be_done_since_this_moment(studio: Studio, is_filled: bool) -> None:
+    window = studio.window
+    if is_filled:
+        window.docks.fill("history")
+    window.activateWindow()
+    assert len(window.session.runs.all) == 1
+    window.session.settings.choose(objective="count")
+    window.actions_.train.trigger()
+    studio.wait(lambda: len(window.session.runs.all) == 2)
+    studio.wait_finished()
+    current = window.session.runs.current
+    QTest.keyClick(window, Qt.Key.Key_Tab, Qt.KeyboardModifier.ControlModifier)
+    assert window.session.runs.current is not current
+
+
 def test_escape_clears_the_selection_where_no_pane_fills_the_window(studio: Studio) -> None:
     window = studio.window
     window.model.set_selection(Selection("token", text="ch"))
@@ -391,38 +422,6 @@ def test_escape_clears_the_selection_where_no_pane_fills_the_window(studio: Stud
         QTest.keyClick(window, Qt.Key.Key_Escape)
         assert (window.model.selection is not None) == is_left
         assert not window.docks.filling
-
-
-def wheel(window: MainWindow, at: QPoint, notches: int) -> None:
-    none, position = QPoint(), QPointF(at)
-    event = QWheelEvent(
-        position, QPointF(window.mapToGlobal(at)), none, QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.ControlModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    QApplication.sendEvent(window.windowHandle(), event)
-
-
-def test_the_wheel_with_ctrl_makes_the_text_of_one_pane_larger(window: MainWindow) -> None:
-    chips = window.tokenization_pane
-    before, title = chips.fontMetrics().height(), window.scoreboard_pane.fontMetrics().height()
-    wheel(window, chips.mapTo(window, QPoint(40, 60)), 5)
-    assert window.view_controller.zoom.zooms == {"tokenization": 150}
-    assert chips.fontMetrics().height() > 1.3 * before
-    assert window.scoreboard_pane.fontMetrics().height() == title
-    wheel(window, chips.mapTo(window, QPoint(40, 60)), -5)
-    assert not window.view_controller.zoom.zooms
-    assert chips.fontMetrics().height() == before
-
-
-def test_the_commands_make_the_text_of_the_focused_pane_larger(window: MainWindow) -> None:
-    window.activateWindow()
-    window.corpus_pane.editor.setFocus()
-    window.actions_.larger_pane.trigger()
-    window.actions_.larger_pane.trigger()
-    window.actions_.smaller_pane.trigger()
-    assert window.view_controller.zoom.zooms == {"corpus": 110}
-    window.actions_.normal_pane.trigger()
-    assert not window.view_controller.zoom.zooms
 
 
 def test_saved_layouts_are_checked_when_they_are_read() -> None:

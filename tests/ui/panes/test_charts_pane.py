@@ -156,7 +156,7 @@ def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
     assert chart.readout == "Merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
     assert chart.accessibleName() == "Merge score"
     assert chart.accessibleDescription().startswith("Merge score\n25 merges\nMerge 12: score 0.1667")
-    assert charts.pane.hint == "After merge 12 of 25"
+    assert charts.pane.hints[0] == "After merge 12 of 25"
 
 
 def test_every_merge_is_on_the_curve_and_every_tie_has_a_mark(charts: Charts) -> None:

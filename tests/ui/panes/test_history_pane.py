@@ -32,7 +32,7 @@ def click_row(bench: Bench, pane: HistoryPane, row: int, column: int = HistoryCo
 
 def test_it_counts_merges_and_ties(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    assert pane.hint == "25 merges · 9 ties"
+    assert pane.hints[0] == "25 merges · 9 ties"
 
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
@@ -79,7 +79,7 @@ def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
     bench.qtbot.mouseClick(pane.filter_row.only_ties, Qt.MouseButton.LeftButton)
     assert pane.rows.rowCount() == 9
     bench.settle()
-    assert pane.hint == "9 of 25 merges shown"
+    assert pane.hints[0] == "9 of 25 merges shown"
 
 
 def test_a_filter_that_finds_nothing_says_so(bench: Bench) -> None:
@@ -138,8 +138,8 @@ def test_many_rows_are_copied_in_the_background(bench: Bench, monkeypatch: pytes
     monkeypatch.setattr(history_pane, "_AT_ONCE", 24)
     monkeypatch.setattr(merge_table, "_ROWS", 10)
     pane.copy_rows()
-    assert pane.hint == "Copying 25 rows…"
-    bench.wait(lambda: pane.hint == "25 rows copied")
+    assert pane.hints[0] == "Copying 25 rows…"
+    bench.wait(lambda: pane.hints[0] == "25 rows copied")
     assert QGuiApplication.clipboard().text() == at_once
     assert len(at_once.splitlines()) == 26
     pane.close_jobs()
@@ -150,7 +150,7 @@ def test_what_was_copied_in_the_background_is_not_kept(bench: Bench, monkeypatch
     monkeypatch.setattr(history_pane, "_AT_ONCE", 24)
     pane.view.selectAll()
     pane.copy_rows()
-    bench.wait(lambda: pane.hint == "25 rows copied")
+    bench.wait(lambda: pane.hints[0] == "25 rows copied")
     kept = [(task.request, task.answered, task.answer) for task in pane.findChildren(Task, options=DIRECT)]
     assert kept == [(None, None, None)]  # else a run that is closed would stay in memory
     pane.close_jobs()

@@ -58,7 +58,7 @@ def test_its_own_title_stands_in_place_of_that_of_its_panel(bench: Bench) -> Non
 def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    assert (pane.title, pane.hint) == ("Candidates for merge 12 of 25", "Ties: first occurrence in the corpus")
+    assert (pane.title, pane.hints[0]) == ("Candidates for merge 12 of 25", "Ties: first occurrence in the corpus")
     assert candidates_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
     assert pane.candidates_view.ranking.tied_rows == 2
     assert pane.candidates_view.ranking.tie_text == "Tie of 2"
@@ -157,7 +157,7 @@ def test_the_other_objectives_fill_in_their_own_formula(empty_bench: Bench, obje
 def test_the_tie_rule_by_ids_is_named(empty_bench: Bench) -> None:
     empty_bench.train(objective="count", tie="ids")
     pane = empty_bench.show(ScoreboardPane)
-    assert "lowest IDs" in pane.hint
+    assert "lowest IDs" in pane.hints[0]
 
 
 def test_a_corpus_without_pairs_says_so(empty_bench: Bench) -> None:

@@ -9,7 +9,7 @@ import pytest
 from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.ui.panes.scoreboard.words_panel import changed_tokens, joined
 from wordpiece_studio.ui.panes.token_details.token_details_pane import unborn_pair, unknown_text, usage_text
-from wordpiece_studio.ui.panes.training_bar.training_words import size_words
+from wordpiece_studio.ui.training_bar import size_words
 from wordpiece_studio.ui.widgets.token_text import (
     dead_sentence,
     dead_words,

@@ -57,11 +57,11 @@ def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
         click(bench, timeline.pane, "play")
     assert halted.args[0].step == 12
     assert bench.model.step == 12
-    assert timeline.pane.hint == "Step 12 of 25 · breakpoint: token cha is created"
+    assert timeline.pane.hints[0] == "Step 12 of 25 · breakpoint: token cha is created"
     assert timeline.pane.plot.callout == "breakpoint: token cha is created"
     bench.seek(13)
     assert timeline.pane.plot.callout == ""
-    assert "breakpoint" not in timeline.pane.hint
+    assert "breakpoint" not in timeline.pane.hints[0]
     timeline.marks.breakpoints.add(Breakpoint("tie", number=2))
     assert timeline.pane._describe_step(12).endswith(" · breakpoint: token cha is created · breakpoint: tie of 2 pairs")
 
@@ -80,7 +80,7 @@ def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None
     assert timeline.pane.plot.marks.breakpoints.tolist() == ties
     bench.seek(25)
     click(bench, timeline.pane, "run_to_breakpoint")
-    assert timeline.pane.hint == "Step 25 of 25 · no more breakpoints are hit"
+    assert timeline.pane.hints[0] == "Step 25 of 25 · no more breakpoints are hit"
 
 
 def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -> None:

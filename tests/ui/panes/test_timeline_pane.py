@@ -15,7 +15,7 @@ from wordpiece_studio.session.measuring import HeldOutFigure
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.widgets.explained import entry_at
+from wordpiece_studio.ui.widgets.plain import entry_at
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -102,7 +102,7 @@ def test_the_wheel_goes_one_step_per_notch(bench: Bench, pane: TimelinePane) -> 
 def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(12)
     assert pane.plot.value() == 12
-    assert pane.hint.startswith("Step 12 of 25")
+    assert pane.hints[0].startswith("Step 12 of 25")
     assert pane.plot.accessibleDescription() == "Step 12 of 25"
 
 
@@ -172,7 +172,7 @@ def test_it_grows_when_more_is_trained(bench: Bench, pane: TimelinePane) -> None
 def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
     pane = Timeline(empty_bench).pane
     assert not pane.plot.isEnabled()
-    assert pane.hint == "Nothing trained yet"
+    assert pane.hints[0] == "Nothing trained yet"
     assert pane.plot.callout.startswith("Nothing has been trained yet. Train to see")
 
 

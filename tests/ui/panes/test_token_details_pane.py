@@ -79,7 +79,7 @@ def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
 def test_a_learned_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     body = pane.body
-    assert pane.hint == "##fully"
+    assert pane.hints[0] == "##fully"
     assert body.summary.text() == "ID 52 · created at step 8"
     assert texts(body.formula) == ["##full", "+", "##y", "score 1 / (1 × 2) = 0.5000"]
     assert body.facts.text() == "It is used once in the corpus."
@@ -115,7 +115,7 @@ def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPan
 def test_not_yet_born(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY, 5)
     assert pane.body.summary.text() == "ID 52 · not created until step 8; now at step 5"
-    assert pane.hint == "##fully · created at step 8"
+    assert pane.hints[0] == "##fully · created at step 8"
     assert pane.body.head.items[0].faded
     assert pane.body.facts.text() == ""
     assert not pane.body.words.isVisible()
@@ -149,7 +149,7 @@ def test_a_word(looking: Looking, pane: TokenDetailsPane) -> None:
 
 def test_a_pair_that_was_merged_shows_its_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Selection("pair", left="##full", right="##y"))
-    assert pane.hint == "##fully"
+    assert pane.hints[0] == "##fully"
     assert "pair" not in pane.body.facts.text()
 
 
@@ -168,7 +168,7 @@ def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: L
 def test_what_is_not_a_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Selection("token", text="<img src=x>"))
     assert "Not in the vocabulary" in pane.body.summary.text()
-    assert pane.hint == "<img src=x>"
+    assert pane.hints[0] == "<img src=x>"
 
 
 def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
@@ -294,7 +294,7 @@ def test_it_stays_right_when_another_run_replaces_this_one(looking: Looking, pan
     look_at(looking, FULLY)
     looking.bench.train(["hug hugs pug"], vocab_size=20)
     look_at(looking, Selection("token", text="hu"))
-    assert pane.hint == "hu"
+    assert pane.hints[0] == "hu"
     look_at(looking, None)
     assert pane.empty.isVisible()
 

@@ -54,7 +54,7 @@ def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -
     assert pane.text == COURSE_TEXT
     assert pane.tokens == expected.tokens
     assert pane._summary.text() == "7 words · 24 tokens · (3.43) tokens per word · 1 unknown"
-    assert pane.hint == "Merge 12 of 25 · follows the timeline"
+    assert pane.hints[0] == "Merge 12 of 25 · follows the timeline"
 
 
 def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPane) -> None:

@@ -49,10 +49,10 @@ def search(pane: VocabularyPane, looking: Looking, text: str) -> None:
 
 def test_the_line_of_numbers(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
-    assert pane.hint == "70 tokens · 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 unused"
+    assert pane.hints[0] == "70 tokens · 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 unused"
     looking.bench.model.seek(10)
     looking.settle()
-    assert pane.hint.startswith("55 tokens · 5 special · 40 alphabet · 10 learned · ")
+    assert pane.hints[0].startswith("55 tokens · 5 special · 40 alphabet · 10 learned · ")
     assert pane.table.rowCount() == 55
     hints, panel = [], looking.bench.show_panel("Vocabulary", pane, 1000, pane.height())
     for width in range(1000, 150, -10):
@@ -149,8 +149,8 @@ def test_search(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
     search(pane, looking, "##fu")
     assert tokens(pane) == ["##fu", "##ful", "##full", "##fully"]
-    assert "dead" not in pane.hint.split(":")[0]  # they are not four of them, but of all tokens
-    assert pane.hint.startswith("4 of 70 tokens")
+    assert "dead" not in pane.hints[0].split(":")[0]  # they are not four of them, but of all tokens
+    assert pane.hints[0].startswith("4 of 70 tokens")
     looking.bench.seek(6)
     assert tokens(pane) == ["##fu", "##ful"]
     search(pane, looking, "no such token")
@@ -268,7 +268,7 @@ def test_it_follows_training(looking: Looking) -> None:
     looking.settle()
     looking.bench.wait(lambda: pane.table.rowCount() > before)
     looking.settle()
-    assert pane.hint.startswith(f"{pane.table.rowCount()} of 90 tokens")
+    assert pane.hints[0].startswith(f"{pane.table.rowCount()} of 90 tokens")
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "contrast"])

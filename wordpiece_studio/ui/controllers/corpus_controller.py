@@ -431,7 +431,7 @@ class CorpusOnDisk(QObject):
     def _on_counting_state_changed(self) -> None:
         if self._counting.is_running and self._document.is_files and not self._document.unagreed:
             self._forget()
-            self._watch.take(*self._watch.paths)
+            self._watch.take(*self._watch.stamps)
 
     def _forget(self) -> None:
         self._told = [], []

@@ -32,8 +32,7 @@ from wordpiece_studio.ui.dialogs.palette import (
     step_entry,
     token_entries,
 )
-from wordpiece_studio.ui.widgets.explained import entry_at
-from wordpiece_studio.ui.widgets.plain import copy_text, menu_text
+from wordpiece_studio.ui.widgets.plain import copy_text, entry_at, menu_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +95,7 @@ class HelpController(QObject):
         self.show_page(resource_path(GLOSSARY), next(filter(None, found), ""))
 
     def _pages(self) -> Iterator[MenuChoice]:
-        return (MenuChoice(page.path, menu_text(page.title)) for page in help_pages())
+        return (MenuChoice(path, menu_text(title)) for path, title in help_pages().items())
 
     @command(choices=_pages)
     def show_page(self, page: Path, entry: str = "") -> None:
@@ -155,7 +154,9 @@ class HelpController(QObject):
         tr("Comman&d palette…"), tr("Find any command, step, token, sample or file by name"), "Ctrl+K Ctrl+Shift+P"
     )
     def command_palette(self) -> None:
-        palette = self.palette or self._new_palette()
+        if self.palette is None:
+            self.palette = Palette(self._window.theme, self._window, find=self._found, do=self._do_later)
+        palette = self.palette
         if palette.isVisible():
             palette.leave()
             return
@@ -166,12 +167,9 @@ class HelpController(QObject):
         self._tokens = self._vocabulary.tokens if self._vocabulary is not None else []
         palette.begin()
 
-    def _new_palette(self) -> Palette:
-        palette = self.palette = Palette(self._window.theme, self._window)
-        palette.text_changed.connect(lambda text: palette.show_entries(self._found(text)))
-        # Later, when the focus is back where it was.
-        palette.chosen.connect(lambda entry: later(self, 0, partial(self._do, entry)))
-        return palette
+    def _do_later(self, entry: Entry) -> None:
+        """Do what was chosen when the focus is back where it was."""
+        later(self, 0, partial(self._do, entry))
 
     def _do(self, entry: Entry) -> None:
         docks = self._window.docks

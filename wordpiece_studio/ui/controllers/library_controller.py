@@ -11,7 +11,7 @@ from wordpiece_studio.libraries.library_training import check_library_settings, 
 from wordpiece_studio.session.corpus_counting import CountsRequest
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
-from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
+from wordpiece_studio.ui.training_bar import why_no_words
 from wordpiece_studio.ui.widgets.token_text import library_trainer_name, number_text, repetition_text, run_names
 
 if TYPE_CHECKING:

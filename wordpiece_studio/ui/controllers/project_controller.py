@@ -13,13 +13,20 @@ from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import recoverable_work
 from wordpiece_studio.session.project_state import Loss, UnsavedWork, unsaved_work
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery_store import RecoveryStore
+from wordpiece_studio.session.recovery_store import (
+    Recoverable,
+    Recovered,
+    RecoveryStore,
+    find_recoverable,
+    recover,
+    remove,
+    set_aside,
+)
 from wordpiece_studio.session.task import Task, later, single_shot
 from wordpiece_studio.session.watched_files import FileWatch
-from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced, stamp_of
+from wordpiece_studio.storage.project.container import SUFFIX, is_replaced
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.ui.actions import command, tr
@@ -123,11 +130,10 @@ class ProjectController(QObject):
         self._serial = -1  # of the project that is being written
         self.box: QMessageBox | None = None
         self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
-        self._stamp = ProjectStamp()  # of the project's file as it was read or written
         self._file = FileWatch(self)
         self._began = 0.0
         self.saving = Task(save_project, "The project cannot be saved", self)
-        self._opening = Task(open_project, "The project cannot be opened", self)
+        self.opening = Task(open_project, "The project cannot be opened", self)
         self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
         self._connect()
         self._show_title()
@@ -139,17 +145,12 @@ class ProjectController(QObject):
         """Whether the project is being written."""
         return self.saving.is_running
 
-    @property
-    def is_opening(self) -> bool:
-        """Whether a project is being read."""
-        return self._opening.is_running
-
     def close(self) -> None:
         """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
         self._file.close()
         self.saving.close()
-        self._opening.close()
+        self.opening.close()
         self._lock.release()
 
     # -- the question before something is lost
@@ -212,7 +213,7 @@ class ProjectController(QObject):
         path = self._state.path
         if path is None or self.is_read_only:
             self.save_as(then)
-        elif not self.is_saving and is_replaced(path, self._stamp):
+        elif not self.is_saving and is_replaced(path, self._state.stamp):
             acts = {_YES: partial(self._save_to, path, then), _SAVE: partial(self.save_as, then)}
             ask(changed_box(self._window, path), acts)
         else:
@@ -308,10 +309,10 @@ class ProjectController(QObject):
 
     def open(self, path: Path) -> None:
         """Read the project at `path`, then show it in place of what is shown now."""
-        self._opening.run(path)
+        self.opening.run(path)
 
     def _on_opening_finished(self, project: Project) -> None:
-        (path,) = self._opening.forget()
+        (path,) = self.opening.forget()
         holder = self._lock.take(path)
         self._state.restore(project)
         target = Path(os.path.realpath(path))
@@ -328,7 +329,6 @@ class ProjectController(QObject):
 
     def _note_file(self, path: Path, project: Project) -> None:
         """Note that the file of the project was read or written just now."""
-        self._stamp = stamp_of(path)
         self._state.note_saved(path, project)
         self._file.take(path)
         self._show_title()
@@ -341,7 +341,7 @@ class ProjectController(QObject):
         if news == "gone":
             words = self.tr("The project file {path} is missing. The project is still open; save it to keep it.")
             self._note_another(words, path)
-        elif is_replaced(path, self._stamp):
+        elif is_replaced(path, self._state.stamp):
             words = self.tr("Another program changed the project file {path}. Your own project is shown; saving asks "
                             "before it replaces the file.")  # fmt: skip
             self._note_another(words, path)
@@ -358,7 +358,6 @@ class ProjectController(QObject):
 
     def _on_state_path_changed(self, path: Path | None) -> None:
         if path is None:
-            self._stamp = ProjectStamp()
             self._lock.release()
             self.is_read_only = False
         elif self._lock.take(path) is not None:
@@ -390,8 +389,8 @@ class ProjectController(QObject):
         self.saving.progressed.connect(self._on_saving_progressed)
         self.saving.finished.connect(self._on_saving_finished)
         self.saving.failed.connect(self._on_saving_failed)
-        self._opening.finished.connect(self._on_opening_finished)
-        self._opening.failed.connect(self._messages.show_error)
+        self.opening.finished.connect(self._on_opening_finished)
+        self.opening.failed.connect(self._messages.show_error)
 
 
 def recovery_folder() -> Path:
@@ -411,10 +410,10 @@ class RecoveryController(QObject):
         self._folder = recovery_folder()
         self.keeper = RecoveryKeeper(window.project, window.session.document, RecoveryStore(self._folder), self)
         self.keeper.failed.connect(self._on_keeper_failed)
-        self._found: list[recoverable_work.Recoverable] = []
+        self._found: list[Recoverable] = []
         self._then: Callable[[], None] | None = None
         self.dialog: RecoveryDialog | None = None
-        self.job = Task(recoverable_work.recover, "The unsaved work cannot be restored", self)
+        self.job = Task(recover, "The unsaved work cannot be restored", self)
         self.job.finished.connect(self._on_job_finished)
         self.job.failed.connect(self._on_job_failed)
         self._is_closed = False
@@ -422,7 +421,7 @@ class RecoveryController(QObject):
     def offer(self, then: Callable[[], None]) -> None:
         """Ask what to do with unsaved work, if any was found; call `then` unless some was restored."""
         self._then = then
-        self._found = recoverable_work.find_recoverable(self._folder)
+        self._found = find_recoverable(self._folder)
         self._ask_or_go_on()
 
     def close(self) -> None:
@@ -460,12 +459,12 @@ class RecoveryController(QObject):
             self.job.run(self._found.pop(number))
             return
         if result == RecoveryDialog.DELETED:
-            recoverable_work.remove(self._found.pop(number))
+            remove(self._found.pop(number))
         else:
             self._put_off()
         self._ask_or_go_on()
 
-    def _on_job_finished(self, recovered: recoverable_work.Recovered) -> None:
+    def _on_job_finished(self, recovered: Recovered) -> None:
         (wanted,), about = self.job.forget(), recovered.about
         try:
             self._state.restore(recovered.project)
@@ -495,7 +494,7 @@ class RecoveryController(QObject):
 
     def _on_job_failed(self, error: StudioError) -> None:
         (wanted,) = self.job.forget()
-        aside = recoverable_work.set_aside(wanted)
+        aside = set_aside(wanted)
         self._messages.show_error(
             file_error(
                 aside,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QMessageBox
+from shiboken6 import isValid
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_counting import CountsRequest
@@ -17,9 +18,8 @@ from wordpiece_studio.session.session import LiveTraining
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
-from wordpiece_studio.ui.messages import question_box
-from wordpiece_studio.ui.panes.training_bar.training_words import (
-    EngineNotice,
+from wordpiece_studio.ui.messages import ask, question_box
+from wordpiece_studio.ui.training_bar import (
     FurtherDialog,
     further_note,
     idle_words,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.workspace import Workspace
 
-_LEAST_BYTES = 1_000_000  # of a corpus for which the need is shown
+_LEAST_BYTES = 1_000_000  # of a corpus whose needs are worth a word
 _MUCH = 0.8  # of the free memory
 
 
@@ -64,7 +64,6 @@ class TrainingController(QObject):
         self._step_wanted: int | None = None  # where to go when the run has ended
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
-        self.engine = EngineNotice(self)
         self.needs = TrainingNeeds(window)
         self._connect_session()
         self._request = CountsRequest(self._counting, self._begin, self._give_up, self)
@@ -74,22 +73,23 @@ class TrainingController(QObject):
     def _connect_session(self) -> None:
         session, model, counting = self._session, self._model, self._counting
         session.corpus_taken.connect(self._on_session_corpus_taken)
-        session.warm_up.status_changed.connect(self._on_warm_up_status_changed)
+        session.warm_up.changed.connect(self._on_warm_up_changed)
         self._settings.changed.connect(self._on_settings_changed)
-        self.engine.changed.connect(self._on_engine_changed)
         counting.counts_changed.connect(self._on_counting_counts_changed)
         model.run_reset.connect(self._on_model_run_reset)
         model.state_changed.connect(self._on_model_state_changed)
         model.progress_changed.connect(self._on_model_progress_changed)
         model.failed.connect(self._on_model_failed)
 
-    def _on_warm_up_status_changed(self, status: str) -> None:
+    def _on_warm_up_changed(self) -> None:
         warm_up = self._session.warm_up
-        self.engine.take_status(status)
-        if status == "ready":
-            self.needs.set_pace(warm_up.pace)
-        elif warm_up.task.error is not None:
-            self._banner.show_message(str(warm_up.task.error), "warning")
+        if warm_up.answer is not None:
+            self.needs.set_pace(warm_up.answer)
+        elif warm_up.error is not None:
+            self._banner.show_message(str(warm_up.error), "warning")
+        self._bar.show_engine(warm_up.progress, is_ready=warm_up.answer is not None)
+        self._catch_up()
+        self._show_state()
 
     def _on_session_corpus_taken(self) -> None:
         if not self._session.is_sample:
@@ -233,8 +233,11 @@ class TrainingController(QObject):
 
     def _wait_for_counts(self) -> None:
         self._banner.clear()
-        self._request.ask()
-        self._show_state()
+        if self._counting.counts is not None:
+            self._begin(self._counting.counts)
+        else:
+            self._request.ask()
+            self._show_state()
 
     def _give_up(self, error: StudioError | None) -> None:
         self._wants_one_merge = False
@@ -272,14 +275,13 @@ class TrainingController(QObject):
         one_merge, self._wants_one_merge = self._wants_one_merge, False
         if not len(counts):
             self._banner.show_message(why_no_words(counts), "warning")
-            self._show_state()
-            return
-        try:
-            config = self._settings.config()
-        except StudioError as error:
-            self._refuse(error)
-            return
-        self.needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
+        else:
+            try:
+                config = self._settings.config()
+            except StudioError as error:
+                self._refuse(error)
+            else:
+                self.needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
         self._show_state()
 
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
@@ -329,10 +331,6 @@ class TrainingController(QObject):
         self._step_wanted = None
         self._refuse(error)
 
-    def _on_engine_changed(self) -> None:
-        self._catch_up()
-        self._show_state()
-
     # -- what the bar shows
 
     def _on_settings_changed(self) -> None:
@@ -366,12 +364,12 @@ class TrainingController(QObject):
         if is_waiting:
             bar.show_busy(self.tr("Counting the words…"))
         elif state is TrainerState.TRAINING and self._model.history is None:
-            bar.show_busy(self.engine.waiting_words)
+            bar.show_waiting()
         elif self._has_begun:
             bar.show_progress(self._model.progress, state is TrainerState.PAUSED)
         else:
             words, more = idle_words(self._session, self.needs.words)
-            bar.show_text(*self.engine.beside(*words), more=more)
+            bar.show_text(*words, more=more)
 
     def _check_size(self) -> None:
         """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""
@@ -404,7 +402,7 @@ class TrainingNeeds(QObject):
     def take_counts(self, counts: WordCounts | None) -> None:
         """Forecast for another corpus; None for one that is not counted yet."""
         self._forecaster, self._counts = None, counts
-        if counts is not None and max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES:
+        if counts is not None and _is_large(counts):
             self._forecaster = Forecaster(counts)
         self.look()
 
@@ -437,21 +435,19 @@ class TrainingNeeds(QObject):
         """What the next training needs, from the longest wording to the shortest; empty for a small corpus."""
         if not self._needed:
             return ()
-        templates = (
-            self.tr("About {needed} of {free} free, about {time}"), self.tr("About {needed}, about {time}"),
-            self.tr("{needed}, about {time}"),
-        )  # fmt: skip
-        if self._seconds < 1:
-            templates = (
-                self.tr("About {needed} of {free} free, under 1 s"), self.tr("About {needed}, under 1 s"),
-                self.tr("{needed}, under 1 s"),
-            )  # fmt: skip
-        needed, free, time = memory_text(self._needed), self._available or 0, rough_duration(self._seconds)
-        forms = tuple(form.format(needed=needed, free=memory_text(free), time=time) for form in templates)
-        return forms if self._available is not None else forms[1:]
+        time = self.tr("under 1 s")
+        if self._seconds >= 1:
+            time = self.tr("about {time}").format(time=rough_duration(self._seconds))
+        needed, free = memory_text(self._needed), memory_text(self._available or 0)
+        whole = self.tr("About {needed} of {free} free, {time}").format(needed=needed, free=free, time=time)
+        shorter = self.tr("About {needed}, {time}").format(needed=needed, time=time)
+        return (*([whole] if self._available is not None else []), shorter, f"{needed}, {time}")
 
     def confirm(self, counts: WordCounts, config: TrainingConfig, go: Callable[[], None], *, merges: int = 0) -> None:
         """Call `go`; if the training does not fit, ask the user first. `merges` of its merges are already learned."""
+        if not _is_large(counts):
+            go()
+            return
         known = self._forecaster if counts is self._counts else None
         available, forecaster = available_memory(), known or Forecaster(counts)
         forecast = forecaster.memory(config)
@@ -464,21 +460,18 @@ class TrainingNeeds(QObject):
         figures = self._figures(needed, available)
         answers = {QMessageBox.StandardButton.Yes: self.tr("&Train anyway")}
         box = question_box(self._window, figures, f"{risk} {_advice()}", answers, picture=QMessageBox.Icon.Warning)
-        box.finished.connect(partial(self._take_answer, box, go))
-        if self._question is not None:
+        if self._question is not None and isValid(self._question):
             self._question.reject()  # it is about a training no longer wanted
         self._question = box
-        box.open()
-
-    def _take_answer(self, box: QMessageBox, go: Callable[[], None], answer: int) -> None:
-        if self._question is box:
-            self._question = None
-        if answer == QMessageBox.StandardButton.Yes.value:
-            go()
+        ask(box, {QMessageBox.StandardButton.Yes: go})
 
     def _figures(self, needed: int, available: int) -> str:
         words = self.tr("This run needs about {needed} of memory, but only {free} is free.")
         return words.format(needed=memory_text(needed), free=memory_text(available))
+
+
+def _is_large(counts: WordCounts) -> bool:
+    return max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES
 
 
 def rough_duration(seconds: float) -> str:

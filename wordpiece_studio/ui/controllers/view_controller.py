@@ -5,11 +5,11 @@ Also the place of the window on its screen, and the panes that a command brings 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QWheelEvent
+from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -22,29 +22,29 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from wordpiece_studio.session.settings import SavedLayout
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.palette import Palette
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, demo_text_size
-from wordpiece_studio.ui.widgets.fields import keep
+from wordpiece_studio.ui.widgets.fields import keep, room_for
 from wordpiece_studio.ui.widgets.pane import Panel
-from wordpiece_studio.ui.widgets.screen_room import room_for
+from wordpiece_studio.ui.widgets.theme import TokenStyles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from wordpiece_studio.ui.widgets.dock_area import LayoutName
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
     from wordpiece_studio.ui.workspace import Workspace
 
 _STEP, _USUAL, _LEAST, _MOST = 10, 100, 60, 300
-"""Of text sizes, in percent: of the system's, and of a pane's in those of the window."""
+"""Of text sizes, in percent of the system's."""
+_MOST_COLORED_WORDS = 5000
+"""With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
 _USUAL_SIZE = QSize(1440, 900)
 _FRAME_KNOWN_MS = (0, 60, 400)
 """When to check, after the window is shown, that it lies on its screen with its frame."""
-_WHEEL_STEP = 120
-"""What a wheel reports for one notch, in eighths of a degree."""
 _FULL = Qt.WindowState.WindowFullScreen
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 _FINDS_COMMANDS = Qt.Modifier.CTRL | Qt.Key.Key_K
@@ -63,10 +63,8 @@ class ViewController(QObject):
         self._window = window
         self._settings = window.settings
         self._docks = window.docks
-        self.target: QLineEdit | QPlainTextEdit | QTextEdit | None = None  # the text field that the Edit menu acts on
-        self._field: QLineEdit | QPlainTextEdit | QTextEdit | None = None  # the one that has the focus
+        self._target: Any = None
         self._holds_frame = False
-        self.zoom = PaneZoom(window)
         window.installEventFilter(self)
         application = QApplication.instance()
         if isinstance(application, QApplication):
@@ -74,6 +72,7 @@ class ViewController(QObject):
         self._document = window.session.document
         self._document.reset.connect(self._on_document_reset)
         window.session.runs.changed.connect(self._show_run_strip)
+        window.model.run_reset.connect(self._color_symbols)
         history = window.history_pane
         history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
@@ -122,6 +121,15 @@ class ViewController(QObject):
 
     # -- theme and text size
 
+    def _color_symbols(self) -> None:
+        """Give the symbols of a small corpus their colors, before a pane draws them."""
+        counts, config = self._window.model.counts, self._window.model.config
+        styles = TokenStyles()
+        if counts is not None and config is not None and len(counts.counts) <= _MOST_COLORED_WORDS:
+            with suppress(StudioError):  # a damaged project: what shows its words reports it
+                styles = TokenStyles(counts.words, config.continuing_subword_prefix)
+        self._window.theme.token_styles = styles
+
     @property
     def text_size(self) -> int:
         """The text size of this layout, in percent of the system's."""
@@ -169,7 +177,6 @@ class ViewController(QObject):
         self._set_text_size(None)
 
     def _set_text_size(self, percent: int | None) -> None:
-        """Set and save the text size of the layout shown; None restores the default."""
         if percent is not None:
             percent = max(_LEAST, min(_MOST, percent))
         self._hold_frame()
@@ -203,12 +210,7 @@ class ViewController(QObject):
             self._set_full_screen(name == "demo")
 
     def _remember_layout(self) -> None:
-        """Save the user's changes to this layout."""
-        layout, saved, zooms = self._docks.layout_taken, self._docks.changed_by_hand(), self.zoom.zooms
-        name = layout.name
-        if zooms:
-            usual = SavedLayout(version=layout.version, closed=tuple(sorted(layout.closed)))
-            saved = msgspec.structs.replace(saved or usual, zooms=zooms)
+        name, saved = self._docks.layout_taken.name, self._docks.changed_by_hand()
         layouts = {key: value for key, value in self._settings.values.layouts.items() if key != name}
         if saved is not None:
             layouts[name] = saved
@@ -224,9 +226,7 @@ class ViewController(QObject):
         for pane in (self._window.corpus_pane.figures, self._window.history_pane, self._window.timeline_pane):
             pane.show_tools(layout.has_tools)
         self._window.theme.set_scale(self.text_size / 100)
-        saved = values.layouts.get(layout.name)
-        self._docks.take(layout, saved)
-        self.zoom.set_zooms(saved.zooms if saved is not None and saved.version == layout.version else {})
+        self._docks.take(layout, values.layouts.get(layout.name))
 
     def _show_run_strip(self) -> None:
         """Show the runs, where there is no other command beside them only if there are several."""
@@ -247,7 +247,6 @@ class ViewController(QObject):
     @command(tr("&Reset layout"), tr("Move all panes of this layout back to their default places"))
     def reset_layout(self) -> None:
         self._docks.take(self._docks.layout_taken)
-        self.zoom.set_zooms({})
         self._remember_layout()
 
     # -- panes
@@ -258,9 +257,18 @@ class ViewController(QObject):
         "F12",
     )
     def fill_pane(self) -> None:
-        name = self._docks.filling or self.zoom.pane_meant()
-        if name:
+        if name := self._docks.filling or self._pane_meant():
             self._docks.fill(name)
+
+    @staticmethod
+    def _pane_meant() -> str:
+        """Return the name of the pane with the focus, else of the one under the pointer; empty if there is none."""
+        for widget in (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos())):
+            while widget is not None and not isinstance(widget, Panel):
+                widget = widget.parentWidget()
+            if widget is not None:
+                return widget.objectName()
+        return ""
 
     def _on_document_reset(self) -> None:
         self._docks.set_wide_left(self._document.is_files)
@@ -316,16 +324,10 @@ class ViewController(QObject):
 
     # -- the Edit menu
 
-    def _set_target(self, widget: QWidget) -> None:
-        inner = widget.findChild(QLineEdit) if isinstance(widget, QAbstractSpinBox) else widget
-        if self.target is not None:
-            self.target.destroyed.disconnect(self._forget_target)
-        self.target = inner if isinstance(inner, _TEXTS) else None
-        if self.target is not None:
-            self.target.destroyed.connect(self._forget_target)
-
-    def _forget_target(self) -> None:
-        self.target = None
+    @property
+    def target(self) -> Any:
+        """The text field that the Edit menu acts on; None if there is none."""
+        return self._target if self._target is not None and isValid(self._target) else None
 
     @command(
         tr("&Undo"), tr("Undo the last corpus edit, or bring back the run closed last"), _KEYS.Undo,
@@ -344,45 +346,38 @@ class ViewController(QObject):
     def _has_selection(self) -> bool:
         if isinstance(self.target, QLineEdit):
             return self.target.hasSelectedText()
-        return self.target is not None and self.target.textCursor().hasSelection()
+        return self.target is not None and bool(self.target.textCursor().hasSelection())
 
     @command(
         tr("Cu&t"), tr("Cut the selected text"), key_of_fields=_KEYS.Cut,
         when=lambda self: self._is_writable() and self._has_selection(),
     )  # fmt: skip
     def cut(self) -> None:
-        if self.target is not None:
-            self.target.cut()
+        self.target.cut()
 
     @command(tr("&Copy"), tr("Copy the selected text"), key_of_fields=_KEYS.Copy, when=_has_selection)
     def copy(self) -> None:
-        if self.target is not None:
-            self.target.copy()
+        self.target.copy()
 
     @command(tr("&Paste"), tr("Insert the text on the clipboard"), key_of_fields=_KEYS.Paste, when=_is_writable)
     def paste(self) -> None:
-        if self.target is not None:
-            self.target.paste()
+        self.target.paste()
 
     @command(
         tr("Select &all"), tr("Select the whole text"), key_of_fields=_KEYS.SelectAll,
         when=lambda self: self.target is not None,
     )  # fmt: skip
     def select_all(self) -> None:
-        if self.target is not None:
-            self.target.selectAll()
+        self.target.selectAll()
 
     # -- the focus
 
     def _on_application_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        if isinstance(new, _TEXTS):
+            new.installEventFilter(self)
         if new is not None and not isinstance(new, QMenu | QMenuBar) and not isinstance(new.parent(), Palette):
-            self._set_target(new)
-        # A field loses the focus while it is deleted with its dialog: it is half gone by then.
-        if self._field is not None and isValid(self._field):
-            self._field.removeEventFilter(self)
-        self._field = new if isinstance(new, _TEXTS) else None
-        if self._field is not None:
-            self._field.installEventFilter(self)
+            inner = new.findChild(QLineEdit) if isinstance(new, QAbstractSpinBox) else new
+            self._target = inner if isinstance(inner, _TEXTS) else None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the menu in step with full screen, and leave Escape to a text field before the command takes it.
@@ -390,18 +385,20 @@ class ViewController(QObject):
         In a field it clears a search, or closes the bar that the field is in; elsewhere, if a pane fills the window, it
         brings the others back. A frame may be held back.
         """
-        if event.type() == QEvent.Type.UpdateRequest and self._holds_frame and watched is self._window:
-            return True
-        if isinstance(event, QKeyEvent) and watched is self._window and self._docks.filling:
-            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
-                self._docks.fill("")
+        kind = event.type()
+        if watched is self._window:
+            if kind == QEvent.Type.UpdateRequest and self._holds_frame:
                 return True
-            return keep(event, (Qt.Key.Key_Escape,))
-        if event.type() == QEvent.Type.WindowStateChange and watched is self._window:
-            self._window.actions_.refresh_soon()
-        elif event.type() == QEvent.Type.ShortcutOverride and watched is self._window:
-            self._window.actions_.catch_up()  # the key may be that of a command that can be done since this moment
-        elif event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and watched is self._field:
+            if kind == QEvent.Type.WindowStateChange:
+                self._window.actions_.refresh_soon()
+            elif kind == QEvent.Type.ShortcutOverride:
+                self._window.actions_.catch_up()  # the key may be that of a command that only menus show
+            if isinstance(event, QKeyEvent) and self._docks.filling:
+                if kind == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
+                    self._docks.fill("")
+                    return True
+                return keep(event, (Qt.Key.Key_Escape,))
+        elif kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if event.key() == Qt.Key.Key_Escape and not event.modifiers() and isinstance(watched, QLineEdit):
                 event.accept()
                 return True
@@ -411,90 +408,9 @@ class ViewController(QObject):
         return super().eventFilter(watched, event)
 
 
-class PaneZoom(QObject):
-    """The text size of single panes: by command for the pane that is meant, or by the wheel over a pane."""
-
-    def __init__(self, window: Workspace) -> None:
-        super().__init__(window)
-        self._window = window
-        self._themes = window.pane_themes
-        for name, theme in self._themes.items():
-            theme.panel = window.docks.panel(name)
-        self._turned = 0
-        window.installEventFilter(self)
-        window.actions_.bind(self)
-
-    @command(tr("Larger text in this &pane"), tr("Zoom in on the focused pane only"), "Ctrl+Alt+= Ctrl+Alt++")
-    def larger_pane(self) -> None:
-        self._change(self.pane_meant(), _STEP)
-
-    @command(tr("Smaller te&xt in this pane"), tr("Zoom out of the focused pane only"), "Ctrl+Alt+-")
-    def smaller_pane(self) -> None:
-        self._change(self.pane_meant(), -_STEP)
-
-    @command(tr("Normal text in &all panes"), tr("Show all panes in the window’s text size"), "Ctrl+Alt+0")
-    def normal_pane(self) -> None:
-        self.set_zooms({})
-
-    @property
-    def zooms(self) -> dict[str, int]:
-        """The zoom in percent, by pane name, of the panes whose text is not as large as the window's."""
-        percents = {name: round(theme.zoom * 100) for name, theme in self._themes.items()}
-        return {name: percent for name, percent in percents.items() if percent != _USUAL}
-
-    def set_zooms(self, zooms: Mapping[str, int]) -> None:
-        """Give these panes these text sizes in percent, and all others the window's."""
-        for name in self._themes:
-            self.set_zoom(name, zooms.get(name, _USUAL))
-
-    def set_zoom(self, name: str, percent: int) -> None:
-        """Give the pane called `name` this text size."""
-        percent = max(_LEAST, min(_MOST, percent))
-        theme = self._themes[name]
-        if round(theme.zoom * 100) != percent:
-            theme.set_zoom(percent / 100)
-
-    def pane_meant(self) -> str:
-        """Return the name of the pane with the focus, else of the one under the pointer; "" if there is none."""
-        for widget in (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos())):
-            if name := _pane_of(widget):
-                return name
-        return ""
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle Ctrl+wheel before the pane under it, which would scroll."""
-        if event.type() == QEvent.Type.Show and watched is self._window:
-            self._window.windowHandle().installEventFilter(self)
-        elif event.type() == QEvent.Type.Wheel and isinstance(event, QWheelEvent):
-            if event.modifiers() == Qt.KeyboardModifier.ControlModifier and watched is not self._window:
-                return self._turn(event)
-        return super().eventFilter(watched, event)
-
-    def _turn(self, event: QWheelEvent) -> bool:
-        name = _pane_of(self._window.childAt(event.position().toPoint()))
-        if not name:
-            return False
-        self._turned += event.angleDelta().y()
-        notches = int(self._turned / _WHEEL_STEP)
-        self._turned -= notches * _WHEEL_STEP
-        if notches:
-            self._change(name, notches * _STEP)
-        return True
-
-    def _change(self, name: str, percent: int) -> None:
-        if name in self._themes:
-            self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
-
-
 def fitted(frame: QRect, available: QRect) -> QRect:
     """Return the window's frame, moved and if necessary made smaller so that it lies inside the available area."""
     size = frame.size().boundedTo(available.size())
     left = min(max(frame.left(), available.left()), available.left() + available.width() - size.width())
     top = min(max(frame.top(), available.top()), available.top() + available.height() - size.height())
     return QRect(left, top, size.width(), size.height())
-
-
-def _pane_of(widget: QWidget | None) -> str:
-    while widget is not None and not isinstance(widget, Panel):
-        widget = widget.parentWidget()
-    return widget.objectName() if widget is not None else ""

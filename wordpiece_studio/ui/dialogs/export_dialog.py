@@ -36,8 +36,7 @@ from wordpiece_studio.storage.merge_table import KINDS as MERGE_TABLE_KINDS
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import sentence
-from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
@@ -45,13 +44,13 @@ from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
     WholeLabel,
     copy_text,
+    explain,
     plain_label,
+    set_look,
     set_plain_text,
     set_plain_tooltip,
-    set_role,
     shown,
 )
-from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -349,7 +348,7 @@ class ExportPreview(QWidget):
         self.json_button = QToolButton(self)
         self.json_button.setText(self.tr("Show as &JSON"))
         self.json_button.setCheckable(True)
-        set_role(self.json_button, "button")
+        set_look(self.json_button, role="button")
         self.json = self._code_view("export_manifest", self.tr("Manifest"), fixed_font)
         summary = QWidget(self)
         summary.setObjectName("scroll_contents")

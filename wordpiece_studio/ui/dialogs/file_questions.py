@@ -16,8 +16,8 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import question_box
+from wordpiece_studio.ui.widgets.fields import QuestionDialog
 from wordpiece_studio.ui.widgets.plain import plain_label, shown
-from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -7,33 +7,25 @@ others are those that a pane handles by itself.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
 from PySide6.QtGui import QKeyEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
 
-from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
-from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.engine import ratio_of
-from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
-from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.dialogs.palette import folded, keys_of
-from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.fields import ScreenDialog, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, tooltip_text
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
-from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from PySide6.QtGui import QAction
 
@@ -48,54 +40,10 @@ GLOSSARY = "help/glossary.md"
 _ENTRY = re.compile(r"^<!-- (\S+) -->\n\*\*(.+?)\.?\*\*", re.MULTILINE)
 
 
-class HelpPage(NamedTuple):
-    """A page and its title, which is its first line."""
-
-    path: Path
-    title: str
-
-
-def help_pages() -> list[HelpPage]:
-    """Return all pages, in the order of their file names; the one to begin with is the first."""
-    pages = []
-    for path in sorted(resource_path("help").glob("*.md"), key=lambda path: (path.name != _INTRODUCTION, path.name)):
-        with path.open(encoding="utf-8") as file:
-            pages.append(HelpPage(path, file.readline().removeprefix("# ").strip()))
-    return pages
-
-
-@cache
-def introduction() -> str:
-    """Return the page that begins with the beginning, with the numbers of the smallest sample computed."""
-    words = Counter(resource_path("samples/hug.txt").read_text(encoding="utf-8").split())
-    corpus = corpus_of(words)
-    pairs, symbols = count_pairs(corpus), count_symbols(corpus)
-    run = train(WordCounts.from_pairs(list(words.items())), TrainingConfig(objective="score"))
-    tokenizer, merges = run.tokenizer(), list(run.history)
-    first = merges[0]
-    numbers: dict[str, object] = {
-        "distinct": len(words),
-        "words": ", ".join(f"*{word}* ({times} times)" for word, times in words.items()),
-        "characters": _codes(split("hugs")),
-        "alphabet": len(symbols),
-        "best_count": first.pair_frequency,
-        "ratio": value_text(float(ratio_of(first, sum(symbols.values())))),
-        "next_merges": " and ".join(f"`{merge.left} {merge.right}`" for merge in merges[1:3]),
-        "merges": len(merges),
-        **{word: _codes(tokenizer.encode(word).tokens) for word in ("hugs", "bugs", "mug")},
-    }
-    common = max(pairs, key=pairs.__getitem__)
-    for name, (left, right) in (("common", common), ("best", (first.left, first.right))):
-        counts = pairs[left, right], symbols[left], symbols[right]
-        numbers[name] = f"{left} {right}"
-        numbers[f"{name}_count"] = counts[0]
-        numbers[f"{name}_numbers"] = "{} / ({} × {})".format(*counts)
-        numbers[f"{name}_score"] = value_text(score(*counts, sum(symbols.values())))
-    return resource_path(f"help/{_INTRODUCTION}").read_text(encoding="utf-8").format(**numbers)
-
-
-def _codes(tokens: Iterable[str]) -> str:
-    return " ".join(f"`{token}`" for token in tokens)
+def help_pages() -> dict[Path, str]:
+    """Return the titles of all pages, in the order of their file names; the one to begin with is the first."""
+    paths = sorted(resource_path("help").glob("*.md"), key=lambda path: (path.name != _INTRODUCTION, path.name))
+    return {path: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").strip() for path in paths}
 
 
 @cache
@@ -105,13 +53,6 @@ def glossary_entries() -> dict[str, str]:
 
 
 class _PageBrowser(QTextBrowser):
-    """Shows a page; what the introduction says about the sample is computed."""
-
-    def loadResource(self, kind: int, name: QUrl | str) -> object:
-        if isinstance(name, QUrl) and name.fileName() == _INTRODUCTION:
-            return introduction()
-        return super().loadResource(kind, name)
-
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Keep the size of the text: Qt would make it smaller until there is none."""
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -158,7 +99,7 @@ class HelpWindow(ScreenDialog):
         bar.setValue(bar.value() + self.browser.cursorRect(cursor).top() - _MARGIN)
 
     def _show_title(self, source: QUrl) -> None:
-        title = next((page.title for page in help_pages() if page.path.name == source.fileName()), "")
+        title = help_pages().get(Path(source.toLocalFile()), "")
         self.setWindowTitle(title)
         self.browser.setAccessibleName(title)
 
@@ -204,7 +145,6 @@ def pane_lines() -> list[KeyLine]:
         KeyLine(window, _tr("Pause or resume the training, play or stop"), _tr("Space")),
         KeyLine(window, _tr("Go to the next control, and back"), "Tab   Shift+Tab"),
         KeyLine(window, _tr("Open a menu"), _tr("Alt + underlined letter")),
-        KeyLine(window, _tr("Larger or smaller text in the pane under the pointer"), _tr("Ctrl + mouse wheel")),
         KeyLine(window, _tr("Switch between stacked panes"), _tr("← → on its tab")),
         KeyLine(table, _tr("Move through the rows; the selection follows"), "↑ ↓   PgUp PgDown   Home End"),
         KeyLine(table, _tr("Go to the step of the row"), _tr("Enter")),
@@ -239,16 +179,6 @@ def matching_lines(lines: Sequence[KeyLine], text: str) -> list[KeyLine]:
     return found
 
 
-def key_columns() -> tuple[TableColumn[Sequence[KeyLine]], ...]:
-    return (
-        TableColumn(_tr("Action"), each_row(lambda line: line.title), align=LEFT, stretch=1),
-        TableColumn(
-            _tr("Keys"), each_row(lambda line: line.keys), align=LEFT, ink="muted",
-            width=lambda measure, _lines: measure.contents,
-        ),
-    )  # fmt: skip
-
-
 class KeysWindow(ScreenDialog):
     """Stays open beside the work until it is closed."""
 
@@ -261,8 +191,15 @@ class KeysWindow(ScreenDialog):
         self.field.setAccessibleName(self.tr("Search the shortcuts"))
         self.field.setClearButtonEnabled(True)
         self.field.installEventFilter(self)
+        columns: tuple[TableColumn[Sequence[KeyLine]], ...] = (
+            TableColumn(self.tr("Action"), each_row(lambda line: line.title), align=LEFT, stretch=1),
+            TableColumn(
+                self.tr("Keys"), each_row(lambda line: line.keys), align=LEFT, ink="muted",
+                width=lambda measure, _lines: measure.contents,
+            ),
+        )  # fmt: skip
         self.lines: RecordTableModel[KeyLine] = RecordTableModel(
-            key_columns(), self, tip=each_row(lambda line: tooltip_text(line.tip)),
+            columns, self, tip=each_row(lambda line: tooltip_text(line.tip)),
             is_selectable=each_row(lambda line: bool(line.keys)),
         )  # fmt: skip
         self._table = TableView(

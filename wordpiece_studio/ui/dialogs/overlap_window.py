@@ -16,10 +16,9 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.fields import ScreenDialog
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, where_text
 

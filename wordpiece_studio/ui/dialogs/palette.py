@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -37,7 +37,7 @@ from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from PySide6.QtGui import QAction
 
@@ -55,7 +55,10 @@ _LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 _MOST_ROWS = 11
 _CHARACTERS = 84
 _TOP = 56
-_LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_LIST_KEYS: dict[int, int] = {
+    Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: 1 - _MOST_ROWS, Qt.Key.Key_PageDown: _MOST_ROWS - 1
+}  # fmt: skip
+"""By how many rows they move."""
 
 
 @lru_cache(maxsize=4096)
@@ -204,28 +207,20 @@ def asks_for_token(text: str) -> bool:
     return folded(first) == folded(QCoreApplication.translate("palette", "token")) and bool(rest.strip())
 
 
-class PaletteModel(RecordTableModel["Entry"]):
-    """One row per entry. Unavailable entries can be reached too: they say why."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        tip = each_row(lambda entry: tooltip_text(entry.reason or entry.tip))
-        super().__init__(
-            (TableColumn("", each_row(lambda entry: entry.title), align=LEFT, spoken=_spoken),), parent, tip=tip
-        )
-
-
-def _spoken(entries: Sequence[Entry], row: int) -> str:
-    entry = entries[row]
-    return ", ".join(part for part in (entry.title, entry.where, entry.keys, entry.reason) if part)
+def entry_model(parent: QObject | None = None) -> RecordTableModel[Entry]:
+    """Return a model with one row per entry. Unavailable entries can be reached too: they say why."""
+    tip = each_row(lambda entry: tooltip_text(entry.reason or entry.tip))
+    spoken = each_row(lambda entry: ", ".join(filter(None, (entry.title, entry.where, entry.keys, entry.reason))))
+    column = TableColumn("", each_row(lambda entry: entry.title), align=LEFT, spoken=spoken)
+    return RecordTableModel((column,), parent, tip=tip)
 
 
 class PaletteDelegate(QStyledItemDelegate):
     """Draws an entry; an unavailable one is pale, with the reason in place of its menus."""
 
-    def __init__(self, model: PaletteModel, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, model: RecordTableModel[Entry], parent: QWidget) -> None:
         super().__init__(parent)
-        self._model = model
-        self._theme = theme
+        self._theme, self._model = theme, model
 
     def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(200, QFontMetrics(option.font).height() + 12)
@@ -240,48 +235,48 @@ class PaletteDelegate(QStyledItemDelegate):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(theme.accent_soft)
                 painter.drawRoundedRect(option.rect, _ROUND, _ROUND)
+            title, rest = (theme.faint,) * 2 if entry.reason else (theme.text, theme.muted)
             room = option.rect.adjusted(_PADDING, 0, -_PADDING, 0)
             keys = entry.keys.partition("   ")[0]  # the first is enough
-            painter.setPen(theme.faint if entry.reason else theme.muted)
+            painter.setPen(rest)
             painter.drawText(room, int(Qt.AlignmentFlag.AlignRight | _LINE), keys)
             room.setRight(room.right() - (metrics.horizontalAdvance(keys) + _GAP if keys else 0))
-            painter.setPen(theme.faint if entry.reason else theme.text)
-            self._draw(painter, room, entry.title)
-            room.setLeft(room.left() + metrics.horizontalAdvance(entry.title) + _GAP)
-            painter.setPen(theme.faint if entry.reason else theme.muted)
-            self._draw(painter, room, entry.reason or entry.where)
-
-    @staticmethod
-    def _draw(painter: QPainter, room: QRect, text: str) -> None:
-        if room.width() > 0:
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | _LINE), shown)
+            for color, text in ((title, entry.title), (rest, entry.reason or entry.where)):
+                if room.width() > 0:
+                    cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+                    painter.setPen(color)
+                    painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | _LINE), cut)
+                room.setLeft(room.left() + metrics.horizontalAdvance(text) + _GAP)
 
 
 class Palette(QFrame):
-    """Reports what is typed and which entry was chosen; it searches nothing itself.
+    """Shows what `find` finds of the text typed, and tells `do` which entry was chosen, an available one.
 
     It is part of the window, not a window of its own: it cannot lie beside it, and closes when it loses the focus.
     """
 
-    text_changed = Signal(str)
-    chosen = Signal(object)
-    """The :class:`Entry` that was chosen, an available one."""
-
-    def __init__(self, theme: Theme, window: QWidget) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        window: QWidget,
+        *,
+        find: Callable[[str], Sequence[Entry]],
+        do: Callable[[Entry], object],
+    ) -> None:
         super().__init__(window)
         self.setObjectName("palette")
         self.setAccessibleName(self.tr("Command palette"))
         self._window = window
+        self._find, self._do = find, do
         self._before: QWidget | None = None  # had the focus; may be deleted by now
         self.field = line_field(self)
         self.field.setPlaceholderText(self.tr("A command, a step number, “token …”, a sample or a file"))
         self.field.setAccessibleName(self.tr("Search term"))
         self.field.setClearButtonEnabled(False)
-        self.model = PaletteModel(self)
+        self.model = entry_model(self)
         self.list = QListView(self)
         self.list.setModel(self.model)
-        self.list.setItemDelegate(PaletteDelegate(self.model, theme, self.list))
+        self.list.setItemDelegate(PaletteDelegate(theme, self.model, self.list))
         self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the focus
         self.list.setAccessibleName(self.tr("Matches"))
@@ -289,7 +284,7 @@ class Palette(QFrame):
         self._note = plain_label("", self, role="hint", wrap=True)
         parts = self.field, (self.list, 1), self._note
         fill(QVBoxLayout(self), *parts, margins=(10, 10, 10, 10), spacing=8)
-        self.field.textChanged.connect(self.text_changed)
+        self.field.textChanged.connect(self._show)
         self.field.installEventFilter(self)
         self.list.clicked.connect(self._choose)
         theme.dress(self.list.viewport().update)
@@ -300,24 +295,22 @@ class Palette(QFrame):
         """Show the palette with an empty field that has the focus."""
         self._before = QApplication.focusWidget()
         self.field.clear()
-        self.text_changed.emit("")
-        self._place()
+        self._show("")
         self.show()
         self.raise_()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def leave(self) -> None:
         """Close the palette and give the focus back."""
-        if not self.isVisible():
-            return
         before, self._before = self._before, None
         has_keyboard = self.field.hasFocus()
         self.hide()
         if has_keyboard and before is not None and isValid(before) and before.isVisible():
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def show_entries(self, entries: Sequence[Entry]) -> None:
-        """Show these matches, the first one selected."""
+    def _show(self, text: str) -> None:
+        """Show the matches, the first one selected."""
+        entries = self._find(text)
         self.model.set_records(entries)
         if entries:
             self.list.setCurrentIndex(self.model.index(0, 0))
@@ -350,32 +343,23 @@ class Palette(QFrame):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self.list.currentIndex())
         elif key in _LIST_KEYS:
-            self._move(key)
+            last, row = self.model.rowCount() - 1, self.list.currentIndex().row() + _LIST_KEYS[key]
+            if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):  # wraps around at both ends
+                row = last if row < 0 else 0 if row > last else row
+            self.list.setCurrentIndex(self.model.index(max(0, min(row, last)), 0))
         elif key not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             return False
         return True
 
-    def _move(self, key: int) -> None:
-        count, row = self.model.rowCount(), self.list.currentIndex().row()
-        if not count:
-            return
-        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):  # wraps around at both ends
-            row = (row + (1 if key == Qt.Key.Key_Down else -1)) % count
-        else:
-            row = max(0, min(count - 1, row + (_MOST_ROWS - 1) * (1 if key == Qt.Key.Key_PageDown else -1)))
-        self.list.setCurrentIndex(self.model.index(row, 0))
-
     def _choose(self, index: Index) -> None:
-        if not index.isValid():
-            return
-        entry = self.model.records[index.row()]
-        if entry.reason:
+        entry = self.model.records[index.row()] if index.isValid() else None
+        if entry is not None and entry.reason:
             set_plain_text(self._note, entry.reason)
             self._note.show()
             self._place()
-            return
-        self.leave()
-        self.chosen.emit(entry)
+        elif entry is not None:
+            self.leave()
+            self._do(entry)
 
     def _place(self) -> None:
         window = self._window

@@ -39,12 +39,12 @@ from wordpiece_studio.session.task import Task, Turn
 from wordpiece_studio.storage.merge_table import merge_parts
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import keep, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
     copy_text,
+    explain,
     menu_text,
     set_plain_tooltip,
     tool_button,

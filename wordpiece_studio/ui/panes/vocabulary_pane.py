@@ -26,10 +26,9 @@ from wordpiece_studio.session.vocabulary_table import (
 )
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import FlowItem
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
+from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, explain, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import (
     DEAD_MARK,

@@ -48,7 +48,6 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all its panels."""
         return tuple(name for group in self.groups for name in group)
 
 
@@ -64,16 +63,8 @@ class Layout:
     low: tuple[Column, ...] = ()  # the columns in a low area
     narrow: tuple[Column, ...] = ()  # and in a narrow one
     bottom_part: float = 0.235
-
-    @property
-    def has_bar(self) -> bool:
-        """Whether the bar with the training controls is shown."""
-        return self.name != "demo"
-
-    @property
-    def has_tools(self) -> bool:
-        """Whether the panes offer what an engineer needs and a class does not; the menus always do."""
-        return self.name == "engineer"
+    has_bar: bool = True  # with the training controls
+    has_tools: bool = False  # what an engineer needs in the panes and a class does not; the menus always have it
 
     def columns_for(self, width: int, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
         """Return the columns for an area of this size, in pixels, with lines of text of `line` pixels.
@@ -127,12 +118,12 @@ TEACH = Layout(
 )  # fmt: skip
 ENGINEER = Layout(
     "engineer", 2, (_LEFT, _WORK, _TOKENIZATION), low=(_LOW_LEFT, _LOW_WORK, _TOKENIZATION),
-    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.17,
+    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.17, has_tools=True,
 )  # fmt: skip
 DEMO = Layout(
     "demo", 1,
     (Column((("scoreboard", *_TABLES),)), Column((("tokenization", "token_details", "corpus"),), 0.44, 330)),
-    closed=frozenset(("corpus", "token_details", *_TABLES)),
+    closed=frozenset(("corpus", "token_details", *_TABLES)), has_bar=False,
 )  # fmt: skip
 LAYOUTS: dict[LayoutName, Layout] = {"teach": TEACH, "engineer": ENGINEER, "demo": DEMO}
 
@@ -177,7 +168,7 @@ class _Slot(QWidget):
         panel, place, size = self._area.panel(name), self.place(), self.tabs.sizeHint()
         has_tabs, title = len(self.names) > 1, panel.title_bar
         has_room = size.width() + _TABS_SIDE + title.controls_width() <= place.width()
-        panel.make_room(size.width() + _TABS_LEFT if has_tabs and has_room else 0)
+        title.make_room(size.width() + _TABS_LEFT if has_tabs and has_room else 0)
         if not has_tabs:
             return place
         with QSignalBlocker(self.tabs):
@@ -219,12 +210,10 @@ class DockArea(QWidget):
         panel.toggle_action.triggered.connect(lambda is_on: self.bring(name) if is_on else self.close_panel(name))
 
     def panel(self, name: str) -> Panel:
-        """Return the panel called `name`."""
         return self._panels[name]
 
     @property
     def panels(self) -> list[Panel]:
-        """All panels, in the order in which they were added."""
         return list(self._panels.values())
 
     def bring(self, name: str) -> None:
@@ -236,7 +225,6 @@ class DockArea(QWidget):
         self._arrange()
 
     def close_panel(self, name: str) -> None:
-        """Show the panel called `name` no more, until it is brought back."""
         self._closed.add(name)
         self.filling = ""
         self._arrange()
@@ -307,7 +295,6 @@ class DockArea(QWidget):
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the proportions."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -398,7 +385,7 @@ class DockArea(QWidget):
         for slot in self._slots:
             slot.tabs.setVisible(len(slot.names) > 1 and not self.filling)
         if self.filling:
-            self._panels[self.filling].make_room(0)
+            self._panels[self.filling].title_bar.make_room(0)
             places = {self.filling: self.rect()}
         else:
             places = {name: slot.lay(name) for slot in self._slots if (name := self._first(slot.names))}

@@ -32,8 +32,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task, later, single_shot
-from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import CutLabel, explain, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,11 +94,6 @@ class Pane(QWidget):
             self.heading_changed.emit()
 
     @property
-    def hint(self) -> str:
-        """The hint where there is room for all of it."""
-        return self.hints[0]
-
-    @property
     def seen(self) -> QSize:
         """The room for the parts: a pane that is scrolled is larger, and would remain so if they took all of it."""
         around = self.parentWidget()
@@ -118,7 +112,6 @@ class Pane(QWidget):
         return super().event(event)
 
     def refresh(self) -> None:
-        """Show the present state."""
         raise NotImplementedError
 
     def forget(self) -> None:
@@ -130,7 +123,6 @@ class Pane(QWidget):
         return self.isVisible() and self._history is self._model.history
 
     def refresh_now(self) -> None:
-        """Refresh without waiting for the event loop."""
         self.refresh_timer.stop()
         self.is_stale = False
         self._history = self._model.history
@@ -225,7 +217,6 @@ class EmptyState(QWidget):
 
     @property
     def text(self) -> str:
-        """The sentence."""
         return self._label.text()
 
     def offer(self, action: QAction) -> None:
@@ -356,7 +347,6 @@ class TitleBar(QFrame):
         self._layout.set_forms({**beside, self._hint_label: hints})
 
     def add_widget(self, widget: QWidget) -> None:
-        """Put a control at the right end of the line."""
         self._controls.append(widget)
         self._layout.addWidget(widget)
         self._layout.take_rest = getattr(widget, "take_rest", None)
@@ -451,29 +441,16 @@ class Panel(QFrame):
         self.toggle_action = QAction(title, self)
         self.toggle_action.setCheckable(True)
         self.title_bar = TitleBar(title, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 1, 1, 1)
-        layout.setSpacing(0)
-        layout.addWidget(self.title_bar)
         self._area = PaneArea(pane, self)
-        layout.addWidget(self._area, 1)
-        self._fill_title_bar()
+        fill(QVBoxLayout(self), self.title_bar, (self._area, 1), margins=(1, 1, 1, 1))
+        if (control := pane.header_widget()) is not None:
+            self.title_bar.add_widget(control)
+        pane.heading_changed.connect(self._on_pane_heading_changed)
+        self._on_pane_heading_changed()
 
     def minimumSizeHint(self) -> QSize:
-        least = self._area.minimumSizeHint()
-        return (
-            QSize(max(least.width(), self.title_bar.least_width()), least.height() + self.title_bar.height()) + _FRAME
-        )
-
-    def make_room(self, width: int) -> None:
-        """Leave so many pixels of the title line to tabs, in place of the title; 0 shows the title."""
-        self.title_bar.make_room(width)
-
-    def _fill_title_bar(self) -> None:
-        if (control := self._pane.header_widget()) is not None:
-            self.title_bar.add_widget(control)
-        self._pane.heading_changed.connect(self._on_pane_heading_changed)
-        self._on_pane_heading_changed()
+        least, line = self._area.minimumSizeHint(), self.title_bar
+        return QSize(max(least.width(), line.least_width()), least.height() + line.height()) + _FRAME
 
     def _on_pane_heading_changed(self) -> None:
         pane = self._pane

@@ -18,14 +18,24 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
+from wordpiece_studio.session.table_model import TableModel
 from wordpiece_studio.session.view_text import utf16_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QAction, QResizeEvent
+    from PySide6.QtCore import QPoint
+    from PySide6.QtGui import QAction, QResizeEvent, QWheelEvent
 
 _MARK = "\ufeff"
 _MARK_IS_TAKEN = not QLocale.c().toLower(_MARK)  # true of all versions from 6.8 to 6.12
@@ -39,7 +49,6 @@ def whole(text: str) -> str:
 
 
 def copy_text(text: str) -> None:
-    """Put `text` on the clipboard."""
     QGuiApplication.clipboard().setText(whole(text))
 
 
@@ -67,6 +76,11 @@ class ExactEdit(QPlainTextEdit):
             event = QKeyEvent(QEvent.Type.KeyPress, event.key(), Qt.KeyboardModifier.NoModifier, "\r")
         super().keyPressEvent(event)
 
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Keep the size of the text: Qt would change that of one that is only read."""
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+
     def createMimeDataFromSelection(self) -> QMimeData:
         cursor = self.textCursor()
         # The clipboard may keep it beyond Python's end, when an object made in Python would crash.
@@ -75,7 +89,6 @@ class ExactEdit(QPlainTextEdit):
         return data
 
     def text_between(self, start: int, end: int) -> str:
-        """Return the text that is shown between two positions in UTF-16 units."""
         return editor_text(self.document(), start, end)
 
 
@@ -157,18 +170,10 @@ def tooltip_text(text: str) -> str:
     return f'<span style="white-space:pre-wrap">{escape(shown(text, _LONGEST_TOOLTIP), quote=False)}</span>'
 
 
-def set_role(widget: QWidget, role: str) -> None:
-    """Let the style sheet draw `widget` in this role, such as ``"primary"`` for a button."""
-    _set_look(widget, "role", role)
-
-
-def set_state(widget: QWidget, state: str) -> None:
-    """Let the style sheet draw `widget` in this state, such as ``"wrong"`` for a field; empty: as usual."""
-    _set_look(widget, "state", state)
-
-
-def _set_look(widget: QWidget, name: str, value: str) -> None:
-    widget.setProperty(name, value)
+def set_look(widget: QWidget, **properties: str) -> None:
+    """Let the style sheet draw `widget` by properties: a ``role`` such as "primary", a ``state`` such as "wrong"."""
+    for name, value in properties.items():
+        widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 
@@ -307,3 +312,43 @@ def _wrapped_height(font: str, text: str, width: int) -> int:
     described.fromString(font)
     flags = int(Qt.TextFlag.TextWordWrap)
     return QFontMetrics(described).boundingRect(0, 0, width, 10_000, flags, text).height()
+
+
+# Which entry of the glossary explains a part of the window: by its key, the same in every language.
+
+_ENTRY = "glossary_entry"
+
+
+def explain(entry: str, *widgets: QWidget) -> None:
+    """Let the entry with this key explain these widgets, and what is inside them unless that has its own."""
+    for widget in widgets:
+        widget.setProperty(_ENTRY, entry)
+
+
+def entry_at(widget: QWidget, place: QPoint) -> str:
+    """Return the key of the entry that explains a widget, or the nearest one around it; empty if there is none.
+
+    Parameters
+    ----------
+    place
+        Of the mouse on the screen: it decides about the column where it is over a table.
+    """
+    around: QWidget | None = widget
+    while around is not None:
+        buddy = around.buddy() if isinstance(around, QLabel) else None
+        entry = _entry_of_column(around, place) or around.property(_ENTRY) or (buddy and buddy.property(_ENTRY))
+        if entry:
+            return str(entry)
+        around = around.parentWidget()
+    return ""
+
+
+def _entry_of_column(widget: QWidget, place: QPoint) -> str:
+    """Return the key that the column of a table under the mouse has, if there is one."""
+    column = -1
+    if isinstance(widget, QHeaderView):
+        column = widget.logicalIndexAt(widget.viewport().mapFromGlobal(place))
+    elif isinstance(widget, QAbstractItemView):
+        column = widget.indexAt(widget.viewport().mapFromGlobal(place)).column()
+    model = widget.model() if isinstance(widget, QAbstractItemView) else None
+    return model.entry(column) if column >= 0 and isinstance(model, TableModel) else ""

@@ -15,14 +15,13 @@ from itertools import pairwise, product
 from string import Template
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontDatabase,
     QGuiApplication,
     QIcon,
-    QImage,
     QPainter,
     QPalette,
     QPixmap,
@@ -54,7 +53,6 @@ def saved(painter: QPainter) -> Iterator[None]:
 
 
 def bold(font: QFont) -> QFont:
-    """Return the font in bold."""
     result = QFont(font)
     result.setBold(True)
     return result
@@ -70,41 +68,25 @@ def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
 
 
 def program_icon() -> QIcon:
-    """Return the program's own icon, for the title bar and the task bar."""
     result = QIcon()
     _add(result, "studio", QColor("black"), QIcon.Mode.Normal)
     return result
 
 
-def sheet_pictures() -> dict[str, str]:
-    """Return the paths of the pictures that the style sheet needs, by their names in it."""
-    files = {"arrow_up": "arrow-up", "arrow_down": "arrow-down", "check": "check"}
-    return {name: resource_path(f"icons/{file}.svg").as_posix() for name, file in files.items()}
-
-
 def _add(target: QIcon, name: str, color: QColor, mode: QIcon.Mode) -> None:
-    renderer: QSvgRenderer | None = None
     for size in _SIZES:
-        key = f"icon/{name}/{color.name()}/{size}"
-        pixmap = QPixmap()
-        if not QPixmapCache.find(key, pixmap):
-            renderer = renderer or _renderer(name, color)
-            pixmap = _drawn(renderer, size)
-            QPixmapCache.insert(key, pixmap)
-        target.addPixmap(pixmap, mode)
+        target.addPixmap(_drawn(name, color.name(), size), mode)
 
 
-def _renderer(name: str, color: QColor) -> QSvgRenderer:
-    drawing = resource_path(f"icons/{name}.svg").read_text("utf-8")
-    return QSvgRenderer(QByteArray(drawing.replace("currentColor", color.name()).encode()))
-
-
-def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
-    image = QImage(QSize(size, size), QImage.Format.Format_ARGB32_Premultiplied)
-    image.fill(Qt.GlobalColor.transparent)
-    with QPainter(image) as painter:
-        renderer.render(painter, QRectF(0, 0, size, size))
-    return QPixmap.fromImage(image)
+def _drawn(name: str, color: str, size: int) -> QPixmap:
+    key, pixmap = f"icon/{name}/{color}/{size}", QPixmap(size, size)
+    if not QPixmapCache.find(key, pixmap):
+        drawing = resource_path(f"icons/{name}.svg").read_text("utf-8").replace("currentColor", color)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        with QPainter(pixmap) as painter:
+            QSvgRenderer(QByteArray(drawing.encode())).render(painter, QRectF(0, 0, size, size))
+        QPixmapCache.insert(key, pixmap)
+    return pixmap
 
 
 class Colors:
@@ -276,16 +258,7 @@ _PEN = Qt.PenStyle
 _RUN_LINES = (_PEN.SolidLine, _PEN.DashLine, _PEN.DotLine, _PEN.DashDotLine)
 
 
-def run_color(number: int, look: Look) -> QColor:
-    """Return the colour of the run with this number, from 0; `surface` is written on it. There are eight.
-
-    They were found like the backgrounds of tokens, and lie as far apart; none is near the accent.
-    """
-    return _RUNS[look][number % len(_RUNS[look])]
-
-
 def run_line(number: int) -> Qt.PenStyle:
-    """Return the line style that goes with the colour of a run."""
     return _RUN_LINES[number % len(_RUN_LINES)]
 
 
@@ -331,7 +304,7 @@ class Theme(QObject, Colors):
         self._take_look(self._wanted_look())
         # Else a font set on a widget does not reach what inside it has a style sheet.
         QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._refresh)
 
     def dress(self, draw: Callable[[], object]) -> None:
         """Call a method of a widget now, and again whenever colours or fonts have changed."""
@@ -379,10 +352,6 @@ class Theme(QObject, Colors):
         # Title bars and native dialogs follow this; Unknown hands the choice back to the system.
         QGuiApplication.styleHints().setColorScheme(schemes.get(self.choice, Qt.ColorScheme.Dark))
 
-    def _on_system_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
-        if self.choice == "system":
-            self._refresh()
-
     def _refresh(self) -> None:
         look = self._wanted_look()
         if look != self.look:
@@ -401,8 +370,10 @@ class Theme(QObject, Colors):
             self._application.setPalette(palette(self.colors))
             self._application.setStyleSheet("")  # replacing one takes Qt three times as long
             sheet = Template(resource_path("window.qss").read_text("utf-8"))
-            colors = {name: color.name() for name, color in vars(self.colors).items()}
-            self._application.setStyleSheet(sheet.substitute(colors, **sheet_pictures()))
+            names = {name: color.name() for name, color in vars(self.colors).items()}
+            for picture in ("arrow-up", "arrow-down", "check"):
+                names[picture.replace("-", "_")] = resource_path(f"icons/{picture}.svg").as_posix()
+            self._application.setStyleSheet(sheet.substitute(names))
 
     # -- colours
 
@@ -411,12 +382,14 @@ class Theme(QObject, Colors):
         return self.token_styles.of(token)
 
     def token_color(self, token: str) -> QColor:
-        """Return the background of the token with this text."""
         return SHADES[self.look][self.token_style(token).shade]
 
     def run_color(self, number: int) -> QColor:
-        """Return the colour of a run; `surface` is written on it."""
-        return run_color(number, self.look)
+        """Return the colour of the run with this number, from 0; `surface` is written on it. There are eight.
+
+        They were found like the backgrounds of tokens, and lie as far apart; none is near the accent.
+        """
+        return _RUNS[self.look][number % len(_RUNS[self.look])]
 
     # -- fonts: the system's own sizes, changed by steps of a point
 
@@ -446,57 +419,6 @@ class _ThemedIcon(QObject):
         self._target.setIcon(icon(self._name, getattr(self._theme, self._color), disabled))
 
 
-class PaneTheme(Theme):
-    """The theme of a pane: follows `base`, the window's, in everything but the text size.
-
-    Attributes
-    ----------
-    panel
-        What gets the pane's font, before `changed` is emitted.
-    """
-
-    panel: QWidget | None = None
-
-    def __init__(self, base: Theme, parent: QObject | None = None) -> None:
-        super().__init__(base.choice, parent)
-        self._base = base
-        self.zoom = 1.0
-        self._take_look(base.look)
-        base.changed.connect(self._on_base_changed)
-
-    def set_zoom(self, zoom: float) -> None:
-        """Make the pane's text `zoom` times as large as the window's, and emit `changed`."""
-        if zoom != self.zoom:
-            self.zoom = zoom
-            self._pass_font_on()
-            self.changed.emit()
-
-    def token_style(self, token: str) -> TokenStyle:
-        """Return the style that the window's theme gives to the token with this text."""
-        return self._base.token_style(token)
-
-    def font(self, points: float = 0, bold: bool = False) -> QFont:
-        """Return the pane's font, `points` larger (or smaller) before it is zoomed."""
-        return scaled_font(super().font(points, bold), self.zoom)
-
-    def mono_font(self, points: float = 0, bold: bool = False) -> QFont:
-        """Return the system's font of fixed width in the pane's size."""
-        return scaled_font(super().mono_font(points, bold), self.zoom)
-
-    def _on_base_changed(self) -> None:
-        self._take_look(self._base.look)
-        if self.zoom != 1:  # the window's text may have another size now
-            self._pass_font_on()
-        self.changed.emit()
-
-    def _pass_font_on(self) -> None:
-        if self.panel is not None:
-            _pass_font_on(self.panel, self.font())
-
-    def _on_system_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
-        """Do nothing: the window's theme handles that."""
-
-
 def _pass_font_on(root: QWidget, font: QFont) -> None:
     """Give `root` and everything in it this font; a style sheet set for that would too, but take a second."""
     root.setFont(font)
@@ -508,7 +430,6 @@ def _pass_font_on(root: QWidget, font: QFont) -> None:
 
 
 def scaled_font(font: QFont, scale: float) -> QFont:
-    """Return `font`, `scale` times as large."""
     result = QFont(font)
     if font.pointSizeF() > 0:
         result.setPointSizeF(font.pointSizeF() * scale)

@@ -207,6 +207,20 @@ def merges_text(merges: int) -> str:
     return plural(merges, "1 merge", "{count} merges").format(count=number_text(merges))
 
 
+def duration(seconds: float) -> str:
+    """Return a time span in short form.
+
+    >>> duration(0.2), duration(75), duration(7300)
+    ('1 s', '1 min 15 s', '2 h 1 min')
+    """
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return _tr("{seconds} s").format(seconds=whole)
+    if whole < 3600:
+        return _tr("{minutes} min {seconds} s").format(minutes=whole // 60, seconds=whole % 60)
+    return _tr("{hours} h {minutes} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)
+
+
 def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font: QFont) -> None:
     """Draw the letter of a run on its color, and its line below."""
     color = theme.run_color(run.color)

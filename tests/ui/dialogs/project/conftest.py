@@ -63,7 +63,7 @@ class Projects:
 
     def wait_opened(self) -> None:
         controller, state = self.window.project_controller, self.window.project
-        self.studio.wait(lambda: not controller.is_opening and not state.is_reading, 20_000)
+        self.studio.wait(lambda: not controller.opening.is_running and not state.reading.is_running, 20_000)
         self.studio.wait(lambda: not self.window.session.watch.is_pending)
 
     def train(self) -> None:

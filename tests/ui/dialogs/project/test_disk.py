@@ -129,7 +129,7 @@ def opened_text(projects: Projects) -> Path:
     projects.studio.open(path)
     projects.studio.wait(lambda: projects.window.session.counting.counts is not None)
     watch = projects.window.session.watch
-    projects.studio.wait(lambda: path in watch.paths and not watch.task.is_running)
+    projects.studio.wait(lambda: path in watch.stamps and not watch.task.is_running)
     return path
 
 

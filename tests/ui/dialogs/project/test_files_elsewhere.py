@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from tests.storage.project.making import COURSE, course_project, forged, run_of
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
-from wordpiece_studio.session import recoverable_work
+from wordpiece_studio.session import recovery_store
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.project_state import Loss, unsaved_work
 from wordpiece_studio.session.recovery_store import About, RecoveryStore
@@ -209,13 +209,13 @@ def test_recovered_work_touches_nothing_either(projects: Projects, touches: Touc
     store.close(keeps=True)
     assert folder is not None
     with noted(touches):
-        (found,) = recoverable_work.find_recoverable(projects.folder / "recovery")
-        projects.window.project.restore(recoverable_work.recover(found).project)
-        projects.studio.wait(lambda: not projects.window.project.is_reading)
+        (found,) = recovery_store.find_recoverable(projects.folder / "recovery")
+        projects.window.project.restore(recovery_store.recover(found).project)
+        projects.studio.wait(lambda: not projects.window.project.reading.is_running)
         projects.studio.wait(lambda: is_quiet(projects))
         assert touches.found == []
     assert projects.window.session.document.unagreed
-    recoverable_work.remove(found)
+    recovery_store.remove(found)
 
 
 @pytest.mark.slow

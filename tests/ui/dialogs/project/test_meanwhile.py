@@ -253,7 +253,7 @@ def test_saved_before_all_is_read_nothing_is_missing(projects: Projects, monkeyp
     window.actions_.new_corpus.trigger()
     window.corpus_controller.open_paths([path])
     projects.studio.wait(lambda: window.project.path == path)
-    assert window.project.is_reading
+    assert window.project.reading.is_running
     window.project_controller._save_to(projects.path("again"), None)
     projects.wait_saved()
     projects.wait_opened()

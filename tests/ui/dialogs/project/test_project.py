@@ -73,7 +73,7 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     assert [each.label for each in window.session.comparison.beside()] == ["A@3"]
     assert window.tokenization_pane.text == "hugs\nand more"
     assert window.session.settings.config().special_tokens == ("[UNK]", "<s>")
-    assert window.corpus_pane.hint == "English: the Hugging Face course"
+    assert window.corpus_pane.hints[0] == "English: the Hugging Face course"
     assert not window.isWindowModified()
 
 
@@ -106,7 +106,7 @@ def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: P
     projects.studio.wait(lambda: window.session.counting.counts is not None)
     assert window.corpus_pane.figures.value_of("distinct") == "31"
     assert window.model.counts.total != window.session.counting.counts.total
-    assert "Corpus changed" in window.bar.progress_text
+    assert "Corpus changed" in window.bar.progress_label.forms[0]
 
 
 @pytest.mark.slow

@@ -73,7 +73,9 @@ def test_what_its_library_refuses_stays_and_harms_nothing(projects: Projects, to
     projects.studio.box().done(0)
     assert window.model.vocabulary_at(0).tokens == list(like.library_run.tokens)
     assert window.tokenization_pane.tokens == ["[UNK]"]
-    projects.studio.wait(lambda: window.tokenization_pane.hint == "The library that trained this run is not available")
+    projects.studio.wait(
+        lambda: window.tokenization_pane.hints[0] == "The library that trained this run is not available"
+    )
     runs.show(runs.all[0])
     projects.studio.wait(lambda: window.tokenization_pane.tokens == ["hugs"])
     runs.rename(runs.all[1], "spoiled")

@@ -28,10 +28,9 @@ from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.charts.chart import Choice
 from wordpiece_studio.ui.panes.charts.charts import all_charts
 from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import explain, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -16,9 +16,16 @@ from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
+from wordpiece_studio.ui.widgets.plain import (
+    WholeLabel,
+    copy_text,
+    explain,
+    set_plain_tooltip,
+    shown,
+    tool_button,
+    tooltip_text,
+)
 from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, run_names
 

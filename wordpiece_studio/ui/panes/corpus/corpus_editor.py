@@ -42,8 +42,8 @@ from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
     editor_text,
     plain_label,
+    set_look,
     set_plain_text,
-    set_state,
     tool_button,
     whole,
 )
@@ -637,7 +637,7 @@ class FindBar(QFrame):
         if self.sought and not places:
             text = self.tr("No matches")
         set_plain_text(self.count_label, text)
-        set_state(self._field, "wrong" if self.sought and not places else "")
+        set_look(self._field, state="wrong" if self.sought and not places else "")
 
     def eventFilter(self, watched: QObject, event: object) -> bool:
         if watched is self._field and isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress:

@@ -34,19 +34,18 @@ from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.ui.panes.training_bar.training_bar import duration
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     WholeLabel,
+    explain,
     plain_label,
     set_plain_text,
     set_plain_tooltip,
     tool_button,
 )
 from wordpiece_studio.ui.widgets.theme import icon
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import duration, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

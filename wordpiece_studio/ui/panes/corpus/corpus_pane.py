@@ -27,11 +27,11 @@ from wordpiece_studio.ui.panes.corpus.files_view import FilesView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
 from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     FittingLabel,
     WholeLabel,
+    explain,
     plain_label,
     set_plain_text,
     set_plain_tooltip,

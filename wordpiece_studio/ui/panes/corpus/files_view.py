@@ -38,9 +38,9 @@ from wordpiece_studio.ui.widgets.plain import (
     FittingLabel,
     WholeLabel,
     plain_label,
+    set_look,
     set_plain_text,
     set_plain_tooltip,
-    set_role,
     tool_button,
     tooltip_text,
     whole,
@@ -359,7 +359,7 @@ class FilesView(QWidget):
         words = self._detail(current)
         self.detail_label.show_text(words)
         self.detail_label.setVisible(bool(words))
-        set_role(self.detail_label, "error" if current is not None and current.error else "hint")
+        set_look(self.detail_label, role="error" if current is not None and current.error else "hint")
 
     def _detail(self, row: FileRow | None) -> str:
         if row is None:

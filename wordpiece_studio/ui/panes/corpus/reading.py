@@ -27,18 +27,17 @@ from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typ
 from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     CutLabel,
+    explain,
     plain_label,
     set_plain_tooltip,
     tool_button,
     whole,
 )
-from wordpiece_studio.ui.widgets.screen_room import QuestionDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -23,11 +23,11 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.words_table import ListedWords, RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import FlowItem
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
+    explain,
     menu_text,
     plain_label,
     set_plain_text,

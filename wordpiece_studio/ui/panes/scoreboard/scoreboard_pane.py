@@ -20,9 +20,8 @@ from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_nei
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest, is_of
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text, set_plain_tooltip, wrapped_height
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
 if TYPE_CHECKING:

@@ -19,11 +19,9 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import each_row
 from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint, BreakpointKind
-from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, line_field
+from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, ScreenDialog, line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_state, whole
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_look, set_plain_text, whole
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -223,7 +221,7 @@ class BreakpointEditor(MarksDialog):
     def _say(self, problem: str) -> None:
         set_plain_text(self.problem, problem)
         self.problem.setVisible(bool(problem))
-        set_state(self._field, "wrong" if problem else "")
+        set_look(self._field, state="wrong" if problem else "")
 
     # -- the list
 

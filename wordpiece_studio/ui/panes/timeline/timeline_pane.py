@@ -19,9 +19,8 @@ from wordpiece_studio.session.runs import partings
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import (
     number_text,

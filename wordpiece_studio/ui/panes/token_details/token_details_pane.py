@@ -24,9 +24,8 @@ from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView, merges_of
 from wordpiece_studio.ui.widgets.chips import ChipArea, ChipFlow, FlowItem
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, number_text, token_text
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import CutLabel, explain, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, paint_run_disc, run_names, step_name
 
 if TYPE_CHECKING:

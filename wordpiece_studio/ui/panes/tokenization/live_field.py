@@ -28,10 +28,9 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.view_text import TextUnit, ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, set_role, tool_button
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, plain_title, set_look, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
@@ -304,7 +303,7 @@ class DecodeBox(QWidget):
         self.result.setVisible(bool(text))
         role = "error" if is_wrong else "value"
         if self.result.property("role") != role:
-            set_role(self.result, role)
+            set_look(self.result, role=role)
 
     def _answer(self) -> tuple[str, bool]:
         parts = [part for part in _IDS.split(self.field.text()) if part]

@@ -22,9 +22,8 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.chips import FlowItem
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, tooltip_text
+from wordpiece_studio.ui.widgets.plain import copy_text, explain, plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.table import RowLook, TableView, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
 

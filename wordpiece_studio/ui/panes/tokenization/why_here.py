@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.tokenizer.encoding import UnknownToken
-from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
+    explain,
     plain_label,
     set_plain_text,
     set_plain_tooltip,

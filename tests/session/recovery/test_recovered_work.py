@@ -13,9 +13,9 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import recoverable_work, recovery_store
+from wordpiece_studio.session import recovery_store
 from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore, from_json
-from wordpiece_studio.storage.project.container import is_replaced
+from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.storage.view import View
@@ -23,7 +23,7 @@ from wordpiece_studio.storage.view import View
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.session.recoverable_work import Recovered
+    from wordpiece_studio.session.recovery_store import Recovered
 
 TEXT = "the text of the base"
 NAMES = ("base-1.wpstudio", "journal-1", "run-1.wpstudio", "lock")
@@ -58,9 +58,9 @@ def folder(whole: Path, tmp_path: Path) -> Path:
 
 
 def recovered(folder: Path) -> Recovered:
-    (one,) = recoverable_work.find_recoverable(folder.parent)
+    (one,) = recovery_store.find_recoverable(folder.parent)
     try:
-        return recoverable_work.recover(one)
+        return recovery_store.recover(one)
     finally:
         one.lock.release()
 
@@ -152,8 +152,8 @@ def test_nothing_outside_is_read_written_or_waited_for(folder: Path, tmp_path: P
         (folder / name / "in it").touch()
     elif kind == "pipe":
         os.mkfifo(folder / name)
-    for one in recoverable_work.find_recoverable(folder.parent):
-        it = recoverable_work.recover(one)
+    for one in recovery_store.find_recoverable(folder.parent):
+        it = recovery_store.recover(one)
         assert (it.project.corpus.text or "").startswith(TEXT)
         kept = RecoveryStore(folder.parent)
         kept.adopt(one.folder, one.lock, one.newest("base"), it.about.run)
@@ -173,7 +173,7 @@ def test_a_link_to_a_folder_elsewhere_is_not_followed(folder: Path, tmp_path: Pa
     (elsewhere / "lock").unlink()
     (folder.parent / elsewhere.name).symlink_to(elsewhere)
     shutil.rmtree(folder)
-    assert recoverable_work.find_recoverable(folder.parent) == []
+    assert recovery_store.find_recoverable(folder.parent) == []
     assert not (elsewhere / "lock").exists()
 
 
@@ -183,8 +183,8 @@ def test_folders_that_no_studio_made_are_left_alone(folder: Path) -> None:
         other.mkdir()
         (other / "kept by hand.txt").touch()
         os.utime(other, (0, 0))
-    (one,) = recoverable_work.find_recoverable(folder.parent)
-    recoverable_work.remove(one)
+    (one,) = recovery_store.find_recoverable(folder.parent)
+    recovery_store.remove(one)
     assert sorted(path.name for path in folder.parent.iterdir()) == sorted(["my own backup", folder.name + ".damaged"])
 
 
@@ -193,8 +193,8 @@ def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: py
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(recoverable_work, "numbered_files", fault)
-        assert recoverable_work.find_recoverable(folder.parent) == []
+        patch.setattr(recovery_store, "numbered_files", fault)
+        assert recovery_store.find_recoverable(folder.parent) == []
     lock = FolderLock(folder)
     assert lock.take()
     lock.release()
@@ -202,8 +202,8 @@ def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: py
 
 def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
     for _ in range(3):
-        (one,) = recoverable_work.find_recoverable(folder.parent)
-        it = recoverable_work.recover(one)
+        (one,) = recovery_store.find_recoverable(folder.parent)
+        it = recovery_store.recover(one)
         kept = RecoveryStore(folder.parent)
         kept.adopt(one.folder, one.lock, one.newest("base"), it.about.run)
         (folder / ".base-9.wpstudio.123-0-ab.tmp").touch()  # of a save that was killed
@@ -211,7 +211,7 @@ def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
         kept.write_run(number, it.project, bool)
         kept.write(it.project, replace_run(it.about, number))
         kept.close(keeps=True)
-    (one,) = recoverable_work.find_recoverable(folder.parent)
+    (one,) = recovery_store.find_recoverable(folder.parent)
     kept = RecoveryStore(folder.parent)
     kept.adopt(one.folder, one.lock, one.newest("base"), one.about.run)
     assert len(list(folder.iterdir())) == 4
@@ -233,8 +233,8 @@ def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: 
         kept.write(replace(it.project, corpus=replace(it.project.corpus, text="x")), it.about)
     kept.write(it.project, it.about)
     kept.close(keeps=True)
-    (one,) = recoverable_work.find_recoverable(tmp_path / "state")
-    assert recoverable_work.recover(one).project.corpus.text == TEXT + "abc"
+    (one,) = recovery_store.find_recoverable(tmp_path / "state")
+    assert recovery_store.recover(one).project.corpus.text == TEXT + "abc"
     one.lock.release()
 
 
@@ -277,16 +277,13 @@ def test_a_time_that_is_none_is_refused(time_: str) -> None:
 def test_a_project_file_that_someone_has_saved_since_is_noticed(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "mine.wpstudio"
     path.write_bytes(b"as it was")
-    status = path.stat()
-    about = About(
-        project_path=str(path), project_size=status.st_size, project_modified_ns=status.st_mtime_ns
-    )  # fmt: skip
+    about = About(project_path=str(path), stamp=stamp_of(path))
     assert not is_replaced(about.project_path, about.stamp)
     path.write_bytes(b"as someone has saved it")
     assert is_replaced(about.project_path, about.stamp)
     path.unlink()
     assert not is_replaced(about.project_path, about.stamp)
-    assert not is_replaced("a\0b", About(project_size=3).stamp)
+    assert not is_replaced("a\0b", ProjectStamp(3))
 
 
 def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: Path) -> None:
@@ -298,13 +295,12 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
         runs=(replace(trained(random_counts(2), 7), is_of_corpus=True),),
     )
     save_project(saved, project)
-    status = saved.stat()
     kept = RecoveryStore(tmp_path / "recovery")
     kept.write(
         replace(project, corpus=replace(project.corpus, text=TEXT + "!"), runs=()),
         About(
-            name="mine", project_path=str(saved), project_size=status.st_size,
-            project_modified_ns=status.st_mtime_ns, edits=1, time=1000.0, is_edited=True,
+            name="mine", project_path=str(saved), stamp=stamp_of(saved)._replace(end=""), edits=1, time=1000.0,
+            is_edited=True,
         ),
     )  # fmt: skip
     folder = kept.folder

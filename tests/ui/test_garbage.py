@@ -6,7 +6,7 @@ import gc
 import threading
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.session.garbage import GarbageCollector
+from wordpiece_studio.ui.studio import GarbageCollector
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

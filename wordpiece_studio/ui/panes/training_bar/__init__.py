@@ -1,1 +1,0 @@
-"""The training controls, and what they start."""
