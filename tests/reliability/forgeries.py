@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -59,7 +60,7 @@ class Parts:
 
     def sealed(self) -> bytes:
         """Return the file."""
-        with Image(MINOR) as image:
+        with closing(Image(MINOR)) as image:
             for name, text in self.texts.items():
                 image.add(text_part(name, text))
             for name, values in self.arrays.items():

@@ -59,7 +59,7 @@ def test_a_text_that_was_read_is_not_kept(qtbot: QtBot, opening: CorpusOpening, 
     qtbot.waitUntil(lambda: texts == ["hug pug of this test"])
 
     def is_kept() -> bool:
-        return any(isinstance(each, TextFile) and each.text == texts[0] for each in gc.get_objects())
+        return any(type(each) is TextFile and each.text == texts[0] for each in gc.get_objects())
 
     qtbot.waitUntil(lambda: not is_kept())  # the thread may still be in the call
 

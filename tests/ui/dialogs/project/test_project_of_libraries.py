@@ -43,6 +43,8 @@ def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     projects.studio.wait(lambda: window.tokenization_pane.tokens == HUGS)
     projects.studio.wait(lambda: "2 tokens" in window.tokenization_pane._summary.text())
     projects.studio.wait(lambda: window.session.usage.is_current)
+    window.docks.bring("vocabulary")
+    projects.studio.wait(lambda: not window.vocabulary_pane.is_stale)
     table = window.vocabulary_pane.table
     assert table.text(run.library_run.tokens.index("hug"), VocabularyColumn.FREQUENCY) == "15"
     assert not window.actions_.next_merge.isEnabled()
