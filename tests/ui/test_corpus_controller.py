@@ -47,7 +47,7 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     path.write_text("hug hug\npug\n", encoding="utf-8")
     studio.window.actions_.open_file.trigger()
     choose(studio, path)
-    studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
+    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"].text() == "3")
     assert studio.window.corpus_pane.hints[0] == path.name
     assert studio.window.settings.values.recent_files == ((str(path),),)
     assert "Suggested for this corpus" in studio.window.bar.progress_label.forms[0]
@@ -166,7 +166,7 @@ def test_a_line_of_5_mb_opens_at_once_and_is_reported(studio: Studio, tmp_path: 
     editor = studio.window.corpus_pane.editor
     assert editor.isReadOnly()
     assert studio.window.session.document.text == "x" * 5_000_000 + "\nhug\n"
-    studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "1", 20_000)
+    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"].text() == "1", 20_000)
     assert "5,000,000" in studio.window.corpus_pane.note_label.text()
 
 

@@ -135,9 +135,9 @@ def test_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
 def test_the_line_at_the_cursor_is_shown_in_all_stages(studio: Studio) -> None:
     place_cursor(studio, studio.window.session.document.text.index("chapter") + 3)
     view = studio.window.corpus_pane.line_view
-    studio.wait(lambda: view.text_of("raw") == "This chapter is about tokenization.")
-    assert view.text_of("words") == "This · chapter · is · about · tokenization · ."
-    assert view.text_of("symbols") == "c ##h ##a ##p ##t ##e ##r"
+    studio.wait(lambda: view.texts["raw"] == "This chapter is about tokenization.")
+    assert view.texts["words"] == "This · chapter · is · about · tokenization · ."
+    assert view.texts["symbols"] == "c ##h ##a ##p ##t ##e ##r"
 
 
 def test_what_berts_preprocessing_does_to_korean_is_seen(qtbot: QtBot, theme: Theme) -> None:
@@ -145,8 +145,8 @@ def test_what_berts_preprocessing_does_to_korean_is_seen(qtbot: QtBot, theme: Th
     qtbot.addWidget(view)
     uncased = Pipeline(resolve_normalizer("bert-uncased"), resolve_pre_tokenizer("bert"))
     view.show_line(1, "안녕 Niño", 0, uncased)
-    assert len(view.text_of("symbols").split()) == 6
-    assert view.text_of("normalized").endswith("nino")
+    assert len(view.texts["symbols"].split()) == 6
+    assert view.texts["normalized"].endswith("nino")
 
 
 def test_a_very_long_line_is_read_round_the_cursor(qtbot: QtBot, theme: Theme) -> None:
@@ -154,7 +154,7 @@ def test_a_very_long_line_is_read_round_the_cursor(qtbot: QtBot, theme: Theme) -
     qtbot.addWidget(view)
     cased = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
     view.show_line(1, "a " * 500_000 + "hug", 1_000_003, cased)
-    assert view.text_of("symbols") == "h ##u ##g"
+    assert view.texts["symbols"] == "h ##u ##g"
 
 
 def test_another_normalizer_counts_anew(studio: Studio) -> None:
@@ -295,7 +295,7 @@ def test_jamo_are_seen_apart_and_symbols_begin_with_a_word_that_has_some(qtbot: 
     view.resize(600, 200)
     pipeline = Pipeline(resolve_normalizer("bert-uncased"), resolve_pre_tokenizer("bert"))
     view.show_line(1, "“학교", 0, pipeline)
-    assert view.text_of("symbols").startswith("\u1112 ##\u1161")
+    assert view.texts["symbols"].startswith("\u1112 ##\u1161")
     assert jamo_apart("\u1112\u1161\u11a8") == "\u1112\u2009\u1161\u2009\u11a8"
 
 

@@ -73,7 +73,9 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     wait_for(two, expected(two, 3, 3))
     assert face.isVisible()
     assert face.choice.currentText() == "Split differently by B"
-    assert face.share == "A at step 3 and B at step 3 split 5 of 5 distinct words differently: 100.00% of the text."
+    assert (
+        face.share.text() == "A at step 3 and B at step 3 split 5 of 5 distinct words differently: 100.00% of the text."
+    )
     cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
     rects = {item.text: rect for rect, item in face.view.delegate.places(cell, face.table.index(0, WordColumn.SPLIT))}
     for token in ("##u", "##un"):
@@ -85,17 +87,17 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     assert not face._search.request  # nothing is compared where nobody sees it
     window.corpus_pane.show_face(Face.WORDS)
     wait_for(two, expected(two, 7, 7))
-    assert face.share.startswith("A at step 7 and B at step 7 split ")
+    assert face.share.text().startswith("A at step 7 and B at step 7 split ")
 
     runs.show(runs.all[1])  # it is compared with A then
     two.wait(lambda: face.choice.currentText() == "Split differently by A", 30_000)
     window.model.seek(0)
-    two.wait(lambda: face.emptiness == "B at step 0 and A at step 0 split all words the same way.", 30_000)
+    two.wait(lambda: face.empty.text == "B at step 0 and A at step 0 split all words the same way.", 30_000)
     window.actions_.compare_step.trigger()  # a bookmark is compared like a run
     window.model.seek(5)
     two.wait(lambda: face.choice.count() == 3 and face.choice.itemText(2) == "Split differently by B@0", 30_000)
     window.actions_.word_differences.trigger()
-    two.wait(lambda: face.share.startswith("B at step 5 and B at step 0 split "), 30_000)
+    two.wait(lambda: face.share.text().startswith("B at step 5 and B at step 0 split "), 30_000)
     window.actions_.word_differences.trigger()
     two.wait(lambda: not face.table.is_apart and len(shown(two)) == 5, 30_000)
     for run in runs.all:
@@ -151,7 +153,7 @@ def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
     for action in (window.actions_.figures, window.actions_.word_differences, window.actions_.vocabulary_overlap):
         action.trigger()
     overlap, figures = window.runs_controller.overlap, window.session.figures
-    two.wait(lambda: overlap.said.text().startswith("A ") and window.corpus_pane.words_face.share != "", 30_000)
+    two.wait(lambda: overlap.said.text().startswith("A ") and window.corpus_pane.words_face.share.text() != "", 30_000)
     two.wait(lambda: figures.rows()[0].figures is not None, 30_000)
     for width in (1024, 1366):
         window.resize(width, 768)
@@ -240,4 +242,4 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
     monkeypatch.setattr(library_run.library, "cut", fail)
     window.model.seek(8)
     window.actions_.word_differences.trigger()
-    two.wait(lambda: window.corpus_pane.words_face.emptiness.startswith("The library crashed"), 30_000)
+    two.wait(lambda: window.corpus_pane.words_face.empty.text.startswith("The library crashed"), 30_000)

@@ -80,8 +80,8 @@ def test_a_folder_is_opened_by_menu_and_counted_file_by_file(studio: Studio, fol
     wait_counted(studio)
     assert names(studio) == ["1.txt", "2.txt.gz", "3.jsonl"]
     assert window.corpus_pane.hints[0] == "corpus · 3 files"
-    assert window.corpus_pane.figures.value_of("words") == "48"
-    assert window.corpus_pane.figures.value_of("alphabet") != "–"
+    assert window.corpus_pane.figures.values["words"].text() == "48"
+    assert window.corpus_pane.figures.values["alphabet"].text() != "–"
     assert [row.state for row in window.session.document.files.rows] == [FileState.DONE] * 3
     shown = [window.session.document.files.index(number, FileColumn.WORDS).data() for number in range(3)]
     assert shown == ["40", "4", "4"]
@@ -180,7 +180,7 @@ def test_an_empty_list_says_what_to_do(studio: Studio, folder: Path) -> None:
     assert view.empty.isVisible()
     assert not view.list.isVisible()
     studio.wait(lambda: studio.window.session.counting.counts is not None)
-    assert studio.window.corpus_pane.figures.value_of("words") == "0"
+    assert studio.window.corpus_pane.figures.values["words"].text() == "0"
     studio.window.actions_.undo.trigger()
     assert view.list.isVisible()
 
@@ -198,7 +198,7 @@ def test_files_are_moved_and_removed_by_keys(studio: Studio, folder: Path) -> No
     press(studio, Qt.Key.Key_Delete)
     assert names(studio) == ["2.txt.gz", "3.jsonl"]
     wait_counted(studio)
-    assert studio.window.corpus_pane.figures.value_of("words") == "8"
+    assert studio.window.corpus_pane.figures.values["words"].text() == "8"
 
 
 @pytest.mark.slow
@@ -244,7 +244,7 @@ def test_the_line_at_the_cursor_of_the_preview_is_read_as_the_trainer_does(studi
     pane = studio.window.corpus_pane
     pane.files_view.select([2])
     studio.wait(lambda: pane.files_view.preview.text.startswith("hug pug bun"), 20_000)
-    studio.wait(lambda: pane.line_view.text_of("words") == "hug · pug · bun")
+    studio.wait(lambda: pane.line_view.texts["words"] == "hug · pug · bun")
     assert studio.window.tokenization_pane.text
 
 

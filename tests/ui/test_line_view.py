@@ -52,10 +52,10 @@ def shown(view: LineView) -> list[str]:
 )
 def test_all_four_stages(view: LineView, line: str, words: str, symbols: str) -> None:
     view.show_line(3, line, 0, UNCASED)
-    assert view.text_of("raw") == line
-    assert view.text_of("normalized") == UNCASED.normalizer.normalize(line)
-    assert view.text_of("words") == words
-    assert view.text_of("symbols") == symbols
+    assert view.texts["raw"] == line
+    assert view.texts["normalized"] == UNCASED.normalizer.normalize(line)
+    assert view.texts["words"] == words
+    assert view.texts["symbols"] == symbols
 
 
 def test_invisible_characters_are_spelled_out(view: LineView) -> None:
@@ -72,15 +72,15 @@ def test_words_and_symbols_stand_from_left_to_right_in_every_script(view: LineVi
     _, _, words, symbols = shown(view)
     assert words == "\u200e\u2068مرحبا\u2069 · hello"
     assert symbols.startswith("\u200e\u2068مرحبا\u2069 → \u2066م\u2069 \u2066##ر\u2069")
-    assert view.text_of("words") == "مرحبا · hello"  # what is said stays what it is
+    assert view.texts["words"] == "مرحبا · hello"  # what is said stays what it is
 
 
 def test_the_symbols_are_those_of_the_settings(view: LineView) -> None:
     byte_pairs = TrainingConfig(continuing_subword_prefix="", end_of_word_suffix="</w>")
     view.show_line(1, "low", 0, CASED, byte_pairs)
-    assert view.text_of("symbols") == "l o w </w>"
+    assert view.texts["symbols"] == "l o w </w>"
     view.show_line(1, "low", 0, CASED, replace(byte_pairs, end_of_word="attached", alphabet_limit=1))
-    assert view.text_of("symbols") == "l o w</w>"
+    assert view.texts["symbols"] == "l o w</w>"
 
 
 def test_the_word_before_its_symbols_gives_way_where_there_is_no_room(view: LineView) -> None:
@@ -96,16 +96,16 @@ def test_a_very_long_line_is_shown_round_the_cursor_and_soon(view: LineView, col
     began = time.process_time()
     view.show_line(1, line, min(column, len(line)), CASED)
     assert time.process_time() - began < 2
-    assert all(len(view.text_of(row)) <= 4000 for row in ROWS)
+    assert all(len(view.texts[row]) <= 4000 for row in ROWS)
     if column == 60_000:
-        word = view.text_of("symbols").replace(" ##", "")
+        word = view.texts["symbols"].replace(" ##", "")
         assert word[:12] in line[59_000:61_000]
         assert word[:4] in shown(view)[0]
 
 
 def test_one_endless_word_is_cut(view: LineView) -> None:
     view.show_line(1, "x" * 100_000, 50_000, CASED)
-    assert len(view.text_of("symbols").split()) <= 300
+    assert len(view.texts["symbols"].split()) <= 300
 
 
 def test_markup_is_shown_and_not_obeyed(view: LineView) -> None:
@@ -118,7 +118,7 @@ def test_the_word_under_the_cursor_follows_it(studio: Studio) -> None:
     view, editor = window.corpus_pane.line_view, window.corpus_pane.editor
     studio.window.session.document.edit(0, 0, "über\xa0näive x\n")
     editor.select(7)
-    studio.wait(lambda: view.text_of("symbols") == "n ##ä ##i ##v ##e")
+    studio.wait(lambda: view.texts["symbols"] == "n ##ä ##i ##v ##e")
     assert "⟨nbsp⟩" in view._labels["raw"].text()
 
 

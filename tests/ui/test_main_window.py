@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
+from tests.ui.panes.looking import compared_texts
 from wordpiece_studio.session.project_state import Loss, unsaved_work
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import document_project, document_titles
@@ -54,7 +55,7 @@ def test_the_first_window_shows_the_course_example_in_mid_training(studio: Studi
 def test_the_start_shows_the_corpus_and_its_numbers(studio: Studio) -> None:
     pane = studio.window.corpus_pane
     assert pane.editor.view_part(0, 16) == "This is the Hugg"
-    assert [pane.figures.value_of(name) for name in ("lines", "distinct", "symbols", "alphabet")] == [
+    assert [pane.figures.values[name].text() for name in ("lines", "distinct", "symbols", "alphabet")] == [
         "4", "30", "171", "40",
     ]  # fmt: skip
 
@@ -410,7 +411,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     window.model.last()
     assert cuts() == ["ne w est</w> </u> i </u> i </u> w </u>", "newe ##st [UNK]"]
     assert rows is not None
-    assert rows.texts[1].startswith("longest token first · at step 10")
+    assert compared_texts(window.tokenization_pane)[1].startswith("longest token first · at step 10")
     why, merged = window.tokenization_pane.why, window.tokenization_pane.chips
     for chips, place, said in (
         (rows._lines[0].chips, ChipPlace(0, 1, 1), "The longest token anywhere"),
@@ -425,7 +426,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert not why.isVisible()
     studio.wait(lambda: not window.timeline_pane.is_stale)
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
-    assert window.corpus_pane.figures.value_of("symbols") == "24"  # with the ends of its four words
+    assert window.corpus_pane.figures.values["symbols"].text() == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
     longest_first = window.tokenization_pane.options.longest_first
     longest_first.trigger()
@@ -433,7 +434,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     window.project.restore(open_project(tmp_path / "a.wpstudio"))
     assert comparison.is_longest_first
     window.session.runs.show(window.session.runs.all[-1])
-    studio.wait(lambda: window.corpus_pane.figures.value_of("symbols") == "20")
+    studio.wait(lambda: window.corpus_pane.figures.values["symbols"].text() == "20")
     assert len(cuts()) == 1  # WordPiece has no merges to cut by
     assert not longest_first.isVisible()
 

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from tests.ui.panes.looking import compared_texts
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.run_strip import RenameDialog
@@ -245,7 +246,7 @@ def test_it_is_drawn_in_every_look(three: Studio, look: str) -> None:
 def test_runs_are_compared_in_the_live_text(three: Studio, way: str) -> None:
     window, runs = three.window, three.window.session.runs
     tabs = window.run_strip.tabs
-    assert window.tokenization_pane._compared.texts == []
+    assert compared_texts(window.tokenization_pane) == []
     for place in (0, 1):
         if way == "box":
             QTest.mouseClick(tabs.controls(place).compare, _LEFT, _NONE, QPoint(8, 8))
@@ -261,15 +262,14 @@ def test_runs_are_compared_in_the_live_text(three: Studio, way: str) -> None:
     assert runs.compared == runs.all[:2]
     runs.show(runs.all[0])
     window.model.seek(10)
-    compared = window.tokenization_pane._compared
-    three.wait(lambda: len(compared.texts) == 2 and "at step 10" in compared.texts[1])
-    live = window.model.tokenizer_at(10).encode(window.tokenization_pane.text).tokens
-    assert compared.texts[0].startswith(f"Score · at step 10 · {len(live)} tokens")
-    assert compared.texts[1].startswith("Likelihood · at step 10")
+    pane = window.tokenization_pane
+    three.wait(lambda: len(compared_texts(pane)) == 2 and "at step 10" in compared_texts(pane)[1])
+    live = window.model.tokenizer_at(10).encode(pane.text).tokens
+    assert compared_texts(pane)[0].startswith(f"Score · at step 10 · {len(live)} tokens")
+    assert compared_texts(pane)[1].startswith("Likelihood · at step 10")
     tabs.controls(0).compare.click()
     tabs.controls(1).compare.click()
-    three.wait(lambda: compared.texts == [])
-    assert not compared.isVisible()
+    three.wait(lambda: compared_texts(pane) == [])
 
 
 def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
@@ -281,9 +281,9 @@ def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
         runs.set_compared(run, True)
     runs.show(runs.all[0])
     compared = window.tokenization_pane._compared
-    three.wait(lambda: len(compared.texts) == 4)
+    three.wait(lambda: len(compared_texts(window.tokenization_pane)) == 4)
     assert compared.rest.text() == "Also compared: E Score · size 55, F Score · size 60"
-    three.wait(lambda: "final" in compared.texts[3])
+    three.wait(lambda: "final" in compared_texts(window.tokenization_pane)[3])
 
 
 def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: Studio) -> None:
@@ -326,7 +326,7 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
     runs.show(runs.all[0])
     window.model.seek(10)
     pane.set_text("☃ course the tokenization\nchapter")
-    three.wait(lambda: len(compared.texts) == 2 and not pane.is_stale)
+    three.wait(lambda: len(compared_texts(window.tokenization_pane)) == 2 and not pane.is_stale)
     other = window.session.comparison.aligned()[0].tokenizer
     mine = window.model.tokenizer_at(10)
     words = [["☃", "course", "the", "tokenization"], ["chapter"]]
@@ -348,7 +348,7 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
     three.wait(lambda: compared.differing == frozenset() and not compared.legend.isVisible())
     for run in runs.all[:2]:
         runs.set_compared(run, False)
-    three.wait(lambda: pane.chips.framed == frozenset() and compared.texts == [])
+    three.wait(lambda: pane.chips.framed == frozenset() and compared_texts(window.tokenization_pane) == [])
 
 
 def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: Studio) -> None:

@@ -210,10 +210,10 @@ def test_before_a_training_the_words_counted_are_shown(empty_studio: Studio) -> 
         window.show()
     click_tab(empty_studio, Face.WORDS)
     words = window.corpus_pane.words_face
-    empty_studio.wait(lambda: words.emptiness.startswith("There are no words yet"), 30_000)
+    empty_studio.wait(lambda: words.empty.text.startswith("There are no words yet"), 30_000)
     type_count(empty_studio, "hug 10")
     empty_studio.wait(lambda: shown(words) == ["hug"], 30_000)
-    assert words.emptiness == ""
+    assert words.empty.text == ""
     assert words.table.index(0, WordColumn.SPLIT).data() == "h ##u ##g"
     window.actions_.train.trigger()
     empty_studio.wait_finished()

@@ -200,7 +200,6 @@ def _value_title(items: HistoryItems | None) -> str:
 
 
 def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
-    """Return those of `HistoryColumn`."""
     return (
         _numbers(_tr("Step"), _tr("The number of the merge, from 1"), "step",
                  value=lambda _items, index: index + 1, longest=lambda items: [f"{len(items.history):,}"]),
@@ -261,7 +260,6 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
 
     @property
     def step(self) -> int:
-        """The step that is shown."""
         return self._model.step
 
     def step_of_row(self, row: int) -> int:

@@ -233,7 +233,6 @@ class Runs(QObject):
             self.all += (run,)
 
     def _free_color(self, first: int, taken: set[int]) -> int:
-        """Return the first color that no run has, else one that is not `taken`, beginning at `first`."""
         used = {each.color for each in self.all}
         colors = [(first + by) % COLORS for by in range(COLORS)]
         untaken = [color for color in colors if color not in taken] or colors

@@ -461,7 +461,6 @@ class Player(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether it waits for the training or for a long search to reach a breakpoint."""
         return self._after is not None
 
     def set_speed(self, speed: float) -> None:

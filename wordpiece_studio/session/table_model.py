@@ -175,7 +175,6 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return None
 
     def is_checked(self, index: Index) -> bool | None:
-        """Return whether the box in a cell is checked; None if it has no box."""
         check = self.columns[index.column()].check if index.isValid() else None
         return None if check is None or self.source is None else check(self.source, self.item_of_row(index.row()))
 
@@ -550,7 +549,6 @@ class SortedTableModel(TableModel[ItemsT]):
         self._order, self._row_count, self._row_of_item = order, count, None
 
     def _show_found(self) -> None:
-        """Show the rows found by removing and adding rows at the end and moving the rest."""
         order, count = self._below_limit()
         if order is self._order:
             self._cut_to(count)

@@ -127,16 +127,10 @@ class _RunUsage:
 class TokenUsage(QObject):
     """What tokenizing makes of the training corpus, token by token; with other libraries, the words as trained.
 
-    Attributes
-    ----------
-    step
-        The step of the figures, which may differ from the current step; None if there are no figures.
-    frequencies, word_counts, unknown_words
-        See `Usage`.
-    dead, reasons
-        Which learned or alphabet tokens are never produced: bool by id (special tokens are never dead); why, if known.
-    in_use
-        How many different tokens the corpus consists of, as it is merged, after each step: as far as known.
+    The figures are of `step`, which may differ from the current one; None if there are none. `frequencies`,
+    `word_counts` and `unknown_words` are those of `Usage`; `dead` says which learned or alphabet tokens are never
+    produced, bool by id, and `reasons` why, if known. `in_use` is how many different tokens the corpus consists of, as
+    it is merged, after each step: as far as known.
     """
 
     changed = Signal()

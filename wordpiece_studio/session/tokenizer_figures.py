@@ -147,7 +147,6 @@ class FiguresRequest:
         return replace(self, measured=other.measured) == other
 
     def files(self) -> list[Path]:
-        """Return the files that are read, and those that would be if they existed."""
         corpus = () if self.corpus is None else (each.file.path for each in self.corpus.files)
         texts = [Path(path) for path in (*self.where.paths, *corpus) if not is_url(path)]
         opened = [file for each in self.measured if each.run is None for file in files_read(each.path)]
@@ -453,7 +452,6 @@ class HeldOutJudging(QObject):
 
     @property
     def progress(self) -> float | None:
-        """How much of the work is done, from 0 to 1; None while there is none."""
         progress: float | None = self.task.progress
         return progress
 

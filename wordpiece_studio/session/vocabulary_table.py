@@ -296,7 +296,6 @@ def _figures(
 
 
 def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
-    """Return those of `VocabularyColumn`."""
     return (
         TableColumn(
             _tr("Token"), lambda items, token_id: items.history.token(token_id), keys=VocabularyItems.token_ranks,
@@ -379,7 +378,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
             self._set_count(known, history.vocabulary_size(self._model.step))
 
     def _show_others(self) -> None:
-        """Take the runs that are compared now, at their steps."""
         items, others = self.source, tuple(self._comparison.beside()) if self._comparison is not None else ()
         if items is None or others == items.others:
             return
@@ -389,7 +387,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.RUNS, VocabularyColumn.RUNS)
 
     def show_usage(self) -> None:
-        """Show the current figures."""
         if self.source is not None and self._usage.frequencies is not self._shown_frequencies:
             self._shown_frequencies = self._usage.frequencies
             self.source.forget_order()

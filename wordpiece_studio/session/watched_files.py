@@ -49,29 +49,17 @@ class FileStamp:
 
 
 class FileWatch(QObject):
-    """Watches open files.
-
-    Attributes
-    ----------
-    stamps
-        The files, and what each was like at the last look; None if that is not known yet.
-    gone, changed
-        Those that do not exist, or whose folder cannot be reached; those whose bytes are not what was last read.
-
-    Signals
-    -------
-    noticed(Path, FileNews)
-        The file has "changed": its bytes differ from what was last read, or from when this was last emitted. Or it is
-        "gone". Or it is "back": it was missing and has reappeared with the same bytes, or is taken as it is now.
-    """
+    """Watches open files."""
 
     noticed = Signal(object, object)
+    """The file (Path) has "changed": its bytes differ from what was last read, or from when this was last emitted. Or
+    it is "gone". Or it is "back": it was missing and has reappeared with the same bytes, or is taken as it is now."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.stamps: dict[Path, FileStamp | None] = {}
-        self.gone: set[Path] = set()
-        self.changed: set[Path] = set()
+        self.stamps: dict[Path, FileStamp | None] = {}  # at the last look; None if that is not known yet
+        self.gone: set[Path] = set()  # they do not exist, or their folder cannot be reached
+        self.changed: set[Path] = set()  # their bytes are not what was last read
         self._read: dict[Path, CorpusReference] = {}  # what they were like when they were last read
         self._expected: set[Path] = set()  # should be like their stamps; not looked at yet
         self._missed: set[Path] = set()  # missed by one check; after the second they are gone

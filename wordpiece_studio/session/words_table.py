@@ -218,7 +218,6 @@ class RunWords(ListedWords):
 
 
 def _split_title(words: ListedWords | None) -> str:
-    """Name the step above the splits."""
     if words is None:
         return _tr("Split")
     if words.labels:
@@ -260,7 +259,6 @@ class RunWordsModel(SortedTableModel[ListedWords]):
 
     @property
     def is_apart(self) -> bool:
-        """Whether these are words that two tokenizers cut differently."""
         return isinstance(self.source, WordsApart)
 
     def forget(self) -> None:
@@ -310,7 +308,6 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         return self.row_of_item(self.source.index_of(word))
 
     def is_changed(self, item: int) -> bool:
-        """Return whether this step changed a word."""
         changed = self._changed if self._changed is not None else _NONE
         at = int(changed.searchsorted(item))
         return at < len(changed) and bool(changed[at] == item)

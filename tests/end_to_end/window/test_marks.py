@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.agreement import assert_all_panes_agree
+from tests.ui.panes.looking import compared_texts
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
@@ -62,8 +63,8 @@ def test_a_step_is_compared_with_a_later_one(driver: Driver) -> None:
     driver.press("Ctrl+Shift+M")
     driver.press("Shift+Right")
     assert driver.model.step == 22
-    driver.wait(lambda: len(driver.window.tokenization_pane._compared.texts) == 2)
-    assert driver.window.tokenization_pane._compared.texts[1].startswith("@12 ch + ##a → cha · at step 12")
+    driver.wait(lambda: len(compared_texts(driver.window.tokenization_pane)) == 2)
+    assert compared_texts(driver.window.tokenization_pane)[1].startswith("@12 ch + ##a → cha · at step 12")
     assert_all_panes_agree(driver)
 
 

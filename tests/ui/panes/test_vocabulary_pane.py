@@ -42,7 +42,6 @@ def search(pane: VocabularyPane, looking: Looking, text: str) -> None:
     field = pane.findChild(QLineEdit)
     field.clear()
     looking.bench.qtbot.keyClicks(field, text)
-    pane.controls._report_filter()
     looking.bench.wait(lambda: not pane.table.is_busy)
     looking.settle()
 

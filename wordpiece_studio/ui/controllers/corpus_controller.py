@@ -202,7 +202,6 @@ class CorpusController(QObject):
             self._window.notices.training.show_message(" ".join(said))
 
     def load_sample(self, name: str) -> None:
-        """Make a sample the corpus at once."""
         self._session.opening.stop()
         try:
             self._window.project.detach()
@@ -408,7 +407,6 @@ class CorpusOnDisk(QObject):
 
     @property
     def gone(self) -> list[str]:
-        """The paths of the missing files."""
         return self._among(self._watch.gone)
 
     def _among(self, some: Collection[Path]) -> list[str]:

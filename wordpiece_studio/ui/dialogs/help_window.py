@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, Qt, QUrl
 from PySide6.QtGui import QKeyEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
 
@@ -76,7 +76,6 @@ class HelpWindow(ScreenDialog):
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
     def begin(self, page: Path, entry: str = "") -> None:
-        """Show this page, at the entry of the glossary with this key if there is one, and the window in front."""
         self.browser.setSource(QUrl.fromLocalFile(str(page)))
         self.show()
         self.raise_()
@@ -186,11 +185,9 @@ class KeysWindow(ScreenDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
         self._all = lines
-        self.field = line_field(self)
-        self.field.setPlaceholderText(self.tr("Search by action or key"))
-        self.field.setAccessibleName(self.tr("Search the shortcuts"))
-        self.field.setClearButtonEnabled(True)
-        self.field.installEventFilter(self)
+        hint = self.tr("Search by action or key")
+        name = self.tr("Search the shortcuts")
+        self.field = line_field(self, hint=hint, name=name, clears=True, takes_key=self._takes_key)
         columns: tuple[TableColumn[Sequence[KeyLine]], ...] = (
             TableColumn(self.tr("Action"), each_row(lambda line: line.title), align=LEFT, stretch=1),
             TableColumn(
@@ -214,18 +211,17 @@ class KeysWindow(ScreenDialog):
         self.resize(self.fontMetrics().averageCharWidth() * _KEYS_CHARACTERS, self.fontMetrics().height() * _KEYS_LINES)
 
     def begin(self) -> None:
-        """Show the window in front, with the focus in its field."""
         self.show()
         self.activateWindow()
         self.field.setFocus()
         self.field.clear()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def _takes_key(self, event: QKeyEvent) -> bool:
         """Let the down arrow go from the field into the table."""
-        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
+        is_down = event.key() == Qt.Key.Key_Down
+        if is_down:
             self._table.setFocus()
-            return True
-        return super().eventFilter(watched, event)
+        return is_down
 
     def _show(self, text: str) -> None:
         found = matching_lines(self._all, text)

@@ -87,7 +87,6 @@ class OverlapWindow(ScreenDialog):
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
     def begin(self) -> None:
-        """Show the window in front."""
         self.show()
         self.activateWindow()
 

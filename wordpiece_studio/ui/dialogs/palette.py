@@ -269,10 +269,8 @@ class Palette(QFrame):
         self._window = window
         self._find, self._do = find, do
         self._before: QWidget | None = None  # had the focus; may be deleted by now
-        self.field = line_field(self)
-        self.field.setPlaceholderText(self.tr("A command, a step number, “token …”, a sample or a file"))
-        self.field.setAccessibleName(self.tr("Search term"))
-        self.field.setClearButtonEnabled(False)
+        hint = self.tr("A command, a step number, “token …”, a sample or a file")
+        self.field = line_field(self, hint=hint, name=self.tr("Search term"), takes_key=self._take_key)
         self.model = entry_model(self)
         self.list = QListView(self)
         self.list.setModel(self.model)
@@ -292,7 +290,6 @@ class Palette(QFrame):
         self.hide()
 
     def begin(self) -> None:
-        """Show the palette with an empty field that has the focus."""
         self._before = QApplication.focusWidget()
         self.field.clear()
         self._show("")
@@ -309,7 +306,6 @@ class Palette(QFrame):
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self, text: str) -> None:
-        """Show the matches, the first one selected."""
         entries = self._find(text)
         self.model.set_records(entries)
         if entries:
@@ -321,12 +317,9 @@ class Palette(QFrame):
         self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Pass the list its keys from the field, and keep the palette in its place."""
-        if watched is self.field:
-            if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-                return self._take_key(event)
-            if event.type() == QEvent.Type.FocusOut and self.isVisible():
-                self.leave()
+        """Leave with the focus, and keep the palette in its place."""
+        if watched is self.field and event.type() == QEvent.Type.FocusOut and self.isVisible():
+            self.leave()
         elif event.type() == QEvent.Type.Resize and self.isVisible():
             self._place()
         return super().eventFilter(watched, event)

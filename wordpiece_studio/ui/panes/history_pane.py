@@ -39,7 +39,7 @@ from wordpiece_studio.session.task import Task, Turn
 from wordpiece_studio.storage.merge_table import merge_parts
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS
-from wordpiece_studio.ui.widgets.fields import keep, line_field, show_problem
+from wordpiece_studio.ui.widgets.fields import ask_in, keep, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
@@ -239,7 +239,6 @@ class HistoryMenu(QMenu):
         self._fill()
 
     def _fill(self) -> None:
-        """Offer what can be chosen now."""
         view, header = self._view, self._view.horizontalHeader()
         shown, sorted_by, order = view.shown_columns(), header.sortIndicatorSection(), header.sortIndicatorOrder()
         up, down = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
@@ -296,21 +295,19 @@ class HistoryFilterRow(QWidget):
         self._text.setMinimumWidth(60)
         self.is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Use a regular expression"))
         self.only_ties = self._toggle(
-            self.tr("Ties"), self.tr("Only ties"), self.tr("Show only merges in which another pair had the same score")
-        )
+            self.tr("Ties"), self.tr("Only ties"),
+            self.tr("Show only merges in which another pair had the same score"), "tie",
+        )  # fmt: skip
         self.only_live = self._toggle(
             self.tr("Changes"), self.tr("Only changes to the live text"),
-            self.tr("Show only merges that changed the tokenization of the live text"),
+            self.tr("Show only merges that changed the tokenization of the live text"), "changes",
         )  # fmt: skip
         self._step = line_field(self, hint=self.tr("Step"), name=self.tr("Go to step"))
         explain("step", self._step)
-        explain("tie", self.only_ties)
-        explain("changes", self.only_live)
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
         self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
         self._step.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._error = WholeLabel(self, role="error")
-        self._error.hide()
         self._step.setFixedWidth(self._step.fontMetrics().horizontalAdvance("0,000,000") + 18)
         controls = self.is_pattern, self.only_ties, self.only_live, self._step
         line = fill(QHBoxLayout(), (self._text, 1), *controls, spacing=4)
@@ -330,12 +327,10 @@ class HistoryFilterRow(QWidget):
         return self._error.text()
 
     def ask_for_text(self) -> None:
-        self._text.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._text.selectAll()
+        ask_in(self._text)
 
     def ask_for_step(self) -> None:
-        self._step.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._step.selectAll()
+        ask_in(self._step)
 
     def clear(self) -> None:
         self._text.clear()
@@ -355,12 +350,8 @@ class HistoryFilterRow(QWidget):
             return
         super().keyPressEvent(event)
 
-    def _toggle(self, text: str, name: str, tip: str) -> QToolButton:
-        toggle = tool_button(text, tip, self, name=name)
-        toggle.setCheckable(True)
-        toggle.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        toggle.toggled.connect(self._look)
-        return toggle
+    def _toggle(self, text: str, name: str, tip: str, entry: str = "") -> QToolButton:
+        return tool_button(text, tip, self, self._look, name=name, entry=entry, is_switch=True, takes_focus=True)
 
     def _take_step(self) -> None:
         digits = "".join(filter(str.isdecimal, self._step.text()))
@@ -379,14 +370,10 @@ class HistoryControls(QWidget):
         self._is_wide = False
         self.filter = self._button("filter", self.tr("Filter the merges"), self.tr("Show or hide the filter"))
         self.filter.setCheckable(True)
-        self.step = self._button("go_to", self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"))
-        self.show_step = self._button(
-            "target", self.tr("Show the current step"), self.tr("Show the current step (Ctrl+J)")
-        )
-        explain("step", self.step, self.show_step)
-        self.columns = self._button("columns", self.tr("Columns"), "")
-        self.columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.columns.setMenu(columns)
+        self.step = self._button("go_to", self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"), "step")
+        tip = self.tr("Show the current step (Ctrl+J)")
+        self.show_step = self._button("target", self.tr("Show the current step"), tip, "step")
+        self.columns = self._button("columns", self.tr("Columns"), "", menu=columns)
         for button in (self.filter, self.columns):
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.export = self._button(
@@ -397,7 +384,6 @@ class HistoryControls(QWidget):
         self.show_filter()
 
     def show_filter(self) -> None:
-        """Show what the filter lets through, and whether its row is open."""
         chosen = self._row.filter
         conditions = (
             (bool(chosen.text), self.tr("Text"), self.tr("text")),
@@ -427,9 +413,8 @@ class HistoryControls(QWidget):
         set_plain_tooltip(self.columns, sentence.format(**number))
         self.columns.setAccessibleName(self.tr("Columns: {shown} of {all}").format(**number))
 
-    def _button(self, icon: str, name: str, tip: str) -> QToolButton:
-        button = tool_button("", tip, self, name=name)
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    def _button(self, icon: str, name: str, tip: str, entry: str = "", menu: QMenu | None = None) -> QToolButton:
+        button = tool_button("", tip, self, name=name, entry=entry, takes_focus=True, menu=menu)
         self._theme.set_icon(button, icon, "muted", "border")
         return button
 
@@ -483,7 +468,6 @@ class HistoryPane(Pane):
         return self._controls
 
     def put_above(self, widget: QWidget) -> None:
-        """Let something stand below the filter."""
         self._above.addWidget(widget)
 
     def _connect(self) -> None:
@@ -592,7 +576,6 @@ class HistoryPane(Pane):
     # -- copying
 
     def copy_rows(self) -> None:
-        """Copy the selected rows as tab-separated text, unless there are none or far too many."""
         history, steps = self._model.history, self.view.selected_steps()
         rows = len(steps)
         if rows > _MOST_COPIED:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, 
 from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.step_marks import id_of_token
-from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
     SPECIAL_BIRTH,
@@ -26,7 +25,7 @@ from wordpiece_studio.session.vocabulary_table import (
 )
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import FlowItem
-from wordpiece_studio.ui.widgets.fields import line_field, show_problem
+from wordpiece_studio.ui.widgets.fields import ask_in, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, explain, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import TableView
@@ -57,8 +56,6 @@ _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
 _ONLY: Kind = "only"
 _NARROWEST = 70  # pixels of the search field
 _SPACING = 6
-_PAUSE_MS = 120
-"""Delay after the last key: a half-written regular expression is often invalid."""
 
 
 class VocabularyControls(QWidget):
@@ -76,8 +73,8 @@ class VocabularyControls(QWidget):
         )  # fmt: skip
         self._field.setMinimumWidth(_NARROWEST)
         tip = self.tr("Search with a regular expression, such as ^##.*ing$")
-        self._pattern = tool_button(".*", tip, self, name=self.tr("Search with a regular expression"))
-        self._pattern.setCheckable(True)
+        name = self.tr("Search with a regular expression")
+        self._pattern = tool_button(".*", tip, self, look, name=name, is_switch=True)
         self._kinds = QComboBox(self)
         self._kinds.setAccessibleName(self.tr("Which tokens are shown"))
         explain("token", self._field, self._kinds)
@@ -87,11 +84,8 @@ class VocabularyControls(QWidget):
             self._kinds.addItem(text, kind)
         self.error = WholeLabel(role="error")
         """The error in the regular expression; the pane places it."""
-        self.error.hide()
-        self._timer = single_shot(self, self._report_filter, _PAUSE_MS)
-        self._field.textChanged.connect(self._on_field_text_changed)
-        self._pattern.toggled.connect(self._report_filter)
-        self._kinds.activated.connect(self._report_filter)
+        self._field.textChanged.connect(look)
+        self._kinds.activated.connect(look)
         fill(QHBoxLayout(self), (self._field, 1), self._pattern, self._kinds, spacing=_SPACING)
 
     @property
@@ -101,8 +95,7 @@ class VocabularyControls(QWidget):
         return VocabularyFilter(text, bool(text) and self._pattern.isChecked(), self._kinds.currentData())
 
     def focus_search(self) -> None:
-        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._field.selectAll()
+        ask_in(self._field)
 
     def take_rest(self, room: int) -> None:
         """Let the search field be so many pixels wider than it must be."""
@@ -115,7 +108,6 @@ class VocabularyControls(QWidget):
         show_problem(self._field, self.error, str(error or ""))
 
     def offer_only_here(self, is_offered: bool) -> None:
-        """Offer the tokens that no other compared run has, or not any more."""
         place = self._kinds.findData(_ONLY)
         if is_offered and place < 0:
             self._kinds.addItem(self._kind_names()[-1], _ONLY)
@@ -124,7 +116,7 @@ class VocabularyControls(QWidget):
             self._kinds.removeItem(place)
             if was_chosen:
                 self._kinds.setCurrentIndex(0)
-                self._report_filter()
+                self._look()
 
     def show_numbers(self, numbers: TokenNumbers) -> None:
         counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead, numbers.only)
@@ -139,8 +131,6 @@ class VocabularyControls(QWidget):
         if event.key() == Qt.Key.Key_Escape and self._field.text():
             self._field.clear()
         elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
-            if self._timer.isActive():
-                self._report_filter()
             self._leave()
         else:
             return False
@@ -149,16 +139,6 @@ class VocabularyControls(QWidget):
     def _kind_names(self) -> tuple[str, ...]:
         kinds = self.tr("All"), self.tr("Special"), self.tr("Alphabet"), self.tr("Learned"), self.tr("Unused")
         return *kinds, self.tr("Only in this run")
-
-    def _report_filter(self) -> None:
-        self._timer.stop()
-        self._look()
-
-    def _on_field_text_changed(self, text: str) -> None:
-        if text:
-            self._timer.start()
-        else:
-            self._report_filter()
 
 
 _ROWS_AROUND = 2
@@ -169,7 +149,6 @@ def _chips(items: VocabularyItems, token_id: int) -> list[list[list[FlowItem]]]:
 
 
 def _sign(items: VocabularyItems, token_id: int) -> str:
-    """Return the mark of a token that is never used."""
     dead = items.usage.dead
     return DEAD_MARK if token_id < len(dead) and dead[token_id] else ""
 
@@ -408,7 +387,6 @@ class VocabularyPane(Pane):
         self._model.set_selection(Selection("token", text=self.table.value(token_id, VocabularyColumn.TOKEN)))
 
     def _go_to_birth(self) -> None:
-        """Go to the step that made the token of the current row."""
         row = self.view.currentIndex().row()
         if row < 0:
             return

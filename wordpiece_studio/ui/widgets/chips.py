@@ -173,7 +173,6 @@ class ChipStyle:
             line.translate(0, self.caption_height)
 
     def item_width(self, item: FlowItem) -> float:
-        """Width of an item in pixels."""
         if item.kind == "chip":
             return self.width(item.text)
         width = (self._strong_width if item.kind == "strong" else self._text_width)(item.shown) + 1
@@ -311,7 +310,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         raise NotImplementedError
 
     def _tip(self, place: Place) -> str:
-        """Return the tooltip of a chip."""
         return self._said(place)
 
     def _paint(self, painter: QPainter, seen: QRectF) -> None:
@@ -334,7 +332,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         return self._place_at(point + self._offset)
 
     def restyle(self) -> None:
-        """Draw in the theme's present fonts and colors."""
         self._style = ChipStyle(self._theme, self._points)
         self._lay_out()
         self.viewport().update()
@@ -368,11 +365,9 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
 
     @property
     def current(self) -> Place | None:
-        """The chip under the keyboard cursor."""
         return self._current
 
     def set_current(self, place: Place | None) -> None:
-        """Move the keyboard cursor to a chip and scroll to it."""
         self._current = place
         rect = self._content_rect(place) if place is not None else None
         if rect is not None:
@@ -544,7 +539,6 @@ class ChipFlow(ChipArea[int]):
         return self.height_of(self.items, width)
 
     def height_of(self, items: Sequence[FlowItem], width: int) -> int:
-        """Return the height in pixels that items need at a width in pixels."""
         return int(max((rect.bottom() for rect in self._placed(items, width)), default=self._style.height) + 2)
 
     def sizeHint(self) -> QSize:

@@ -15,6 +15,7 @@ from PySide6.QtCore import QEvent, QLocale, QMimeData, QObject, QSize, Qt, QText
 from PySide6.QtGui import QDropEvent, QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QScrollArea,
     QSpacerItem,
+    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -40,7 +42,7 @@ from wordpiece_studio.ui.widgets.plain import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from PySide6.QtGui import QShowEvent
 
@@ -264,7 +266,6 @@ class LimitedEdit(ExactEdit):
             self.left_out_changed.emit(left_out)
 
     def _report_refused(self) -> None:
-        """Report what was refused if that changed nothing."""
         if self._refused:
             self._report()
 
@@ -354,10 +355,23 @@ def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
     field.setMaxLength(max(most, utf16_length(text)))
 
 
+def offer(box: QComboBox, items: Iterable[tuple[str, str]], chosen: str | None = None) -> None:
+    """Let the user choose among titles with their data; None chooses nothing."""
+    box.clear()
+    for title, data in items:
+        box.addItem(title, data)
+    box.setCurrentIndex(-1 if chosen is None else box.findData(chosen))
+
+
+def ask_in(field: QLineEdit | QSpinBox) -> None:
+    """Let the user type into a field, in place of what it has."""
+    field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    field.selectAll()
+
+
 def show_problem(field: QLineEdit, label: WholeLabel, text: str) -> None:
     """Say in a label what is wrong with what was typed into a field; an empty `text` takes it back."""
     label.show_text(text)
-    label.setVisible(bool(text))
     field.setAccessibleDescription(text)
     set_look(field, state="wrong" if text else "")
 
@@ -392,13 +406,7 @@ def keep(event: QEvent, keys: Collection[Qt.Key]) -> bool:
 
 
 class FileDrops(QObject):
-    """Takes local files and folders that are dropped on a widget; the widget itself handles all other drops.
-
-    Parameters
-    ----------
-    target
-        The widget; for a scroll area, its viewport is used.
-    """
+    """Takes local files and folders that are dropped on a widget, which handles all other drops itself."""
 
     files_dropped = Signal(object)
     """Files or folders were dropped, a list of str."""

@@ -217,10 +217,9 @@ class EmptyState(QWidget):
 
     @property
     def text(self) -> str:
-        return self._label.text()
+        return self._label.text() if not self.isHidden() else ""
 
     def offer(self, action: QAction) -> None:
-        """Set `action` as the command that fills the pane."""
         self._action = action
         self._button.clicked.connect(action.trigger)
         action.changed.connect(self._show_action)

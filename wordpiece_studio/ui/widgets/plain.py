@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QLabel,
+    QMenu,
     QPlainTextEdit,
     QSizePolicy,
     QToolButton,
@@ -92,18 +93,16 @@ class ExactEdit(QPlainTextEdit):
         return editor_text(self.document(), start, end)
 
 
-def plain_label(text: str = "", parent: QWidget | None = None, *, role: str = "", wrap: bool = False) -> QLabel:
-    """Return a label that shows `text` as it is.
+def plain_label(
+    text: str = "", parent: QWidget | None = None, *, role: str = "", wrap: bool = False, entry: str = ""
+) -> QLabel:
+    """Return a label that shows `text` as it is; with `wrap`, it breaks its lines at the width it is given.
 
-    Parameters
-    ----------
-    role
-        How the style sheet draws it: ``"title"``, ``"hint"``, ``"caption"``, ``"heading"``, ``"value"``, ``"error"``
-        or nothing.
-    wrap
-        Whether it breaks its lines at the width it is given.
+    The `role` says how the style sheet draws it: ``"title"``, ``"hint"``, ``"caption"``, ``"heading"``, ``"value"``,
+    ``"error"`` or nothing; `entry` of the glossary explains it.
     """
     label = QLabel(parent)
+    explain(entry, label)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(wrap)
     if role:
@@ -134,7 +133,6 @@ def set_plain_text(label: QLabel, text: str) -> None:
 
 
 def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:
-    """Give `target` a tooltip that shows `text` as it is."""
     target.setToolTip(tooltip_text(text))
 
 
@@ -146,16 +144,31 @@ def tool_button(
     *,
     name: str = "",
     role: str = "",
+    entry: str = "",
+    is_switch: bool = False,
+    takes_focus: bool = False,
+    menu: QMenu | None = None,
 ) -> QToolButton:
-    """Return a small button that calls `act`; screen readers say its tooltip `tip` too unless there is a `name`."""
+    """Return a small button that calls `act`; screen readers say its tooltip `tip` too unless there is a `name`.
+
+    A switch stays down until it is clicked again, and calls `act` whenever it is switched, also by the program. A
+    button that `takes_focus` does so at a click too, one with a `menu` shows it; `entry` of the glossary explains it.
+    """
     button = QToolButton(parent)
+    explain(entry, button)
     button.setText(text)
     button.setAccessibleName(name or tip)
     set_plain_tooltip(button, tip)
     if role:
         button.setProperty("role", role)
+    button.setCheckable(is_switch)
+    if takes_focus:
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    if menu is not None:
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     if act is not None:
-        button.clicked.connect(act)
+        (button.toggled if is_switch else button.clicked).connect(act)
     return button
 
 
@@ -282,12 +295,16 @@ class CutLabel(_FittedLabel):
 
 
 class WholeLabel(_FittedLabel):
-    """Shows all of a text; its minimum height follows from its width: Qt would cut it off where space is short."""
+    """Shows all of a text, or is hidden while there is none; Qt would cut it off where space is short.
+
+    Its minimum height follows from its width.
+    """
 
     def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
         super().__init__(parent, role)
         self.setWordWrap(True)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
+        self.hide()
 
     def show_text(self, text: str) -> None:
         """Show `text`, also to screen readers."""
@@ -295,6 +312,7 @@ class WholeLabel(_FittedLabel):
             set_plain_text(self, text)
             self.setAccessibleName(text)
             self._fit()
+        self.setVisible(bool(text))
 
     def _fit(self) -> None:
         self.setMinimumHeight(0)  # else the old minimum would count as needed
@@ -328,10 +346,7 @@ def explain(entry: str, *widgets: QWidget) -> None:
 def entry_at(widget: QWidget, place: QPoint) -> str:
     """Return the key of the entry that explains a widget, or the nearest one around it; empty if there is none.
 
-    Parameters
-    ----------
-    place
-        Of the mouse on the screen: it decides about the column where it is over a table.
+    Over a table, `place` of the mouse on the screen decides about the column.
     """
     around: QWidget | None = widget
     while around is not None:

@@ -89,7 +89,6 @@ class Measure:
         self.cell = table.rows.text
 
     def text(self, *texts: str, is_bold: bool = False) -> int:
-        """Return the width of the widest text."""
         metrics = QFontMetrics(bold(self._table.font())) if is_bold else self._metrics
         return max(map(metrics.horizontalAdvance, texts), default=0)
 
@@ -104,7 +103,6 @@ class Measure:
         return width if heading.isHidden() else max(width, heading.sectionSizeHint(self.column))
 
     def width(self, column: int, wanted: str | Callable[[Measure, Any], float] | None) -> int:
-        """Return the width that a column wants, or needs."""
         self.column = column
         if wanted is None:
             return 0
@@ -129,15 +127,12 @@ class CellDelegate(QStyledItemDelegate):
 
     @property
     def chip_height(self) -> int:
-        """The height of a chip in pixels."""
         return self._style.height
 
     def width(self, items: Sequence[FlowItem]) -> float:
-        """Return the width in pixels of items beside each other."""
         return sum(self._style.item_width(item) + self._gap for item in items) - self._gap
 
     def restyle(self) -> None:
-        """Apply the theme's current fonts and colors."""
         self._style = ChipStyle(self._theme, self._points)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -342,7 +337,6 @@ class TableView(QTableView):
         return rows[0].row() if rows else -1
 
     def selected_count(self) -> int:
-        """Return the number of selected rows."""
         return sum(part.height() for part in self.selectionModel().selection().toList())
 
     def is_one_row_selected(self) -> bool:
@@ -388,14 +382,12 @@ class TableView(QTableView):
         return self.verticalHeader().defaultSectionSize()
 
     def restyle(self) -> None:
-        """Take row heights, column widths and fonts from the theme as it is now."""
         self.delegate.restyle()
         self.fit_rows()
         self.spread()
         self.viewport().update()
 
     def fit_rows(self) -> None:
-        """Give the rows the height that their content needs."""
         has_chips = any(column.chips is not None for column in self.rows.columns)
         height = self.lines * (self.delegate.chip_height if has_chips else self.fontMetrics().height()) + self.row_room
         if self.wordWrap():

@@ -77,7 +77,6 @@ def signed_text(change: int) -> str:
 
 
 def dead_words(reason: DeadReason) -> str:
-    """Return the reason in a few words."""
     templates = {
         "merged": plural(
             reason.merges,

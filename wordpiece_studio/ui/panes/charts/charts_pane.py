@@ -116,19 +116,11 @@ class ChartChoice(QWidget):
 
 
 class ChartsPane(Pane):
-    """The charts of the run, linked both ways to the step; and the figures of all runs.
-
-    Signals
-    -------
-    save_requested()
-        The Save button was pressed.
-    files_requested(), tokenizers_requested()
-        The user wants to choose files to measure on, or tokenizers to measure.
-    """
+    """The charts of the run, linked both ways to the step; and the figures of all runs."""
 
     save_requested = Signal()
-    files_requested = Signal()
-    tokenizers_requested = Signal()
+    files_requested = Signal()  # to measure on
+    tokenizers_requested = Signal()  # to measure
 
     def __init__(
         self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, theme: Theme, parent: QWidget | None = None,
@@ -153,9 +145,8 @@ class ChartsPane(Pane):
         )  # fmt: skip
         self.choice = ChartChoice(self._choices, self)
         tip = self.tr("Save the current charts as an image (PNG or SVG)")
-        self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"))
+        self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"), takes_focus=True)
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._save.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         theme.set_icon(self._save, "save", "text", "faint")
         self._waiting: list[ChartView] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._draw_next)

@@ -16,6 +16,7 @@ from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.widgets.fields import offer
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
@@ -288,7 +289,6 @@ class FiguresFace(QWidget):
         self.empty.setVisible(not rows)
         self._enable()
         self.heading.show_text(self._words_text())
-        self.heading.setVisible(bool(self.heading.text()))
         self.note.show_text(self._note())
 
     @property
@@ -306,10 +306,8 @@ class FiguresFace(QWidget):
         items.append((self.tr("Live text"), "live"))
         if where.place == "files":
             items.append((self.tr("Files: {files}").format(files=", ".join(where.names())), "files"))
-        self.texts.clear()
-        for text, place in (*items, (self.tr("Other text…"), "")):
-            self.texts.addItem(shown(text, 100), place)
-        self.texts.setCurrentIndex(self.texts.findData(where.place))
+        items.append((self.tr("Other text…"), ""))
+        offer(self.texts, [(shown(text, 100), place) for text, place in items], where.place)
         self.parallel.setChecked(where.is_parallel)
 
     def _fit_errors(self) -> None:
@@ -324,10 +322,8 @@ class FiguresFace(QWidget):
 
     def _fill_parts(self) -> None:
         parts, chosen = self._figures.parts, self.parts.currentData()
-        self.parts.clear()
-        for part in ("", *parts):
-            self.parts.addItem(shown(part, 200) if part else self.tr("All files"), part)
-        self.parts.setCurrentIndex(max(self.parts.findData(chosen), 0))
+        items = [(self.tr("All files"), ""), *((shown(part, 200), part) for part in parts)]
+        offer(self.parts, items, chosen if chosen in parts else "")
         self.parts.setVisible(bool(parts))
         self.parallel.setVisible(bool(parts))
 

@@ -36,7 +36,7 @@ from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.session.view_text import ViewIndex, common_ends, to_view, utf16_length
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.widgets.fields import FileDrops, line_field
+from wordpiece_studio.ui.widgets.fields import FileDrops, ask_in, line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
@@ -532,16 +532,11 @@ class FindBar(QFrame):
         self._document = document
         self._editor = editor
         self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
-        self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("Find in corpus"))
-        self._field.setAccessibleName(self.tr("Find in corpus"))
-        self._field.setClearButtonEnabled(True)
+        name = self.tr("Find in corpus")
+        self._field = line_field(self, hint=name, name=name, clears=True, takes_key=self._takes_key)
         self._field.textChanged.connect(self._search)
-        self._field.installEventFilter(self)
         self.count_label = plain_label("", self, role="hint", wrap=True)
-        self._case_button = tool_button("Aa", self.tr("Match case"), self)
-        self._case_button.setCheckable(True)
-        self._case_button.toggled.connect(self._search)
+        self._case_button = tool_button("Aa", self.tr("Match case"), self, self._search, is_switch=True)
         self._previous_button = tool_button("", self.tr("Find previous (Shift+F3)"), self, self.find_previous)
         self._next_button = tool_button("", self.tr("Find next (F3, Enter)"), self, self.find_next)
         self.close_button = tool_button("", self.tr("Close (Esc)"), self, self.close_bar)
@@ -572,12 +567,10 @@ class FindBar(QFrame):
         text = self._editor.view_part(cursor.selectionStart(), cursor.selectionEnd())
         if text and "\n" not in text:
             self._field.setText(whole(text))
-        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._field.selectAll()
+        ask_in(self._field)
         self._search()
 
     def close_bar(self) -> None:
-        """Hide the bar and give the keyboard focus back."""
         self.hide()
         self._editor.set_marks([])
         self._editor.setFocus()
@@ -616,7 +609,6 @@ class FindBar(QFrame):
             self._show_places(self._found_places())
 
     def _show_places(self, places: list[tuple[int, int]]) -> None:
-        """Mark the places around the cursor, and show which one is selected."""
         cursor = self._editor.textCursor()
         place = next_place(places, cursor.selectionStart()) if places else 0
         is_selected = (cursor.selectionStart(), cursor.selectionEnd()) in places[place : place + 1]
@@ -639,13 +631,12 @@ class FindBar(QFrame):
         set_plain_text(self.count_label, text)
         set_look(self._field, state="wrong" if self.sought and not places else "")
 
-    def eventFilter(self, watched: QObject, event: object) -> bool:
-        if watched is self._field and isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress:
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-                (self.find_previous if shift else self.find_next)()
-                return True
-            if event.key() == Qt.Key.Key_Escape:
-                self.close_bar()
-                return True
-        return False
+    def _takes_key(self, event: QKeyEvent) -> bool:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            (self.find_previous if shift else self.find_next)()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close_bar()
+        else:
+            return False
+        return True

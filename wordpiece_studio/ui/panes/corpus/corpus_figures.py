@@ -34,6 +34,7 @@ from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.widgets.fields import ask_in
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
@@ -261,7 +262,7 @@ class CorpusFiguresView(QWidget):
         self._grid.setContentsMargins(14, 8, 12, 10)
         self._grid.setVerticalSpacing(4)
         self._grid.setHorizontalSpacing(10)
-        self._values: dict[str, QLabel] = {}
+        self.values: dict[str, QLabel] = {}
         self._rows: list[tuple[QLabel, QWidget]] = []
         for name, caption, entry in (
             ("lines", self.tr("Lines"), "corpus"),
@@ -270,13 +271,12 @@ class CorpusFiguresView(QWidget):
             ("symbols", self.tr("Symbols"), "symbol"),
             ("alphabet", self.tr("Alphabet"), "alphabet"),
         ):
-            value = self._values[name] = plain_label("–", self, role="value")
+            value = self.values[name] = plain_label("–", self, role="value")
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._rows.append((plain_label(caption, self, role="caption"), value))
             explain(entry, *self._rows[-1])
         self.summary_label = WholeLabel(self, role="caption")
         self.summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.summary_label.hide()
         self._grid.addWidget(self.summary_label, 0, 0, 1, 2)
         self.normalizer_box = self._make_normalizer_box()
         self.pre_tokenizer_box = self._make_pre_tokenizer_box()
@@ -333,8 +333,7 @@ class CorpusFiguresView(QWidget):
     def ask_for_longest_word(self) -> None:
         """Show that choice until another layout is taken, with the keyboard focus in it."""
         self.show_tools(True)
-        self.longest_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.longest_edit.selectAll()
+        ask_in(self.longest_edit)
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name, as the user would."""
@@ -358,32 +357,27 @@ class CorpusFiguresView(QWidget):
                 "symbols": counts.symbols + ends_count * counts.total,
                 "alphabet": counts.alphabet_size,
             }
-        for name, label in self._values.items():
+        for name, label in self.values.items():
             set_plain_text(label, number_text(numbers[name]) if numbers else "–")
-        self.summary_label.show_text(self._summary())
-
-    def value_of(self, name: str) -> str:
-        """Return the text shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
-        return self._values[name].text()
+        self._arrange()
 
     def fit(self, *, is_dense: bool, has_choices: bool) -> None:
         """Save height: show the numbers in one paragraph, or not how text becomes words."""
         self._is_dense, self._has_choices = is_dense, has_choices
         self._arrange()
-        self.summary_label.show_text(self._summary())
 
     def _arrange(self) -> None:
         is_usual = self._counting.max_word_length == LONGEST_WORD
-        are_shown = [not self._is_dense] * len(self._values) + [self._has_choices] * 2
+        are_shown = [not self._is_dense] * len(self.values) + [self._has_choices] * 2
         are_shown.append(self._has_choices and (self._has_tools or not is_usual))
         for parts, is_shown in zip(self._rows, are_shown, strict=True):
             for part in parts:
                 part.setVisible(is_shown)
-        self.summary_label.setVisible(self._is_dense)
+        self.summary_label.show_text(self._summary() if self._is_dense else "")
 
     def _summary(self) -> str:
         captions = [label.text() for label, _ in self._rows]
-        parts = [f"{caption}: {value.text()}" for caption, value in zip(captions, self._values.values(), strict=False)]
+        parts = [f"{caption}: {value.text()}" for caption, value in zip(captions, self.values.values(), strict=False)]
         if not self._has_choices:  # above are the words of the run, which may be of another corpus
             parts.insert(0, self.tr("Current corpus"))
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts

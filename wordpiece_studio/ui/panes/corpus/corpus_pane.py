@@ -74,7 +74,7 @@ class LineView(QWidget):
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
         grid.addWidget(self.heading, 0, 0, 1, 2)
-        self._texts: dict[str, str] = {}
+        self.texts: dict[str, str] = {}  # in full, of the rows "raw", "normalized", "words" and "symbols"
         self._labels: dict[str, FittingLabel] = {}
         for row, (name, caption, entry) in enumerate(
             (
@@ -110,41 +110,28 @@ class LineView(QWidget):
             aligned = pipeline.normalizer.align(line)
             words = pipeline.aligned_words(line)
         except StudioError as error:
-            texts = {"raw": line, "normalized": str(error)}
-            self._show(texts, {"raw": (line_text(line),), "normalized": (str(error),)})
+            self._show(raw=(line, line_text(line)), normalized=(str(error), str(error)))
             return
         chosen = _word_at(words, column)
         # Where no one has placed the cursor, the line is shown from its beginning.
         place = chosen.start if chosen is not None and column else 0
         near = words[_first_near(words, chosen) :][:_MOST_WORDS]
         symbols = _symbols_of(chosen.text, config or TrainingConfig()) if chosen is not None else []
+        is_later = near[:1] != words[:1]
+        words_shown = _left_to_right(_joined_words([_isolated(word.text) for word in near], is_later))
         self._show(
-            {
-                "raw": line,
-                "normalized": aligned.text,
-                "words": _joined_words([word.text for word in near], near[:1] != words[:1]),
-                "symbols": " ".join(symbols),
-            },
-            {
-                "raw": (beginning_near(line, place),),
-                "normalized": (beginning_near(aligned.text, bisect_left(aligned.starts, place)),),
-                "words": (
-                    _left_to_right(_joined_words([_isolated(word.text) for word in near], near[:1] != words[:1])),
-                ),
-                "symbols": shown_symbols(chosen.text, symbols) if chosen is not None else ("",),
-            },
+            raw=(line, beginning_near(line, place)),
+            normalized=(aligned.text, beginning_near(aligned.text, bisect_left(aligned.starts, place))),
+            words=(_joined_words([word.text for word in near], is_later), words_shown),
+            symbols=(" ".join(symbols), *(shown_symbols(chosen.text, symbols) if chosen is not None else ("",))),
         )
 
-    def text_of(self, row: str) -> str:
-        """Return the full text of the row ``"raw"``, ``"normalized"``, ``"words"`` or ``"symbols"``."""
-        return self._texts.get(row, "")
-
-    def _show(self, texts: dict[str, str], shown: dict[str, tuple[str, ...]]) -> None:
-        """Set the full texts of the rows, and the forms to display, of which the first that fits is used."""
-        self._texts = texts
+    def _show(self, **rows: tuple[str, ...]) -> None:
+        """Set the full text of each row, and the forms to display, of which the first that fits is used."""
         for name, label in self._labels.items():
-            set_plain_tooltip(label, jamo_apart(line_text(texts.get(name, ""))))
-            label.show_forms(*(jamo_apart(form[:_MOST_SHOWN]) for form in shown.get(name, ("",))))
+            self.texts[name], *forms = rows.get(name, ("", ""))
+            set_plain_tooltip(label, jamo_apart(line_text(self.texts[name])))
+            label.show_forms(*(jamo_apart(form[:_MOST_SHOWN]) for form in forms))
 
     def _set_fonts(self) -> None:
         self._labels["symbols"].setFont(self._theme.mono_font())
@@ -213,7 +200,6 @@ def _left_to_right(text: str) -> str:
 
 
 def _window(line: str, column: int) -> tuple[str, int]:
-    """Return the part of a long line around the cursor, and the column in it."""
     if len(line) <= _LONGEST_LINE:
         return line, column
     start = max(0, min(column - _LONGEST_LINE // 4, len(line) - _LONGEST_LINE))
@@ -263,7 +249,6 @@ class FaceBar(QTabBar):
         self._fit()
 
     def _fit(self) -> None:
-        """Name the words in one word where there is no room for more."""
         self.setTabText(Face.WORDS, self.tr("Words and splits"))
         if self.sizeHint().width() > self.width():
             self.setTabText(Face.WORDS, self.tr("Words"))
@@ -400,7 +385,6 @@ class CorpusPane(Pane):
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
         self.note_label.show_text(" ".join(notes))
-        self.note_label.setVisible(bool(notes))
 
     def _lines_left_out(self, number: int) -> str:
         words = plural(
@@ -455,7 +439,6 @@ class CorpusPane(Pane):
         return least.expandedTo(QSize(0, whole))
 
     def fit(self) -> None:
-        """Show less where there is little room, or where the files need it."""
         is_files, room = self._document.is_files, self.seen.height()
         is_dense = self.face is not Face.TEXT or room < _DENSE_BELOW
         self.figures.fit(is_dense=is_dense, has_choices=self.face is not Face.WORDS)

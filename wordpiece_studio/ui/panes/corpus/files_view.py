@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSlider,
     QSplitter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -261,11 +260,12 @@ class FilesView(QWidget):
         self._bar = QWidget(self)
         self._sum_label = FittingLabel(self, role="hint")
         self.detail_label = WholeLabel(self, role="hint")
-        self._add_button = tool_button(self.tr("Add"), self.tr("Add files or folders"), self)
+        adding = QMenu(self)
+        adding.addActions((actions.add_files, actions.add_folder))
+        self._add_button = tool_button(self.tr("Add"), self.tr("Add files or folders"), self, menu=adding)
         remove = tool_button("−", self.tr("Remove the selected files from the list (Del)"), self, self._remove)
-        self.preview_button = tool_button(self.tr("Preview"), self.tr("Preview the selected file"), self)
-        self.preview_button.setCheckable(True)
-        self.preview_button.toggled.connect(self._show_parts)
+        tip = self.tr("Preview the selected file")
+        self.preview_button = tool_button(self.tr("Preview"), tip, self, self._show_parts, is_switch=True)
         self._is_dense = False
         up = tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"), self, lambda: self._move(-1))
         down = tool_button("", self.tr("Move down, to be read later (Alt+Down)"), self, lambda: self._move(1))
@@ -275,7 +275,7 @@ class FilesView(QWidget):
         self.empty = QWidget(self)
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
-        self._lay_out((actions.add_files, actions.add_folder))
+        self._lay_out(adding.actions())
         for changed in (table.modelReset, table.rowsInserted, self._files.changed):
             changed.connect(self.refresh)
         table.dataChanged.connect(self._show_detail)
@@ -328,7 +328,6 @@ class FilesView(QWidget):
         return self._table.records[number] if number >= 0 else None
 
     def select(self, numbers: Iterable[int]) -> None:
-        """Select these rows, and scroll to the first."""
         table, model, selection = self._table, self.list.selectionModel(), QItemSelection()
         chosen = [number for number in numbers if 0 <= number < table.rowCount()]
         for number in chosen:
@@ -358,7 +357,6 @@ class FilesView(QWidget):
         current = self.current
         words = self._detail(current)
         self.detail_label.show_text(words)
-        self.detail_label.setVisible(bool(words))
         set_look(self.detail_label, role="error" if current is not None and current.error else "hint")
 
     def _detail(self, row: FileRow | None) -> str:
@@ -393,10 +391,6 @@ class FilesView(QWidget):
             offer.clicked.connect(action.trigger)
             offers.append((offer, 0, Qt.AlignmentFlag.AlignHCenter))
         fill(QVBoxLayout(self.empty), 1, words, *offers, 1, margins=(24, 24, 24, 24), spacing=-1)
-        menu = QMenu(self._add_button)
-        menu.addActions(adding)
-        self._add_button.setMenu(menu)
-        self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         buttons = self.preview_button, self._add_button, *self._of_selected
         for button in buttons:
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -11,7 +11,7 @@ import locale
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -27,7 +27,7 @@ from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typ
 from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, line_field
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, line_field, offer
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
@@ -116,10 +116,10 @@ class EncodingDialog(QuestionDialog):
         self.message = error.what if error.what.endswith(".") else f"{error.what}."
         self.read_button = QRadioButton(self.tr("&Read it as"), self)
         self.encoding_box = QComboBox(self)
+        items = [(title, codec) for codec, title in encodings()]
         if guess is not None:
-            self.encoding_box.addItem(self.tr("{encoding} (guess)").format(encoding=encoding_title(guess)), guess)
-        for codec, title in encodings():
-            self.encoding_box.addItem(title, codec)
+            items.insert(0, (self.tr("{encoding} (guess)").format(encoding=encoding_title(guess)), guess))
+        offer(self.encoding_box, items, items[0][1])
         self.encoding_box.setAccessibleName(self.tr("Encoding"))
         self.encoding_box.activated.connect(lambda: self.read_button.setChecked(True))
         self.replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
@@ -189,10 +189,8 @@ class ReadingForm(QWidget):
                 " or skip the line; skipped lines are counted"
             ),
         )
-        for words, errors in (
-            (self.tr("Stop"), "strict"), (self.tr("Replace"), "replace"), (self.tr("Skip"), "skip-line"),
-        ):  # fmt: skip
-            self._errors_box.addItem(words, errors)
+        ways = (self.tr("Stop"), "strict"), (self.tr("Replace"), "replace"), (self.tr("Skip"), "skip-line")
+        offer(self._errors_box, ways)
         self._is_narrow = False
         self.kind_box.activated.connect(lambda: read_as(kind=self.kind_box.currentData()))
         self.encoding_box.activated.connect(lambda: read_as(encoding=self.encoding_box.currentData()))
@@ -240,7 +238,7 @@ class ReadingForm(QWidget):
             for kind in (rows[0].kinds if rows else ())
             if all(kind in row.kinds for row in rows)
         ]
-        _offer(self.kind_box, items, chosen)
+        offer(self.kind_box, items, chosen)
         words = self.tr("The kind of file, if its name is misleading")
         guess = self.tr("Read as word counts: two columns, the second with a whole number in every row")
         set_plain_tooltip(self.kind_box, guess if is_guess else words)
@@ -251,13 +249,13 @@ class ReadingForm(QWidget):
         if codec:
             title = encoding_title(codec)
             items.insert(0, (self.tr("{encoding} (guess)").format(encoding=title) if is_guess else title, codec))
-        _offer(self.encoding_box, items, codec or None)
+        offer(self.encoding_box, items, codec or None)
         set_plain_tooltip(self.encoding_box, self.encoding_box.currentText())  # it may be elided
 
     def _show_columns(self, columns: Sequence[str], chosen: str | None) -> None:
         offered = columns if chosen is None or chosen in columns else [*columns, chosen]
         items = [(whole(column), whole(column)) for column in offered]
-        _offer(self.column_box, items, None if chosen is None else whole(chosen))
+        offer(self.column_box, items, None if chosen is None else whole(chosen))
         self._column = chosen
         self.column_edit.setText(whole(chosen or ""))
         self.column_edit.setCursorPosition(0)
@@ -284,14 +282,6 @@ def _common(values: Iterable[_T]) -> _T | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _offer(box: QComboBox, items: Iterable[tuple[str, str]], chosen: str | None) -> None:
-    """Let the user choose among titles with their data; None chooses nothing."""
-    box.clear()
-    for title, data in items:
-        box.addItem(title, data)
-    box.setCurrentIndex(-1 if chosen is None else box.findData(chosen))
-
-
 _LONGEST = 200_000
 """Characters; going through the lines of a longer text would be felt at every key press."""
 
@@ -311,11 +301,10 @@ class CountsOffer(QFrame):
         self._is_wanted = True
         explain("word", self)
         self._label = CutLabel(parent=self, role="hint")
-        self.accept = tool_button("", "", self, self._accept, role="link")
+        self.accept = tool_button("", "", self, self._accept, role="link", takes_focus=True)
         tip = self.tr("Read it as text")
-        self.decline = tool_button(self.tr("Keep as text"), tip, self, self._decline, role="link")
-        for button in (self.accept, self.decline):
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        name = self.tr("Keep as text")
+        self.decline = tool_button(name, tip, self, self._decline, role="link", takes_focus=True)
         fill(QHBoxLayout(self), (self._label, 1), self.accept, self.decline, margins=(14, 0, 8, 0), spacing=2)
         self._timer = single_shot(self, self._look)
         document.text_changed.connect(self._timer.start)

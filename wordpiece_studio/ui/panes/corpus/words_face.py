@@ -23,14 +23,13 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.words_table import ListedWords, RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import FlowItem
-from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.fields import ask_in, line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
+    WholeLabel,
     copy_text,
     explain,
     menu_text,
-    plain_label,
-    set_plain_text,
     set_plain_tooltip,
     tool_button,
     tooltip_text,
@@ -119,8 +118,7 @@ class WordsFace(Pane):
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.choice.setMinimumContentsLength(_SHORTEST_CHOICE)
         self.choice.hide()
-        self._share = plain_label("", self, role="hint", wrap=True)
-        self._share.hide()
+        self.share = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self._lay_out()
         self._connect()
@@ -130,7 +128,7 @@ class WordsFace(Pane):
     def _lay_out(self) -> None:
         parts = (self._field, 1), self.only, self.set_button
         controls = fill(QHBoxLayout(), *parts, margins=(12, 2, 12, 0), spacing=6)
-        apart = fill(QVBoxLayout(), self.choice, self._share, margins=(12, 0, 12, 0), spacing=-1)
+        apart = fill(QVBoxLayout(), self.choice, self.share, margins=(12, 0, 12, 0), spacing=-1)
         fill(QVBoxLayout(self), controls, apart, (self.empty, 1), (self.view, 100), margins=(1, 2, 1, 2), spacing=4)
 
     def _connect(self) -> None:
@@ -148,17 +146,8 @@ class WordsFace(Pane):
         self.follow(self._session.comparison.changed, model.step_changed, model.selection_changed)
         self.follow(self._session.counting.counts_changed, self._session.counting.state_changed)
 
-    @property
-    def share(self) -> str:
-        return self._share.text()
-
-    @property
-    def emptiness(self) -> str:
-        return self.empty.text if not self.empty.isHidden() else ""
-
     def focus_search(self) -> None:
-        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._field.selectAll()
+        ask_in(self._field)
 
     def choose_next(self) -> None:
         """Show the words that the next compared run or step cuts differently, or after the last one, all words."""
@@ -215,7 +204,6 @@ class WordsFace(Pane):
             yield [*first, *chips[:number], FlowItem("…", "text")]
 
     def _show_selection(self) -> None:
-        """Mark the row of the selected word, and the chips of the selected token."""
         selection, token = self._model.selection, self._selected_token()
         if token != self._token:
             self._token = token
@@ -290,15 +278,13 @@ class WordsFace(Pane):
 
     def _show_share(self) -> None:
         """Say how much of the text is cut differently, and how far the search for another step is."""
-        text = self._said if self.table.is_apart else ""
+        text = self._said if self.table.is_apart and not self._is_alike else ""
         if text and self._search.progress is not None:
             text += " " + self.tr("Comparing: {percent}%").format(percent=self._search.progress)
-        set_plain_text(self._share, text)
-        self._share.setVisible(bool(text) and not self._is_alike)
+        self.share.show_text(text)
 
     @property
     def _is_alike(self) -> bool:
-        """Whether no word is cut differently."""
         words = self.table.source
         return isinstance(words, WordsApart) and not words.word_count
 
@@ -309,7 +295,6 @@ class WordsFace(Pane):
         return text_of_token(selection, history.vocabulary(self._model.merge_count))
 
     def _show_token(self, token: str) -> None:
-        """Say in the box which token it is about."""
         self.only.setEnabled(bool(token) or self.only.isChecked())
         text = self.tr("Contains token")
         tip = self.tr("Show only words that contain a token; select a token first, for example in Live tokenization")
@@ -324,7 +309,6 @@ class WordsFace(Pane):
         self.empty.replace(self.view, self._why_empty())
 
     def _why_empty(self) -> str:
-        """Return why there are no rows; empty if there are some."""
         error, words = self.table.task.error or self._search.error, self.table.source
         if error is not None:
             return str(error)
@@ -350,7 +334,6 @@ class WordsFace(Pane):
         self.table.set_filter(WordsFilter(sought, token))
 
     def _copy(self) -> None:
-        """Copy the selected rows as tab-separated text."""
         words = self.table.source
         if words is None:
             return
@@ -363,7 +346,6 @@ class WordsFace(Pane):
     # -- counts
 
     def _entry(self) -> tuple[str, int] | None:
-        """Return the word and the count in the field; None if it is a search."""
         found = _ENTRY.fullmatch(self._field.text())
         return None if found is None else (found[1], int(found[2]))
 
@@ -380,7 +362,6 @@ class WordsFace(Pane):
         self.only.setVisible(entry is None)
 
     def _set_count(self) -> None:
-        """Set the count in the field, which is ready for the next one then."""
         entry = self._entry()
         if entry is None:
             return

@@ -229,7 +229,6 @@ class CandidatesView(TableView):
 
     @property
     def tie_width(self) -> int:
-        """Return the width of the text of the tie box, 0 if there is none."""
         if self.ranking.tied_rows < 2:
             return 0
         return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self.ranking.tie_text)

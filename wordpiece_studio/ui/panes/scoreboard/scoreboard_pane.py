@@ -99,9 +99,8 @@ class FormulaPart(QWidget):
         self._spoken = ""
         self.line = ChipFlow(theme, self, points=1, gap=8)
         self.ratio = plain_label("", self, role="hint", wrap=True)
-        self.tie = plain_label("", self, role="hint", wrap=True)
+        self.tie = plain_label("", self, role="hint", wrap=True, entry="tie")
         explain("merge-score", self)
-        explain("tie", self.tie)
         fill(QVBoxLayout(self), self.line, self.ratio, self.tie, margins=(_SIDE, 0, _SIDE, 0), spacing=_SPACING)
         self.show_nothing()
 
@@ -468,7 +467,6 @@ class ScoreboardPane(Pane):
 
 
 def _parents(history: MergeHistory, token: str) -> tuple[str, str]:
-    """Return the pair that was merged into a token; two empty strings if it was not made by a merge."""
     token_id = history.vocabulary(len(history)).id_of(token)
     birth = 0 if token_id is None else history.birth_step(token_id)
     if not birth:

@@ -19,6 +19,7 @@ from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.ui.widgets.chips import FlowItem
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     explain,
     plain_label,
@@ -274,19 +275,17 @@ class WordsPanel(QWidget):
         self._marked = ""
         self._rows = 1
         self._is_narrow = False
-        self._title = plain_label("", self, role="heading", wrap=True)
         explain("word", self)
+        self._title = plain_label("", self, role="heading", wrap=True)
         self.words: RecordTableModel[PairWord] = RecordTableModel(_columns(), self, tip=each_row(_tip))
         self.view = TableView(
             self.words, theme, self, name=self.tr("Words that contain the selection"), row_room=3, has_heading=False,
             has_bar=False, walking_chooses=True,
         )  # fmt: skip
         self.task = Task(find_words, "The words with the selection cannot be found", self)
-        self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        column = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._layout = fill(column, self._title, (self.view, 1), margins=None, spacing=2)
         self._layout.setContentsMargins(_SIDES)
-        self._layout.setSpacing(2)
-        self._layout.addWidget(self._title)
-        self._layout.addWidget(self.view, 1)
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
         self.task.finished.connect(self._show)
         self.task.failed.connect(self._on_task_failed)

@@ -19,16 +19,14 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import each_row
 from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint, BreakpointKind
-from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, ScreenDialog, line_field
+from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, ScreenDialog, line_field, offer, show_problem
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_look, set_plain_text, whole
+from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, plain_label, set_plain_text, whole
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from PySide6.QtCore import QModelIndex
 
     from wordpiece_studio.session.step_marks import Bookmarks, MarksModel, StepMarks
     from wordpiece_studio.storage.view import Bookmark
@@ -78,7 +76,6 @@ class MarksDialog(ScreenDialog):
         self._enable()
 
     def begin(self) -> None:
-        """Show the dialog with the keyboard focus where one begins."""
         self.show()
         self.activateWindow()
         self._first_part().setFocus()
@@ -122,13 +119,11 @@ class BookmarksDialog(MarksDialog):
         self._table.setCurrentIndex(self.bookmarks.index(row, 0))
 
     def _edit_current(self) -> None:
-        """Edit the note of the current row, unless it is already being edited."""
         index = self._table.currentIndex()
         if index.isValid() and self._table.state() != QAbstractItemView.State.EditingState:
             self._table.edit(index.siblingAtColumn(1))
 
     def _look(self, note: Bookmark) -> RowLook:
-        """Draw bookmarks of another run faint."""
         return RowLook(ink="" if self.bookmarks.is_of_run(note) else "faint")
 
     def _enable(self) -> None:
@@ -157,15 +152,13 @@ class BreakpointEditor(MarksDialog):
         )  # fmt: skip
         self._kind = QComboBox(self)
         self._kind.setAccessibleName(self.tr("Stop when"))
-        for kind in KINDS:
-            self._kind.addItem(marks.breakpoints.kind_text(kind), kind)
-        self._field = line_field(self, most=_LONGEST_TEXT)
-        self._field.setAccessibleName(self.tr("Token, word or number"))
+        offer(self._kind, [(marks.breakpoints.kind_text(kind), kind) for kind in KINDS], KINDS[0])
+        self._field = line_field(self, name=self.tr("Token, word or number"), most=_LONGEST_TEXT)
         self._add = self._button(self.tr("&Add"), self._add_typed)
         self._add.setAutoDefault(True)
         self._add.setDefault(True)
         self._change = self._button(self.tr("&Change"), self._change_current)
-        self.problem = plain_label("", self, role="error", wrap=True)
+        self.problem = WholeLabel(self, role="error")
         self._found = plain_label("", self, role="caption", wrap=True)
         text = self.tr("Playing and running stop at the first step that meets one of these conditions.")
         intro = plain_label(text, self, role="caption", wrap=True)
@@ -175,7 +168,7 @@ class BreakpointEditor(MarksDialog):
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._field.textChanged.connect(self._check)
         self._table.item_chosen.connect(self._show_row)
-        self._table.selectionModel().currentRowChanged.connect(self._on_table_current_row_changed)
+        self._table.selectionModel().currentRowChanged.connect(lambda current: self._show_row(current.row()))
         self._watch.changed.connect(self._show_found)
         self._watch.faulted.connect(self._on_watch_faulted)
         self._show_kind()
@@ -219,9 +212,7 @@ class BreakpointEditor(MarksDialog):
         self._enable()
 
     def _say(self, problem: str) -> None:
-        set_plain_text(self.problem, problem)
-        self.problem.setVisible(bool(problem))
-        set_look(self._field, state="wrong" if problem else "")
+        show_problem(self._field, self.problem, problem)
 
     # -- the list
 
@@ -243,11 +234,7 @@ class BreakpointEditor(MarksDialog):
         if row >= 0:
             self._breakpoints.replace(row, self._typed())
 
-    def _on_table_current_row_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        self._show_row(current.row())
-
     def _show_row(self, row: int) -> None:
-        """Show the breakpoint of a row, if there is one, in the form."""
         if row >= 0:
             self._kind.setCurrentIndex(KINDS.index(self._breakpoints.all[row].kind))
             self._field.setText(whole(str(self._breakpoints.index(row, 1).data())))

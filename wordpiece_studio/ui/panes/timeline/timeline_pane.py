@@ -298,7 +298,6 @@ class TimelinePane(Pane):
         for changed in (model.selection_changed, judging.changed, player.changed):
             changed.connect(self._show_now)
         self.plot.valueChanged.connect(self._on_plot_step_chosen)
-        self._parting.clicked.connect(actions.go_to_parting.trigger)
 
     def header_widget(self) -> QWidget:
         """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
@@ -329,13 +328,12 @@ class TimelinePane(Pane):
             self.stretch, self.tr("Draw every compared run across the full width, however many tokens it has")
         )
         self.stretch.hide()
-        self._parting = tool_button("", self.tr("Where other runs diverge from the current run"), self, role="link")
-        explain("divergence", self._parting)
-        self._parting.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        tip = self.tr("Where other runs diverge from the current run")
+        go = self._actions.go_to_parting.trigger
+        self._parting = tool_button("", tip, self, go, role="link", entry="divergence", takes_focus=True)
         self._parting.hide()
-        self.held_out = plain_label("", self, role="hint")
+        self.held_out = plain_label("", self, role="hint", entry="held-out-text")
         self.held_out.setAccessibleName(self.tr("Held-out text"))
-        explain("held-out-text", self.held_out)
         self.held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
         tip = self.tr("A tenth of the corpus is held out. Vocabularies trained on the rest, one per objective, split "
                       "it into this many tokens per word; fewer is better.")  # fmt: skip
@@ -351,7 +349,6 @@ class TimelinePane(Pane):
         self.refresh_later()
 
     def fit(self) -> None:
-        """In a low pane, give the room of the legend to the curve."""
         self.legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
 
     # -- contents

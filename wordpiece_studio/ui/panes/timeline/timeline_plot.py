@@ -290,7 +290,6 @@ class TimelinePlot(QAbstractSlider):
         return bool(self.lanes) and self.height() - _TOP < _CROWDED * len(self.lanes)
 
     def _extent(self, lane: Lane) -> tuple[int, int]:
-        """Return the vocabulary sizes at the edges of the axis."""
         lanes = [lane] if self._is_stretched else self.lanes
         return min(int(each.sizes[0]) for each in lanes), max(int(each.sizes[-1]) for each in lanes)
 

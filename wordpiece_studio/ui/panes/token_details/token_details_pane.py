@@ -117,7 +117,6 @@ def usage_text(frequency: int, words: int, *, is_as_trained: bool = False) -> st
 
 
 def unknown_text(words: int, occurrences: int) -> str:
-    """Return in how many distinct words the unknown token is used, and how often they occur."""
     if not words:
         return _tr("No word in the corpus is unknown.")
     text = plural(
@@ -294,9 +293,7 @@ class DetailsBody(QScrollArea):
         self.birth.setVisible(content.birth > 0)
         self.birth.setText(_tr("Step {step}").format(step=number_text(content.birth)))
         self.formula.show_items(formula, formula_name if formula else "")
-        facts = "\n".join(filter(None, content.facts))
-        self.facts.show_text(facts)
-        self.facts.setVisible(bool(facts))
+        self.facts.show_text("\n".join(filter(None, content.facts)))
         self.tree.show_tree(history, content.tree, step)
         self.parts.show_items(*content.parts)
         self.children_.show_items(*content.children)
@@ -327,7 +324,6 @@ class DetailsLine(QWidget):
         return variant(bisect_left(range(variants - 1), True, key=fits))
 
     def last_merges(self, groups: Sequence[Sequence[FlowItem]], room: QSize) -> Sequence[FlowItem]:
-        """Return the merges of a chain; where not all fit, the last ones."""
         return self.fitting(partial(shortened, groups), len(groups), room.width(), room.height())
 
     def first_tokens(self, items: Sequence[FlowItem], room: QSize) -> Sequence[FlowItem]:
@@ -349,7 +345,6 @@ class DetailsLine(QWidget):
                 break
             lines.pop()
         self.note.show_text("\n".join(lines))
-        self.note.setVisible(bool(lines))
 
 
 def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:
@@ -357,7 +352,6 @@ def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:
 
 
 def _answer(task: Task, *request: object) -> Any:
-    """Return the answer to a request that begins so; None if it is not there."""
     return task.answer if task.answered is not None and task.answered[: len(request)] == request else None
 
 
@@ -502,7 +496,6 @@ class TokenDetailsPane(Pane):
         )
 
     def _birth_text(self, history: MergeHistory, subject: Subject) -> str:
-        """Return the line below the token: id, kind and birth."""
         step = self._model.step
         if subject.is_special:
             kind = _tr("special token")
@@ -577,7 +570,6 @@ class TokenDetailsPane(Pane):
         return Content(item, self._why_unlearned(history, subject), (_tr("The pair"), items))
 
     def _why_unlearned(self, history: MergeHistory, subject: Subject) -> str:
-        """Return that the subject is not learned, and a pair's numbers if it is among the candidates."""
         if subject.pair is None:
             return _tr("Not in the vocabulary of this run.")
         candidates = self._model.candidates

@@ -116,17 +116,7 @@ class _Line(QWidget):
 class ComparedTexts(QWidget):
     """What the step shown is compared with, below its chips; `heading` stands above those.
 
-    Parameters
-    ----------
-    ask
-        Called with the `LineKey` of a line, and what its chips emitted as `chosen`.
-
-    Attributes
-    ----------
-    differing
-        The words that the runs cut differently, each by its line and its place there.
-    read
-        The text as the other runs read it: in lines or segments that may be tokenized separately.
+    `ask` is called with the `LineKey` of a line, and what its chips emitted as `chosen`.
     """
 
     def __init__(self, comparison: Comparison, theme: Theme, ask: Ask, parent: QWidget) -> None:
@@ -140,17 +130,11 @@ class ComparedTexts(QWidget):
         self.rest = plain_label("", self, role="hint", wrap=True)
         self.legend = plain_label(self.tr("Framed words are split differently."), self, role="hint")
         self.legend.hide()
-        self.differing: frozenset[tuple[int, int]] = frozenset()
-        self.read: dict[Run, list[str]] = {}
+        self.differing: frozenset[tuple[int, int]] = frozenset()  # words, each by its line and its place there
+        self.read: dict[Run, list[str]] = {}  # the text in the lines or segments that the other runs read
         self._layout = fill(QVBoxLayout(self), self.rest, self.legend, spacing=4)
         self.heading.hide()
         self.hide()
-
-    @property
-    def texts(self) -> list[str]:
-        """What the headings say, that of the run shown first."""
-        headings = [self.heading, *(line.heading for line in self._lines)]
-        return [] if self.isHidden() else [heading.accessibleName() for heading in headings]
 
     def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
         """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""

@@ -292,14 +292,8 @@ class LiveChips(ChipArea[ChipPlace]):
     """Chips in rows, with lines of small text below each, the last of which is the word where it is unknown.
 
     `chosen` is emitted with a :class:`ChipPlace` and whether the boundary at its end was clicked (bool), not the chip;
-    with None after a click beside all chips or Escape.
-
-    Parameters
-    ----------
-    captions
-        Returns the lines of text under a chip; it is called again after :meth:`captions_changed`.
-    describe
-        Returns the text about a chip for screen readers.
+    with None after a click beside all chips or Escape. `captions` returns the lines under a chip, and is called again
+    after :meth:`captions_changed`; `describe` returns what screen readers say about one.
     """
 
     word_chosen = Signal(object)
@@ -348,15 +342,7 @@ class LiveChips(ChipArea[ChipPlace]):
         self._update_accessibility()
 
     def captions_changed(self, lines: int, hold_places: bool) -> None:
-        """Update the captions.
-
-        Parameters
-        ----------
-        lines
-            The number of lines of text under each chip.
-        hold_places
-            Whether captions depend on where their line starts in the text.
-        """
+        """Update the captions, `lines` for each chip; `hold_places`: they depend on where their line starts."""
         self._caption_lines = lines
         self._captions_hold_places = hold_places
         self._lay_out()
@@ -366,7 +352,6 @@ class LiveChips(ChipArea[ChipPlace]):
         self.viewport().update()
 
     def set_framed(self, words: frozenset[tuple[int, int]]) -> None:
-        """Draw a frame around these words, each given by its line and its place there."""
         if words != self.framed:
             self.framed = words
             self.viewport().update()
@@ -396,7 +381,6 @@ class LiveChips(ChipArea[ChipPlace]):
 
     @property
     def content_height(self) -> int:
-        """The height in pixels that all chips need at the current width."""
         return self._content_size().height() + 2 * self.frameWidth()
 
     def height_of_rows(self, count: int) -> int:
@@ -422,7 +406,6 @@ class LiveChips(ChipArea[ChipPlace]):
         return (*captions, token_text(word.word.text, _LONGEST_UNKNOWN))
 
     def _in_view(self) -> list[tuple[float, LiveLine]]:
-        """Return the top edge and the line of each block in view."""
         top = self.verticalScrollBar().value() - _MARGIN
         blocks = self._blocks.between(top, top + self.viewport().height())
         return [(y, self.lines[index]) for index, y, _block in blocks]

@@ -30,7 +30,15 @@ from wordpiece_studio.session.view_text import TextUnit, ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import explain, plain_label, plain_title, set_look, set_plain_text, tool_button
+from wordpiece_studio.ui.widgets.plain import (
+    WholeLabel,
+    explain,
+    plain_label,
+    plain_title,
+    set_look,
+    set_plain_text,
+    tool_button,
+)
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
@@ -50,15 +58,7 @@ _SPACING = 2
 
 
 class TokenOptions(QWidget):
-    """Switches for ids, offsets, birth steps and the table, and a menu.
-
-    Attributes
-    ----------
-    copy_tokens, copy_ids, longest_first, decode
-        The commands of the menu: the last two are on or off.
-    is_small
-        Whether there is only the menu.
-    """
+    """Switches for ids, offsets, birth steps and the table, and a menu with commands, or only that if it `is_small`."""
 
     changed = Signal()
     """A switch has changed."""
@@ -168,14 +168,13 @@ class TokenOptions(QWidget):
         return entry
 
     def _switch(self, text: str, tip: str, *, checked: bool = False) -> QToolButton:
-        button = tool_button(text, tip, self)
-        button.setCheckable(True)
+        button = tool_button(text, tip, self, is_switch=True)
         button.setChecked(checked)
         button.toggled.connect(self._on_switch_toggled)
         return button
 
     def _unit_button(self) -> QToolButton:
-        button = _menu_button("", self.tr("Offset unit"), self)
+        button = tool_button("", self.tr("Offset unit"), self, menu=QMenu(self))
         names: dict[TextUnit, str] = {
             "characters": self.tr("&Characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
         }  # fmt: skip
@@ -189,8 +188,8 @@ class TokenOptions(QWidget):
         return button
 
     def _more_button(self) -> QToolButton:
-        button = _menu_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
-        button.setAccessibleName(self.tr("More options"))
+        tip = self.tr("Copy tokens or IDs, decode IDs")
+        button = tool_button(self.tr("⋯"), tip, self, name=self.tr("More options"), menu=QMenu(self))
         button.menu().addActions([self.copy_tokens, self.copy_ids, self.longest_first, self.decode])
         return button
 
@@ -199,13 +198,6 @@ class TokenOptions(QWidget):
         self._unit.setText(f"{self.unit_title} ▾")
         self._fit()
         self.changed.emit()
-
-
-def _menu_button(text: str, tip: str, parent: QWidget) -> QToolButton:
-    button = tool_button(text, tip, parent)
-    button.setMenu(QMenu(button))
-    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-    return button
 
 
 class LiveEdit(LimitedEdit):
@@ -286,10 +278,9 @@ class DecodeBox(QWidget):
     def __init__(self, decode: Callable[[Sequence[int]], str | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._decode = decode
-        self.field = line_field(self, most=LONGEST_LIST)
         explain("token", self)
-        self.field.setPlaceholderText(self.tr("IDs to decode, such as 53 13 21"))
-        self.field.setAccessibleName(self.tr("IDs to decode"))
+        hint = self.tr("IDs to decode, such as 53 13 21")
+        self.field = line_field(self, hint=hint, name=self.tr("IDs to decode"), most=LONGEST_LIST)
         self.result = plain_label("", self, wrap=True)
         self.result.setAccessibleName(self.tr("Decoded text"))
         self.result.setTextInteractionFlags(self.result.textInteractionFlags().TextSelectableByMouse)
@@ -330,8 +321,7 @@ class LiveField(QFrame):
         self.edit = LiveEdit(*_LINES, self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
         self.edit.setPlaceholderText(self.tr("Type text to see its tokens at this step"))
-        self.limit = plain_label("", self, role="hint", wrap=True)
-        self.limit.hide()
+        self.limit = WholeLabel(self, role="hint")
         self.offer = ChipFlow(theme, self, points=-1)
         self.offer.chosen.connect(self._on_offer_chosen)
         self.options = TokenOptions(self)
@@ -388,8 +378,7 @@ class LiveField(QFrame):
                 "Live tokenization takes up to {most} characters; {count} left out.",
             )
             text = text.format(most=number_text(MOST_CHARACTERS), count=number_text(count))
-        set_plain_text(self.limit, text)
-        self.limit.setVisible(bool(text))
+        self.limit.show_text(text)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):

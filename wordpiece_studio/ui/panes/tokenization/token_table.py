@@ -71,7 +71,6 @@ class PieceTexts(QObject):
         self.live, self.history, self.merges = live, history, merges
 
     def summary(self, found: TextSummary) -> str:
-        """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
         is_too_good = found.unknown > MUCH_UNKNOWN * found.tokens  # an unknown word, however long, is one token
         said = [
             plural(found.words, "1 word", "{count} words").format(count=number_text(found.words)),
@@ -293,7 +292,6 @@ class ChangesView(QWidget):
 
     @property
     def is_merged(self) -> bool:
-        """Whether the rows are of several runs."""
         return len(self.rows.runs) > 1
 
     def run_of(self, row: int) -> Run | None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_text import ChangesFinder, LiveChanges, LiveText
 from wordpiece_studio.session.step_marks import made_by
@@ -116,7 +116,7 @@ class TokenizationPane(Pane):
         parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         super().__init__(model, parent)
-        self._changes = changes
+        self._changes, self._comparison = changes, comparison
         self.live = LiveText()
         """The text with its words, as of the last refresh."""
         self._note: UnknownNote | None = None  # once the run has an unknown word
@@ -141,7 +141,6 @@ class TokenizationPane(Pane):
         self._unknown_box = UnknownBox(self)
         self.unknown_label = self._unknown_box.label
         self.why = WhyHere(theme, self._select_token, self)
-        self._comparison = comparison
         self._compared = ComparedTexts(comparison, theme, self._ask_about, self)
         self.changes_view = ChangesView(changes, comparison, theme, self, go=self._go_to_change)
         self._finder = ChangesFinder(model, changes, self)
@@ -166,7 +165,6 @@ class TokenizationPane(Pane):
             self.edit.set_text(text)
 
     def offer_text(self, text: str) -> None:
-        """Offer another live text, one click away; with an empty one, offer none any more."""
         self._field.offer_text(text)
 
     def ask_nothing(self) -> None:
@@ -242,16 +240,14 @@ class TokenizationPane(Pane):
         model = self._model
         if model.history is None:
             self.set_heading(self.tr("Nothing trained yet"))
-            return
-        if not model.history.has_steps:
-            by_library = self.tr("Split by the library that trained this run")
-            cannot = self.tr("The library that trained this run is not available")
-            self.set_heading(cannot if model.history.is_damaged else by_library)
-            return
-        where = self.tr("Merge {step} of {count}")
-        where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
-        whole = " · ".join((where, self.tr("follows the timeline")))
-        self.set_heading(whole, where, "")
+        elif model.history.has_steps:
+            where = self.tr("Merge {step} of {count}")
+            where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
+            self.set_heading(" · ".join((where, self.tr("follows the timeline"))), where, "")
+        elif model.history.is_damaged:
+            self.set_heading(self.tr("The library that trained this run is not available"))
+        else:
+            self.set_heading(self.tr("Split by the library that trained this run"))
 
     def _show_tokens(self) -> None:
         self.chips.set_lines(self.live, self._fresh_id())
@@ -261,8 +257,7 @@ class TokenizationPane(Pane):
     def _show_summary(self) -> None:
         if self._model.history is None:
             set_plain_text(self._summary, self.tr("Train to see the text here as tokens."))
-            return
-        if self._changes.is_late:
+        elif self._changes.is_late:
             set_plain_text(self._summary, self.tr("Counting the words of the text…"))
         elif self._changes.is_known:
             set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.step)))
@@ -282,7 +277,6 @@ class TokenizationPane(Pane):
         self._unknown_box.show_text(text, is_low=self._is_low)
 
     def fit(self) -> None:
-        """Show less in a pane of few lines."""
         is_low = self.seen.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
@@ -319,30 +313,29 @@ class TokenizationPane(Pane):
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         can_ask = self.live.tokenizer is not None and not self._is_low and self.why.isHidden()
         says = bool(self._unknown_box.text)
-        room = self._room - least_below
         for has_summary, has_box, rows in (
             (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
             (False, says, 2), (False, says, 1), (False, False, 1),
         ):  # fmt: skip
-            labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
-            there = [label for label, is_there in labels if is_there]
-            wanted = self._wanted_with(there, has_box=has_box, compared_rows=rows)
-            if wanted.least <= room:
+            notes = {
+                self._summary: has_summary and not self._is_comparing,
+                self._ask: has_summary and can_ask,
+                self._unknown_box: has_box,
+            }
+            wanted = self._wanted_with([note for note, is_shown in notes.items() if is_shown], rows)
+            if wanted.least <= self._room - least_below:
                 break
         self._compared.set_rows(rows)
-        for label, is_there in labels:
-            label.setVisible(is_there)
-        self._unknown_box.setVisible(has_box)
+        for note, is_shown in notes.items():
+            note.setVisible(is_shown)
         return wanted
 
-    def _wanted_with(self, labels: list[QLabel], *, has_box: bool, compared_rows: int) -> _Wanted:
+    def _wanted_with(self, notes: list[QWidget], compared_rows: int) -> _Wanted:
         width = self._splitter.width() - _SIDES[0] - _SIDES[2]
         heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
-        heights += [max(label.heightForWidth(width), 0) for label in labels]
+        heights += [max(note.heightForWidth(width), 0) for note in notes]
         if self._is_comparing:
             heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height(compared_rows)]
-        if has_box:
-            heights.append(self._unknown_box.needed_height(width))
         whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES[1] + _SIDES[3]
         rows = _LEAST_ROWS if self.why.isHidden() else _LEAST_ROWS_ASKED
         return _Wanted(whole, min(whole, whole - heights[1] + rows * self.chips.row_height))

@@ -110,12 +110,9 @@ class WhyHere(QWidget):
         self._show(text)
 
     def show_longest_first(self, word: str, token: str, found: Sequence[str] | None) -> None:
-        """Show what came before a token in a word that is cut by the longest token first.
+        """Show which tokens were `found` before one in a word that is cut by the longest token first.
 
-        Parameters
-        ----------
-        found
-            The tokens of the word in the order in which they were found; None if the word was trained on.
+        None of them, if the word was trained on.
         """
         rest, order = "", ""
         if found is None:
@@ -138,14 +135,9 @@ class WhyHere(QWidget):
         self._show(text.format(token=token_text(token)))
 
     def show_chip(self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep) -> None:
-        """Show the ladder of one token of a word.
+        """Show the ladder of one token of a word, or of the `boundary` at its end.
 
-        Parameters
-        ----------
-        chip
-            Index of the token in the word; the only token of an unknown word stands for the place where it failed.
-        boundary
-            Whether the question is about the boundary at the end of the chip, not the chip itself.
+        The only token of an unknown word stands for the place where it failed.
         """
         places, token = trace.positions, ""
         if trace.unknown is not None:
@@ -190,13 +182,7 @@ _LOW_LINES = 2
 
 
 class UnknownNote:
-    """Writes the reasons for the unknown words of one run, and caches what it finds out about a symbol.
-
-    Parameters
-    ----------
-    counts, history
-        The corpus and the history that the vocabulary was learned from.
-    """
+    """Writes the reasons for the unknown words of one run, and caches what it finds out about a symbol."""
 
     def __init__(self, counts: WordCounts | None, history: MergeHistory | None) -> None:
         self._counts = counts
@@ -269,7 +255,6 @@ class UnknownNote:
         )
 
     def _count_words_with(self, character: str) -> tuple[int, int]:
-        """Return how many distinct words begin with the character, and how many have it later on."""
         if self._history is None:
             return 0, 0
         found = _trained_words_with(character, self._history.input)
@@ -315,7 +300,7 @@ class UnknownBox(QFrame):
             self._fit()
         return super().event(event)
 
-    def needed_height(self, width: int) -> int:
+    def heightForWidth(self, width: int) -> int:
         return wrapped_height(self.label, self._shown(width), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
 
     def _shown(self, width: int) -> str:
@@ -332,5 +317,5 @@ class UnknownBox(QFrame):
         shown = self._shown(self.width())
         if shown != self.label.text():
             set_plain_text(self.label, shown)
-        self.setFixedHeight(self.needed_height(self.width()))
+        self.setFixedHeight(self.heightForWidth(self.width()))
         self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout
