@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
     QTabBar,
-    QToolButton,
     QWidget,
 )
 
@@ -21,7 +20,15 @@ from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.ui.widgets.fields import LineDialog, keep
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import explain, menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
+from wordpiece_studio.ui.widgets.plain import (
+    explain,
+    menu_text,
+    plain_label,
+    set_plain_tooltip,
+    shown,
+    tool_button,
+    tooltip_text,
+)
 from wordpiece_studio.ui.widgets.theme import run_line
 from wordpiece_studio.ui.widgets.token_text import badges_text, paint_run_disc, repetition_text, run_names
 
@@ -51,7 +58,8 @@ class TabControls(QWidget):
         super().__init__(parent)
         self._run: Run
         self.compare = QCheckBox(self.tr("Compare"), self)
-        self.close_button = QToolButton(self)
+        tip = self.tr("Close this run; Undo brings it back")
+        self.close_button = tool_button("", tip, self, lambda: runs.close(self._run))
         theme.set_icon(self.close_button, "close", "muted")
         for control in (self.compare, self.close_button):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
@@ -59,9 +67,7 @@ class TabControls(QWidget):
         set_plain_tooltip(
             self.compare, self.tr("Show how this run tokenizes the live text, next to the other compared runs")
         )
-        set_plain_tooltip(self.close_button, self.tr("Close this run; Undo brings it back"))
         self.compare.clicked.connect(lambda is_wanted: runs.set_compared(self._run, is_wanted))
-        self.close_button.clicked.connect(lambda: runs.close(self._run))
 
     def show_run(self, run: Run, *, can_compare: bool) -> None:
         self._run = run
@@ -82,16 +88,13 @@ class RunTabs(QTabBar):
     rename_wanted = Signal(object)  # the run
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, drawBase=False, expanding=False, usesScrollButtons=True)
         self.setObjectName("run_tabs")
         self.setAccessibleName(self.tr("Runs"))
         self._runs = session.runs
         self._model = session.model
         self._theme = theme
         self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
-        self.setDrawBase(False)
-        self.setExpanding(False)
-        self.setUsesScrollButtons(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.currentChanged.connect(self._on_current_changed)
@@ -280,10 +283,8 @@ class RunStrip(QFrame):
         self._actions = actions
         self.restores_text, self.restoring_words = False, ""  # what the command to do so is now
         self.tabs = RunTabs(session, theme, self)
-        self._button = QToolButton(self)
+        self._button = tool_button("", "", self, role="button", takes_focus=True)
         self._button.setDefaultAction(actions.bring_text_back)
-        self._button.setProperty("role", "button")
-        self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         title = plain_label(self.tr("Runs"), self, role="heading")
         fill(QHBoxLayout(self), title, (self.tabs, 1), self._button, margins=(14, 2, 12, 0), spacing=10)
         self._timer = single_shot(self, self._show_text, _PATIENCE_MS)

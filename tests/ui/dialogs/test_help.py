@@ -91,7 +91,7 @@ def test_the_menu_opens_one_window_and_escape_closes_it(empty_studio: Studio) ->
 
 def test_every_page_shows_all_its_paragraphs(help_window: HelpWindow) -> None:
     for each in help_pages():
-        help_window.begin(each)
+        help_window.show_page(each)
         shown = help_window.browser.document().toRawText().replace("\u2029", "\n")
         headings = re.findall(r"^#+ (.*)$", each.read_text("utf-8"), flags=re.MULTILINE)
         assert [line for line in shown.split("\n") if line in headings] == headings
@@ -99,7 +99,7 @@ def test_every_page_shows_all_its_paragraphs(help_window: HelpWindow) -> None:
 
 def test_links_between_pages_work_and_the_keyboard_goes_back(help_window: HelpWindow) -> None:
     browser = help_window.browser
-    help_window.begin(page("corpora"))
+    help_window.show_page(page("corpora"))
     QTest.keyClick(browser, Qt.Key.Key_Tab)  # the first link
     QTest.keyClick(browser, Qt.Key.Key_Return)
     assert help_window.windowTitle() == "Large corpora and clusters"
@@ -109,7 +109,7 @@ def test_links_between_pages_work_and_the_keyboard_goes_back(help_window: HelpWi
 
 def test_the_introduction_has_the_numbers_of_the_sample(help_window: HelpWindow) -> None:
     assert next(iter(help_pages().values())) == "What is WordPiece?"
-    help_window.begin(page("what-is-wordpiece"))
+    help_window.show_page(page("what-is-wordpiece"))
     shown = " ".join(help_window.browser.toPlainText().split())
     assert "{" not in shown
     for said in (
@@ -155,7 +155,7 @@ def test_every_entry_is_shown_at_the_top_with_its_term_selected(help_window: Hel
     assert len(glossary_entries()) > 30
     assert len(glossary_entries()) == page("glossary").read_text("utf-8").count("\n**")
     for entry, term in glossary_entries().items():
-        help_window.begin(page("glossary"), entry)
+        help_window.show_page(page("glossary"), entry)
         cursor = help_window.browser.textCursor()
         assert cursor.selectedText() == term
         bar = help_window.browser.verticalScrollBar()
@@ -272,7 +272,7 @@ def test_links_to_elsewhere_open_in_the_browser_of_the_system(help_window: HelpW
     handler = UrlHandler()
     QDesktopServices.setUrlHandler("https", handler, "handle")
     try:
-        help_window.begin(outside)
+        help_window.show_page(outside)
         QTest.keyClick(help_window.browser, Qt.Key.Key_Tab)
         QTest.keyClick(help_window.browser, Qt.Key.Key_Return)
     finally:
@@ -291,7 +291,7 @@ def test_it_follows_the_theme_and_stays_where_it_was_read(
     try:
         qapp.setPalette(palette(LOOKS["light"]))
         help_window.resize(300, 200)
-        help_window.begin(page("corpora"))
+        help_window.show_page(page("corpora"))
         assert link_colors() == {LOOKS["light"].accent_ink.name()}
         bar = help_window.browser.verticalScrollBar()
         bar.setValue(bar.maximum() // 2)
@@ -306,7 +306,7 @@ def test_it_follows_the_theme_and_stays_where_it_was_read(
 
 
 def test_a_page_keeps_its_size_under_the_wheel_and_ctrl(help_window: HelpWindow) -> None:
-    help_window.begin(next(iter(help_pages())))
+    help_window.show_page(next(iter(help_pages())))
     viewport, size = help_window.browser.viewport(), help_window.browser.font().pointSizeF()
     for _ in range(30):
         place = QPointF(20, 20)

@@ -104,7 +104,7 @@ class HelpController(QObject):
         pages = owner.findChild(HelpWindow, options=Qt.FindChildOption.FindDirectChildrenOnly)
         if pages is None:
             pages = HelpWindow(self._window.theme, owner)
-        pages.begin(page, entry)
+        pages.show_page(page, entry)
 
     @command(tr("&About WordPiece Studio"), tr("Show the version and the license"), role=QAction.MenuRole.AboutRole)
     def about(self) -> None:

@@ -208,10 +208,10 @@ class RecoveryDialog(QuestionDialog):
         title = plain_label(question, self, role="heading", wrap=True)
         self.list = QListWidget(self)
         self.list.setAccessibleName(self.tr("Unsaved work"))
+        self.list.setSpacing(_SPACING)
         for about in found:
             self.list.addItem(self._line(about))
         self.list.setCurrentRow(0)
-        self.list.setSpacing(_SPACING)
         row = self.list.sizeHintForRow(0) + 2 * _SPACING
         self.list.setFixedHeight(row * min(len(found), _MOST_ROWS) + 2 * (self.list.frameWidth() + _SPACING))
         self.list.itemDoubleClicked.connect(self.accept)

@@ -66,7 +66,7 @@ class HelpWindow(ScreenDialog):
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("", parent)  # that of the page
         self.browser = _PageBrowser(self)
         self.browser.setOpenExternalLinks(True)
         self.browser.document().setDocumentMargin(_MARGIN)
@@ -75,11 +75,9 @@ class HelpWindow(ScreenDialog):
         fill(QVBoxLayout(self), self.browser, spacing=-1)
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
-    def begin(self, page: Path, entry: str = "") -> None:
+    def show_page(self, page: Path, entry: str = "") -> None:
         self.browser.setSource(QUrl.fromLocalFile(str(page)))
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.begin()
         self.browser.setFocus()
         if entry in glossary_entries():
             self._go_to(glossary_entries()[entry])
@@ -182,8 +180,7 @@ class KeysWindow(ScreenDialog):
     """Stays open beside the work until it is closed."""
 
     def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Keyboard shortcuts"))
+        super().__init__(self.tr("Keyboard shortcuts"), parent)
         self._all = lines
         hint = self.tr("Search by action or key")
         name = self.tr("Search the shortcuts")
@@ -211,8 +208,7 @@ class KeysWindow(ScreenDialog):
         self.resize(self.fontMetrics().averageCharWidth() * _KEYS_CHARACTERS, self.fontMetrics().height() * _KEYS_LINES)
 
     def begin(self) -> None:
-        self.show()
-        self.activateWindow()
+        super().begin()
         self.field.setFocus()
         self.field.clear()
 

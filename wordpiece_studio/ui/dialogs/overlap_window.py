@@ -18,7 +18,7 @@ from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, 
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.fields import ScreenDialog
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, where_text
 
@@ -70,9 +70,7 @@ class OverlapWindow(ScreenDialog):
     """Compares the vocabularies as long as it is visible."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Vocabulary overlap"))
-        explain("comparison", self)
+        super().__init__(self.tr("Vocabulary overlap"), parent, entry="comparison")
         self._session = session
         self._search = session.overlaps
         self.lines: RecordTableModel[Line] = RecordTableModel((), self)
@@ -85,10 +83,6 @@ class OverlapWindow(ScreenDialog):
         for changed in (self._search.changed, session.comparison.changed, session.model.step_changed):
             changed.connect(lambda: self._timer.start())
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
-
-    def begin(self) -> None:
-        self.show()
-        self.activateWindow()
 
     def _show(self) -> None:
         session = self._session

@@ -25,7 +25,7 @@ from wordpiece_studio.session.vocabulary_table import (
 )
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import FlowItem
-from wordpiece_studio.ui.widgets.fields import ask_in, line_field, show_problem
+from wordpiece_studio.ui.widgets.fields import ask_in, combo_box, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, explain, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import TableView
@@ -75,10 +75,9 @@ class VocabularyControls(QWidget):
         tip = self.tr("Search with a regular expression, such as ^##.*ing$")
         name = self.tr("Search with a regular expression")
         self._pattern = tool_button(".*", tip, self, look, name=name, is_switch=True)
-        self._kinds = QComboBox(self)
-        self._kinds.setAccessibleName(self.tr("Which tokens are shown"))
-        explain("token", self._field, self._kinds)
+        self._kinds = combo_box(self, self.tr("Which tokens are shown"))
         self._kinds.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        explain("token", self._field, self._kinds)
         self._kinds.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         for kind, text in zip(_KINDS, self._kind_names(), strict=False):
             self._kinds.addItem(text, kind)

@@ -38,6 +38,7 @@ from wordpiece_studio.ui.widgets.plain import (
     explain,
     plain_label,
     set_look,
+    set_plain_tooltip,
     whole,
 )
 
@@ -99,6 +100,17 @@ class RoomArea(QScrollArea):
 class ScreenDialog(QDialog):
     """A dialog that is never larger than the screen; its buttons stay in sight where the rest is scrolled."""
 
+    def __init__(self, title: str, parent: QWidget | None, *, entry: str = "") -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        explain(entry, self)
+
+    def begin(self) -> None:
+        """Show it in front, also if it is shown already."""
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
     def showEvent(self, event: QShowEvent) -> None:
         """Fit the screen before Qt finds a place for it."""
         self._fit_screen()
@@ -144,11 +156,8 @@ class QuestionDialog(ScreenDialog):
     """Asks something once: when it is `accepted`, its attributes have the answers. Then it is deleted."""
 
     def __init__(self, title: str, parent: QWidget | None, *, entry: str = "") -> None:
-        super().__init__(parent)
+        super().__init__(title, parent, entry=entry)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
-        if entry:
-            explain(entry, self)
 
     def lay_out(
         self,
@@ -353,6 +362,14 @@ def line_field(
 def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
     """Limit a field that Qt made to `most` UTF-16 units, or to `text` if that is longer."""
     field.setMaxLength(max(most, utf16_length(text)))
+
+
+def combo_box(parent: QWidget, name: str, tip: str = "") -> QComboBox:
+    """Return a box to choose from, which screen readers call `name`."""
+    box = QComboBox(parent)
+    box.setAccessibleName(name)
+    set_plain_tooltip(box, tip)
+    return box
 
 
 def offer(box: QComboBox, items: Iterable[tuple[str, str]], chosen: str | None = None) -> None:

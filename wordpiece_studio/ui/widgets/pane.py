@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
@@ -189,6 +190,15 @@ def fill(
         else:
             layout.addWidget(item, *place)
     return layout
+
+
+def grid_in(parent: QWidget, margins: tuple[int, int, int, int], *, across: int, down: int) -> QGridLayout:
+    """Return a grid with so many pixels between its columns, and between its rows."""
+    grid = QGridLayout(parent)
+    grid.setContentsMargins(*margins)
+    grid.setHorizontalSpacing(across)
+    grid.setVerticalSpacing(down)
+    return grid
 
 
 def _until_frame(delay_ms: int) -> int:

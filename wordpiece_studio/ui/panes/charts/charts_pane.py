@@ -12,7 +12,6 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QComboBox,
     QGridLayout,
     QHBoxLayout,
     QSizePolicy,
@@ -28,7 +27,7 @@ from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.charts.chart import Choice
 from wordpiece_studio.ui.panes.charts.charts import all_charts
 from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
-from wordpiece_studio.ui.widgets.fields import keep
+from wordpiece_studio.ui.widgets.fields import combo_box, keep
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import explain, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -67,8 +66,7 @@ class ChartChoice(QWidget):
         super().__init__(parent)
         self._group = QButtonGroup(self)
         self._row = QWidget(self)
-        self._combo = QComboBox(self)
-        self._combo.setAccessibleName(self.tr("Chart"))
+        self._combo = combo_box(self, self.tr("Chart"))
         row = fill(QHBoxLayout(self._row), spacing=2)
         for index, choice in enumerate(choices):
             self._combo.addItem(choice.name)

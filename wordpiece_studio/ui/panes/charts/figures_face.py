@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import figure_text, known
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.widgets.fields import offer
+from wordpiece_studio.ui.widgets.fields import combo_box, offer
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
@@ -228,10 +228,8 @@ class FiguresFace(QWidget):
             self._model, theme, self, name=self.tr("Tokenizer metrics; press Ctrl+C to copy"), padding=3,
             is_sorted=True, keys={QKeySequence.StandardKey.Copy: self._copy, Qt.Key.Key_Delete: self._remove},
         )  # fmt: skip
-        self.texts = QComboBox(self.controls)
-        self.texts.setAccessibleName(self.tr("Text to measure"))
-        self.parts = QComboBox(self.controls)
-        self.parts.setAccessibleName(self.tr("Part of the text"))
+        self.texts = combo_box(self.controls, self.tr("Text to measure"))
+        self.parts = combo_box(self.controls, self.tr("Part of the text"))
         for combo in (self.texts, self.parts):
             combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.parallel = QCheckBox(self.tr("Translations"), self.controls)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QLocale, Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QGridLayout,
     QHBoxLayout,
     QInputDialog,
     QLabel,
@@ -35,7 +34,7 @@ from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.widgets.fields import ask_in
-from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     WholeLabel,
@@ -80,8 +79,7 @@ class CountingBar(QWidget):
         self._found: tuple[int, int] | None = None  # files examined and their total, while files are being listed
         self.setAccessibleName(self.tr("Counting"))
         self._label = WholeLabel(self, role="hint")
-        self._bar = QProgressBar(self)
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(self, textVisible=False)
         self._bar.setAccessibleName(self.tr("Counting progress"))
         self.pause_button = tool_button("", "", self, counting.pause_or_resume, role="button")
         name, tip = self.tr("Stop"), self.tr("Stop counting and discard the result")
@@ -258,10 +256,7 @@ class CorpusFiguresView(QWidget):
         self._counting = counting
         self._settings = settings
         self._refuse = refuse
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(14, 8, 12, 10)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setHorizontalSpacing(10)
+        self._grid = grid_in(self, (14, 8, 12, 10), across=10, down=4)
         self.values: dict[str, QLabel] = {}
         self._rows: list[tuple[QLabel, QWidget]] = []
         for name, caption, entry in (
@@ -426,13 +421,12 @@ class CorpusFiguresView(QWidget):
         return edit
 
     def _make_box(self, name: str, tip: str, names: dict[str, str]) -> QComboBox:
-        box = _CutBox(self)
+        policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        box = _CutBox(self, sizeAdjustPolicy=policy, minimumContentsLength=6)
+        box.setAccessibleName(name)
         for text, value in (names | {self.tr("Other…"): ""}).items():
             box.addItem(text, value)
-        box.setAccessibleName(name)
         set_plain_tooltip(box, tip)
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(6)
         box.activated.connect(lambda index: self._take_choice(box, index))
         return box
 

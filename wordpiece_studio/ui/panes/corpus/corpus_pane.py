@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.errors import StudioError
@@ -27,7 +27,7 @@ from wordpiece_studio.ui.panes.corpus.files_view import FilesView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
 from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
-from wordpiece_studio.ui.widgets.pane import Pane, fill
+from wordpiece_studio.ui.widgets.pane import Pane, fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     FittingLabel,
     WholeLabel,
@@ -68,10 +68,7 @@ class LineView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.heading = plain_label("", self, role="heading")
-        grid = QGridLayout(self)
-        grid.setContentsMargins(14, 6, 14, 8)
-        grid.setHorizontalSpacing(10)
-        grid.setVerticalSpacing(4)
+        grid = grid_in(self, (14, 6, 14, 8), across=10, down=4)
         grid.setColumnStretch(1, 1)
         grid.addWidget(self.heading, 0, 0, 1, 2)
         self.texts: dict[str, str] = {}  # in full, of the rows "raw", "normalized", "words" and "symbols"
@@ -223,12 +220,9 @@ class FaceBar(QTabBar):
     """The tabs of the faces; only one of text and files can be shown, whichever the corpus is."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, expanding=False, drawBase=False, usesScrollButtons=False)
         for name in (self.tr("Text"), self.tr("Words and splits"), self.tr("Files")):
             self.addTab(name)
-        self.setExpanding(False)
-        self.setDrawBase(False)
-        self.setUsesScrollButtons(False)
         self.setAccessibleName(self.tr("Corpus views"))
 
     def show_kind(self, is_files: bool) -> None:

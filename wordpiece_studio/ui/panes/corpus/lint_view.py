@@ -13,14 +13,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
 from wordpiece_studio.corpus.linter.linter import findings_in, repaired
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, menu_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.pane import fill, grid_in
+from wordpiece_studio.ui.widgets.plain import WholeLabel, menu_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import jamo_apart, number_text, token_text
 
@@ -69,8 +69,7 @@ class LintRow(QFrame):
         self.detail_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fix_button = QPushButton(menu_text(_translated(finding.fix_name)), self)
         self.fix_button.setVisible(finding.fix is not None)
-        self.unfold_button = QToolButton(self)
-        self.unfold_button.setCheckable(True)
+        self.unfold_button = tool_button("", self.tr("Details and examples"), self, is_switch=True)
         self.unfold_button.setChecked(finding.kind in unfolded)
         self._name_parts()
         self._lay_out()
@@ -95,15 +94,10 @@ class LintRow(QFrame):
         self.fix_button.setAccessibleName(" · ".join((fix, title)))
         self.fix_button.setAccessibleDescription(details)
         set_plain_tooltip(self, f"{title}\n{details}")
-        name = self.tr("Details and examples")
-        self.unfold_button.setAccessibleName(" · ".join((name, title)))
-        set_plain_tooltip(self.unfold_button, name)
+        self.unfold_button.setAccessibleName(" · ".join((self.tr("Details and examples"), title)))
 
     def _lay_out(self) -> None:
-        self._grid = grid = QGridLayout(self)
-        grid.setContentsMargins(8, 4, 4, 4)
-        grid.setHorizontalSpacing(6)
-        grid.setVerticalSpacing(2)
+        self._grid = grid = grid_in(self, (8, 4, 4, 4), across=6, down=2)
         grid.addWidget(self._icon_label, 0, 0)
         grid.addWidget(self.title_label, 0, 1)
         grid.addWidget(self.unfold_button, 0, 3)
@@ -150,9 +144,7 @@ class LintView(QWidget):
         self._unfolded: set[str] = set()
         self._shown_at_first = _SHOWN_AT_FIRST
         self.rows: list[LintRow] = []  # one for each
-        self._more_button = QToolButton(self)
-        self._more_button.setCheckable(True)
-        self._more_button.toggled.connect(self._show_rows)
+        self._more_button = tool_button("", "", self, self._show_rows, is_switch=True)
         self._layout = fill(QVBoxLayout(self), self._more_button, margins=(10, 4, 10, 4), spacing=4)
         self.setAccessibleName(self.tr("Warnings about the corpus"))
         self.hide()

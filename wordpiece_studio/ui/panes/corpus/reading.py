@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QRadioButton,
     QSizePolicy,
@@ -27,8 +26,8 @@ from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typ
 from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, line_field, offer
-from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, combo_box, line_field, offer
+from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     CutLabel,
@@ -115,12 +114,11 @@ class EncodingDialog(QuestionDialog):
         self._tried = tried
         self.message = error.what if error.what.endswith(".") else f"{error.what}."
         self.read_button = QRadioButton(self.tr("&Read it as"), self)
-        self.encoding_box = QComboBox(self)
+        self.encoding_box = combo_box(self, self.tr("Encoding"))
         items = [(title, codec) for codec, title in encodings()]
         if guess is not None:
             items.insert(0, (self.tr("{encoding} (guess)").format(encoding=encoding_title(guess)), guess))
         offer(self.encoding_box, items, items[0][1])
-        self.encoding_box.setAccessibleName(self.tr("Encoding"))
         self.encoding_box.activated.connect(lambda: self.read_button.setChecked(True))
         self.replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
         self.skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
@@ -166,10 +164,7 @@ class ReadingForm(QWidget):
         super().__init__(parent)
         self._kind_title = kind_title
         self._read_as = read_as
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(14, 2, 12, 6)
-        self._grid.setHorizontalSpacing(6)
-        self._grid.setVerticalSpacing(2)
+        self._grid = grid_in(self, (14, 2, 12, 6), across=6, down=2)
         self._parts: list[tuple[QLabel, QComboBox]] = []
         self.kind_box = self._add_box(self.tr("Kind"))
         self.encoding_box = self._add_box(self.tr("Encoding"))
@@ -267,8 +262,7 @@ class ReadingForm(QWidget):
             self._read_as(column=column)
 
     def _add_box(self, name: str) -> QComboBox:
-        box = QComboBox(self)
-        box.setAccessibleName(name)
+        box = combo_box(self, name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.setMinimumWidth(_LEAST_BOX)

@@ -113,10 +113,9 @@ class WordsFace(Pane):
         tip = self.tr("Set the count of this word")
         self.set_button = tool_button(self.tr("Set"), tip, self, self._set_count, role="link")
         self.set_button.hide()
-        self.choice = QComboBox(self)
+        policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self.choice = QComboBox(self, sizeAdjustPolicy=policy, minimumContentsLength=_SHORTEST_CHOICE)
         self.choice.setAccessibleName(self.tr("Which words are shown"))
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.choice.setMinimumContentsLength(_SHORTEST_CHOICE)
         self.choice.hide()
         self.share = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)

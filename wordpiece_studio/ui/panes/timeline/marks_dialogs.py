@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QPushButton,
@@ -19,9 +18,17 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import each_row
 from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint, BreakpointKind
-from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, ScreenDialog, line_field, offer, show_problem
+from wordpiece_studio.ui.widgets.fields import (
+    NUMBERS,
+    LineDialog,
+    ScreenDialog,
+    combo_box,
+    line_field,
+    offer,
+    show_problem,
+)
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, plain_label, set_plain_text, whole
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, whole
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -52,9 +59,7 @@ class MarksDialog(ScreenDialog):
     def __init__(
         self, title: str, entry: str, marks: MarksModel[Any], theme: Theme, parent: QWidget | None, **table: Any
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        explain(entry, self)
+        super().__init__(title, parent, entry=entry)
         self._marks = marks
         self._table = TableView(marks, theme, self, row_room=10, padding=3, **table)
         self._table.setFrameShape(QFrame.Shape.StyledPanel)
@@ -62,8 +67,7 @@ class MarksDialog(ScreenDialog):
         marks.changed.connect(self._enable)
 
     def _button(self, text: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
+        button = QPushButton(text, self, autoDefault=False)
         button.clicked.connect(act)
         return button
 
@@ -76,8 +80,7 @@ class MarksDialog(ScreenDialog):
         self._enable()
 
     def begin(self) -> None:
-        self.show()
-        self.activateWindow()
+        super().begin()
         self._first_part().setFocus()
 
     def _first_part(self) -> QWidget:
@@ -150,8 +153,7 @@ class BreakpointEditor(MarksDialog):
             name=_tr("Breakpoints; the space bar switches one on and off"),
             keys=dict.fromkeys((Qt.Key.Key_Delete, Qt.Key.Key_Backspace), self._remove_current),
         )  # fmt: skip
-        self._kind = QComboBox(self)
-        self._kind.setAccessibleName(self.tr("Stop when"))
+        self._kind = combo_box(self, self.tr("Stop when"))
         offer(self._kind, [(marks.breakpoints.kind_text(kind), kind) for kind in KINDS], KINDS[0])
         self._field = line_field(self, name=self.tr("Token, word or number"), most=_LONGEST_TEXT)
         self._add = self._button(self.tr("&Add"), self._add_typed)

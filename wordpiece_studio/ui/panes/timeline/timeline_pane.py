@@ -19,6 +19,7 @@ from wordpiece_studio.session.runs import partings
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
+from wordpiece_studio.ui.widgets.fields import combo_box
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
@@ -150,9 +151,7 @@ class TimelineButtons(QWidget):
         return button
 
     def _speed_box(self) -> QComboBox:
-        box = QComboBox(self)
-        box.setAccessibleName(self.tr("Playback speed"))
-        set_plain_tooltip(box, self.tr("Playback speed in merges per second"))
+        box = combo_box(self, self.tr("Playback speed"), self.tr("Playback speed in merges per second"))
         for speed in _SPEEDS:
             number = value_text(speed) if speed >= 1 else "½"
             rate = plural(math.ceil(speed), "{number} merge/s", "{number} merges/s")
@@ -275,14 +274,11 @@ class TimelinePane(Pane):
         self._said_step = -1
         self._has_tools = False
         self._buttons = TimelineButtons(actions, player, theme, self)
-        self._further = QToolButton(self)
+        name = self.tr("Train further")
+        self._further = tool_button(name, "", self, name=name, role="button", entry="training", takes_focus=True)
         self._further.setObjectName("timeline_further")
-        explain("training", self._further)
-        self._further.setAccessibleName(self.tr("Train further"))
         self._further.setDefaultAction(actions.train_further)
-        self._further.setProperty("role", "button")
         self._further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self._further.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.plot = TimelinePlot(theme, self._describe_step, self)
         self.plot.setAccessibleName(self.tr("Training step"))
         self.legend = Legend(theme, self)

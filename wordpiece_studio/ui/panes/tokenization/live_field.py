@@ -14,7 +14,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QMenu,
     QPlainTextEdit,
@@ -29,7 +28,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.view_text import TextUnit, ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
-from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
     explain,
@@ -326,9 +325,7 @@ class LiveField(QFrame):
         self.offer.chosen.connect(self._on_offer_chosen)
         self.options = TokenOptions(self)
         self.decode_box = DecodeBox(decode, self)
-        self._inside = QGridLayout(self)
-        self._inside.setContentsMargins(4, 4, 4, 4)
-        self._inside.setSpacing(0)
+        self._inside = grid_in(self, (4, 4, 4, 4), across=0, down=0)
         self._inside.setColumnStretch(0, 1)
         for row, widget in enumerate((self.edit, self.limit, self.offer, self.options, self.decode_box)):
             self._inside.addWidget(widget, row, 0, 1, 2)
