@@ -19,6 +19,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
 from wordpiece_studio.system.atomic_write import atomic_write, atomic_write_all
+from wordpiece_studio.system.child import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,7 +168,8 @@ def test_a_save_that_is_not_wanted_any_more_changes_nothing(tmp_path: Path) -> N
     path = tmp_path / "merges.csv"
     write_merge_table(path, trained(OLD, 1200).history)
     before, asked = path.read_bytes(), iter([False])
-    assert not write_merge_table(path, trained(NEW, 1200).history, should_stop=lambda: next(asked, True))
+    with pytest.raises(Stopped):
+        write_merge_table(path, trained(NEW, 1200).history, should_stop=lambda: next(asked, True))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
