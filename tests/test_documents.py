@@ -298,7 +298,6 @@ def test_the_article_on_byte_pairs() -> None:
     assert {int(change) for change in longer[1:] - longer[:-1]} == {-1, 0, 1}
     # Its table of tokens is what the window shows as their frequency.
     usage = count_usage(tokenizer_at(run.history, counts, 3), counts)
-    assert usage is not None
     in_use = dict(zip(run.history.vocabulary(3).tokens, usage.frequencies.tolist(), strict=True))
     assert {token: times for token, times in in_use.items() if times} == run.history.tokens_in_use(3)
     # Its encoder beside the merges in their order; and its ratio.

@@ -48,7 +48,6 @@ def expected(model: TrainerModel) -> list[int]:
     assert tokenizer is not None
     assert model.counts is not None
     found = count_usage(tokenizer, model.counts)
-    assert found is not None
     return found.frequencies.tolist()
 
 

@@ -113,12 +113,11 @@ def _warnings(
                 "train --held-out-model writes."
             )
         elif not is_held_out:
-            part = "most" if is_divided else "all"
-            more = "" if is_divided else ", with the tokenizer that train --held-out-model writes"
-            yield (
-                f"{name} was trained on {part} of {text}, and knows it better than other text. Measure with "
-                f"--held-out{more}."
+            part, model = (
+                ("most", "") if is_divided else ("all", ", with the tokenizer that train --held-out-model writes")
             )
+            known_text = f"{name} was trained on {part} of {text}, and knows it better than other text"
+            yield f"{known_text}. Measure with --held-out{model}."
 
 
 def _divided_alike(
@@ -129,41 +128,38 @@ def _divided_alike(
     is_each: bool,
 ) -> Mapping[str, Listing]:
     """Return the texts as they are to be divided: the files together, in the order of the training."""
-    given = {name: [file.sha256 for file in files] for name, files in contents.items()}
-    everything = list(chain.from_iterable(given.values()))
-    together: list[list[str | None]] = []
+    given = [[file.sha256 for file in files] for files in contents.values()]
+    everything = list(chain.from_iterable(given))
+    orders: set[tuple[str | None, ...]] = set()  # of the trainings on all texts together
     is_alone = False  # whether one was trained on a part of one of the texts
     for path, corpus in corpora.items():
         read = [file.sha256 for file in corpus.files]
         if corpus.sha256_missing != HELD_OUT or not _digests(corpus.files).intersection(everything):
             continue
-        if read in given.values() and len(given) > 1:
+        if read in given and len(given) > 1:
             is_alone = True
         elif Counter(read) == Counter(everything):
-            together.append(read)
+            orders.add(tuple(read))
         else:
-            names = ", ".join(display_name(file.path) for file in corpus.files)
             raise StudioError(
                 "{tokenizer}: a part was held out of these files together: {files}",
                 "Measure on all of them, and on no others.",
                 tokenizer=display_name(path),
-                files=names,
+                files=", ".join(display_name(file.path) for file in corpus.files),
             )
-    if len(texts) < 2 and not together:
-        return texts
-    if any(read != together[0] for read in together) or (together and is_alone):
+    if len(orders) + is_alone > 1:
         raise StudioError(
             "With --held-out, these tokenizers cannot be compared: different parts of FILES were held out for them",
             "Measure them one by one.",
         )
-    if together and is_each and len(texts) > 1:
+    if orders and is_each and len(texts) > 1:
         what = "--held-out and --each cannot be combined: one part of all files together was held out"
         raise StudioError(what, "Omit --each.")
-    if is_each or is_alone:
+    if is_each or is_alone or (len(texts) == 1 and not orders):
         return texts
     listed = [file for each in texts.values() for file in each.files]
-    if together:
-        places = {digest: number for number, digest in enumerate(together[0])}
+    if orders:
+        places = {digest: number for number, digest in enumerate(orders.pop())}
         digests = dict(zip(listed, everything, strict=True))
         listed.sort(key=lambda file: places[digests[file]])
     return {"": Listing(tuple(listed))}

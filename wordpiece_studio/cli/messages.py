@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.compiled.kernel_cache import KernelPackage
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
-    from wordpiece_studio.evaluation.held_out import HeldOutFigures
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
     from wordpiece_studio.tokenizer.tokenizer import WordTrace
@@ -249,25 +248,18 @@ LOST_TEXT = "In brackets: more than 1% of the tokens are unknown, and however lo
 """What explains tokens per word in brackets."""
 
 
-def held_out_words(figures: HeldOutFigures) -> str:
-    """Return how the vocabulary splits text that it was not trained on, and how those of other objectives would."""
-    judged, *others = figures.tokens_per_word
-    rates, unknown = figures.tokens_per_word, figures.unknown
-    named = ", ".join(
-        f"{each.capitalize()} {rates[each]:.2f}{_unknown_words(unknown[each])}" for each in sorted(others)
-    )
-    return f"{judged_words(rates[judged], unknown[judged])} ({named})"
+def held_out_words(tokens_per_word: Mapping[str, float], unknown: Mapping[str, float]) -> str:
+    """Return how a vocabulary splits text that it was not trained on, and how those of other objectives would.
 
-
-def judged_words(tokens_per_word: float, unknown: float) -> str:
-    """Return how a tokenizer splits text that it was not trained on; `unknown`: the share of unknown tokens."""
-    return f"Held-out: {tokens_per_word:.2f} tokens per word{_unknown_words(unknown)}"
-
-
-def _unknown_words(share: float) -> str:
+    The first is that of the vocabulary; `unknown` has the shares of unknown tokens.
+    """
     from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN  # with it comes NumPy
 
-    return f" with {share:.1%} unknown" if share > MUCH_UNKNOWN else ""
+    lost = {name: f" with {share:.1%} unknown" if share > MUCH_UNKNOWN else "" for name, share in unknown.items()}
+    judged, *others = tokens_per_word
+    named = ", ".join(f"{each.capitalize()} {tokens_per_word[each]:.2f}{lost[each]}" for each in sorted(others))
+    figures = f"Held-out: {tokens_per_word[judged]:.2f} tokens per word{lost[judged]}"
+    return f"{figures} ({named})" if named else figures
 
 
 def loss_warnings(counts: WordCounts) -> list[str]:
@@ -276,8 +268,8 @@ def loss_warnings(counts: WordCounts) -> list[str]:
     left_out = [f"{_left_out(counts)}."] if statistics.skipped_words else []
     if statistics.rare_words:
         share = statistics.rare_occurrences / max(counts.total + statistics.rare_occurrences, 1)
-        rare = f"{number_of(statistics.rare_words, 'distinct word')} {_was(statistics.rare_words)}"
-        left_out.append(f"{rare} left out as too rare, {share:.2%} of all words.")
+        rare = _were(statistics.rare_words, "distinct word", "left out as too rare")
+        left_out.append(f"{rare}, {share:.2%} of all words.")
     return left_out + reading_warnings(counts.statistics)
 
 
@@ -285,10 +277,9 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
     """Return a sentence about everything that was skipped or altered in reading."""
     warnings = []
     if statistics.replaced:
-        warnings.append(f"{number_of(statistics.replaced, 'invalid sequence')} {_was(statistics.replaced)} replaced.")
+        warnings.append(f"{_were(statistics.replaced, 'invalid sequence', 'replaced')}.")
     if statistics.skipped_lines:
-        lines = statistics.skipped_lines
-        warnings.append(f"{number_of(lines, 'invalid line')} {_was(lines)} skipped.")
+        warnings.append(f"{_were(statistics.skipped_lines, 'invalid line', 'skipped')}.")
     for name, encoding in statistics.marked_files.items():
         warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
     if statistics.guessed_tables:
@@ -405,8 +396,9 @@ def _option(error: StudioError) -> str:
 
 def _guessed_tables(names: Sequence[str]) -> str:
     more = f" and {number_of(len(names) - 1, 'more file')}" if len(names) > 1 else ""
+    were = "were" if more else "was"
     return (
-        f"{names[0]}{more} {_was(len(names))} read as words and their counts: two columns, the second with whole "
+        f"{names[0]}{more} {were} read as words and their counts: two columns, the second with whole "
         f"numbers in every row. If that is wrong, use --kind {kind_of_name(names[0])}."
     )
 
@@ -435,12 +427,12 @@ def _stop_words(reason: str, config: TrainingConfig) -> str:
 
 def _left_out(counts: WordCounts) -> str:
     number = counts.statistics.skipped_words
-    words = f"{number_of(number, 'word')} {_was(number)} left out as too long"
+    words = _were(number, "word", "left out as too long")
     for first in counts.skipped[:1]:
         words += ", the first one" if number > 1 else ""
         words += f": {first.length:,} characters in {first.source}, line {first.line}, byte {first.byte}"
     return words
 
 
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
+def _were(count: int, what: str, done: str) -> str:
+    return f"{number_of(count, what)} {'was' if count == 1 else 'were'} {done}"

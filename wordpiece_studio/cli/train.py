@@ -8,12 +8,12 @@ import os
 import threading
 import time
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from wordpiece_studio.cli.messages import (
     held_out_words,
-    judged_words,
     missing_floor,
     print_result,
     progress,
@@ -87,8 +87,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.evaluation.figures import TokenizerFigures
-    from wordpiece_studio.evaluation.held_out import DividedCorpus, HeldOutFigures
+    from wordpiece_studio.evaluation.held_out import HeldOutFigures
     from wordpiece_studio.storage.corpus_record import CorpusRecord
     from wordpiece_studio.text.pipeline import Normalizer
 
@@ -111,6 +110,14 @@ _OF_WORDS = ("normalizer", "pre_tokenizer", "remove", "min_count", "max_word_len
 
 def _role(names: str) -> Any:
     return option("The special token with this role.", ROLES, metavar="TOKEN", show_default=f"{names}, if present")
+
+
+class _Rates(NamedTuple):
+    """How many words held-out text has, and by what was judged, tokens per word and the share of unknown tokens."""
+
+    words: int
+    tokens_per_word: Mapping[Any, float]
+    unknown: Mapping[Any, float]
 
 
 class TrainCommand(CorpusCommand):
@@ -189,7 +196,7 @@ class TrainCommand(CorpusCommand):
         "With --held-out, write the vocabulary trained on the rest, which was evaluated.", JUDGING, metavar="DIR"
     )
     history: str | None = option("Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
-    only: str | None = option(
+    only: Only | None = option(
         "Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.", values=Only
     )
     bpe: bool = flag(
@@ -200,7 +207,8 @@ class TrainCommand(CorpusCommand):
     force: bool = FORCE
 
     def run(self) -> None:
-        started, config, only = time.monotonic(), self._config(), checked_only(self.only)
+        started, config = time.monotonic(), self._config()
+        checked_only(self.only)
         self._check_by(config)
         self._check_held_out()
         if self.by is not None and reads_text(self.by):  # which does not use our normalizer and pre-tokenizer
@@ -211,14 +219,14 @@ class TrainCommand(CorpusCommand):
             noticed = dataclasses.replace(config, objective="count")
             self._train_by(config, *self._counted(normalizer, noticed), started)
             return
-        if self.bpe and only is not None:
+        if self.bpe and self.only is not None:
             raise StudioError("--bpe and --only cannot be combined", "Omit one of them.")
         tokens = config.vocabulary(config.reserved_tokens)  # so far
         beginning = Tokenizer(tokens, normalizer, self.pipeline.pre_tokenizer)
-        exports = self._exports(only)
+        exports = self._exports()
         self._check_exports(exports, beginning, config.replaying(()) if self.replay else config)
         if self.held_out_model is not None:
-            self._check_exports([Export("folder", Path(self.held_out_model), only)], beginning, config)
+            self._check_exports([Export("folder", Path(self.held_out_model), self.only)], beginning, config)
         counts, notes = self._counted(normalizer, config)
         library_run = self._library_run(config, counts) if self.replay else None
         config = config if library_run is None else library_run.replay_config()
@@ -234,14 +242,13 @@ class TrainCommand(CorpusCommand):
         self._warn_of_known_text(record)
         figures = self._held_out_figures(trainer)
         with results(force=self.force):
-            self._write(trainer, record, only)
+            self._write(trainer, record)
             if self.held_out_model is not None and figures is not None:
                 judged = self._exported(figures.run, record_of_rest(record))
-                Export("folder", Path(self.held_out_model), only).write(judged)
+                Export("folder", Path(self.held_out_model), self.only).write(judged)
         seconds = time.monotonic() - started
         lines = [summary_words(trainer, self.output, seconds)]
-        lines += [] if figures is None else [held_out_words(figures)]
-        rates = None if figures is None else (figures.words, figures.tokens_per_word)
+        rates = None if figures is None else _Rates(figures.words, figures.tokens_per_word, figures.unknown)
         self._print(lines, self._summary(trainer), seconds, rates)
 
     def _config(self) -> TrainingConfig:
@@ -271,10 +278,10 @@ class TrainCommand(CorpusCommand):
 
     # -- what is written
 
-    def _exports(self, only: Only | None, counts_file: str = COUNTS_FILE) -> list[Export]:
+    def _exports(self, counts_file: str = COUNTS_FILE) -> list[Export]:
         """Return what is written, the vocabulary first."""
         output = Path(self.output)
-        exports = [Export("bpe", output) if self.bpe else Export("folder", output, only)]
+        exports = [Export("bpe", output) if self.bpe else Export("folder", output, self.only)]
         if self.with_counts:
             exports.append(Export("word-counts", output / counts_file))
         if self.history is not None:
@@ -291,10 +298,10 @@ class TrainCommand(CorpusCommand):
         check_results([path for export in exports for path in reversed(export.files(beginning))], force=self.force)
         _check_export(exports[0], beginning, config)
 
-    def _write(self, trainer: Trainer, record: CorpusRecord, only: Only | None) -> None:
+    def _write(self, trainer: Trainer, record: CorpusRecord) -> None:
         """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
         exported = self._exported(trainer, record)
-        exports = self._exports(only, counts_name(trainer.counts))
+        exports = self._exports(counts_name(trainer.counts))
         if (reason := exports[0].why_incomplete(exported)) is not None:
             # The initial symbols could be written, and no one wants to train again.
             warn(f"{reason.what}. Only {'vocab.json and merges.txt are' if self.bpe else 'tokenizer.json is'} written.")
@@ -317,13 +324,11 @@ class TrainCommand(CorpusCommand):
             **{name: getattr(counts.statistics, name) for name in losses},
         }
 
-    def _print(
-        self, lines: list[str], summary: dict[str, Any], seconds: float, rates: tuple[int, Mapping[Any, float]] | None
-    ) -> None:
-        """Print the result; `rates` has the number of words of held-out text, and the tokens per word."""
+    def _print(self, lines: list[str], summary: dict[str, Any], seconds: float, rates: _Rates | None) -> None:
         summary["seconds"] = round(seconds, 3)
         if rates is not None:
-            summary["held_out"] = dict(zip(("words", "tokens_per_word"), rates, strict=True))
+            lines.append(held_out_words(rates.tokens_per_word, rates.unknown))
+            summary["held_out"] = {"words": rates.words, "tokens_per_word": rates.tokens_per_word}
         print_result(summary, "\n".join(lines), as_json=self.as_json)
 
     # -- text that was not trained on
@@ -367,21 +372,23 @@ class TrainCommand(CorpusCommand):
                 progress=partial(report_counting, report, what="Reading held-out text"),
             )
 
-    def _divided(self, counts: WordCounts, config: TrainingConfig) -> DividedCorpus | None:
-        """Return the corpus divided into what is trained on and what is held out; None if nothing is to be."""
-        sources = self.reading.listed(self.files) if self.held_out else None
-        return None if sources is None else self._read_held_out(divided_corpus, sources, counts, config)
+    def _judged_by(self) -> Listing | None:
+        """Return the files to judge by, or of which a part is held out for that; None if nothing is to be judged."""
+        if self.held_out:
+            return self.reading.listed(self.files)
+        return None if self.held_out_file is None else self._held_out_source(self.held_out_file)
 
     def _held_out_figures(self, trainer: Trainer) -> HeldOutFigures | None:
         """Return how the vocabulary splits the held-out text; None if none is to be."""
-        counts, config, run = trainer.counts, trainer.config, None
-        if self.held_out_file is not None:
-            run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
-            text = self._read_held_out(held_out_text, self._held_out_source(self.held_out_file), counts, config)
-        elif (corpus := self._divided(counts, config)) is not None:
+        counts, config, run, sources = trainer.counts, trainer.config, None, self._judged_by()
+        if sources is None:
+            return None
+        if self.held_out:
+            corpus = self._read_held_out(divided_corpus, sources, counts, config)
             counts, text = corpus.rest.at_least(self.counting.min_count), corpus.held_out
         else:
-            return None
+            run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
+            text = self._read_held_out(held_out_text, sources, counts, config)
         with progress() as report:
 
             def report_training(objective: str, tokens: int) -> None:
@@ -456,7 +463,7 @@ class TrainCommand(CorpusCommand):
             warn(f"{reason}. Only {run.file_name} is written.")
         record = notes.record()
         self._warn_of_known_text(record)
-        judged, judged_counts, figures = self._judged(config, run, counts)
+        judged, judged_counts, rates = self._judged(config, run, counts)
         with results(force=self.force):
             for folder, each, words, origin in (
                 (self.output, run, counts, record),
@@ -467,8 +474,6 @@ class TrainCommand(CorpusCommand):
                     write_library_files(place, library_files(each, words), each, words, origin)
         seconds = time.monotonic() - started
         lines = [self._said_of(run, seconds), *([] if run.repetition is None else [_repetition_words(run)])]
-        lines += [] if figures is None else [judged_words(figures.tokens_per_word, figures.unknown_share)]
-        rates = None if figures is None else (figures.words, {run.trainer: figures.tokens_per_word})
         self._print(lines, self._library_summary(run, counts), seconds, rates)
 
     def _lines(self) -> Listing | None:
@@ -480,23 +485,22 @@ class TrainCommand(CorpusCommand):
 
     def _judged(
         self, config: TrainingConfig, run: LibraryRun, counts: WordCounts
-    ) -> tuple[LibraryRun, WordCounts, TokenizerFigures | None]:
+    ) -> tuple[LibraryRun, WordCounts, _Rates | None]:
         """Judge a training by another text, or one on the rest of the corpus by what is held out, or not at all.
 
         Return what was judged, and the words that it was made from.
         """
-        if (corpus := self._divided(counts, config)) is not None:
-            counts, lines = corpus.rest.at_least(self.counting.min_count), self._lines()
-            run = self._library_run(config, lines or counts, is_rest=lines is not None, twice=False)
-            sources = self.reading.listed(self.files)
-        elif self.held_out_file is not None:
-            sources = self._held_out_source(self.held_out_file)
-        else:
+        if (sources := self._judged_by()) is None:
             return run, counts, None
-        assert sources is not None
+        if self.held_out:
+            rest = self._read_held_out(divided_corpus, sources, counts, config).rest
+            counts, lines = rest.at_least(self.counting.min_count), self._lines()
+            run = self._library_run(config, lines or counts, is_rest=lines is not None, twice=False)
         with progress() as report:
             found = evaluate(run.tokenizer(), sources, is_held_out=self.held_out, progress=report)
-        return run, counts, found.figures[0]
+        (figures,) = found.figures
+        rates = {run.trainer: figures.tokens_per_word}
+        return run, counts, _Rates(figures.words, rates, {run.trainer: figures.unknown_share})
 
     def _library_run(
         self, config: TrainingConfig, corpus: WordCounts | Listing, *, is_rest: bool = False, twice: bool | None = None
@@ -576,9 +580,8 @@ def _check_export(export: Export, tokenizer: Tokenizer, config: TrainingConfig) 
 
 def _check_replayed(run: LibraryRun, trainer: Trainer) -> None:
     """Check that our training gave the vocabulary of the other library."""
-    ours = trainer.vocabulary.tokens
-    differing = (number for number, both in enumerate(zip(ours, run.tokens, strict=False)) if both[0] != both[1])
-    number = next(differing, None if len(ours) == len(run.tokens) else min(len(ours), len(run.tokens)))
+    both = enumerate(zip_longest(trainer.vocabulary.tokens, run.tokens))
+    number = next((number for number, (ours, theirs) in both if ours != theirs), None)
     if number is not None:
         raise StudioError(
             "The vocabularies differ from ID {id} onward: a word contains the prefix, the suffix or a special token, "

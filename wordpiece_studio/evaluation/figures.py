@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from wordpiece_studio.corpus.counts import CountingStopped, is_mapping
+from wordpiece_studio.corpus.counts import is_mapping
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import Watch, texts_by_name
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN, Usage, UsageTally, count_usage, encoded_words
@@ -416,8 +416,6 @@ def _usage(name: str, tokenizer: Encoder, text: HeldOutText, watch: Watch) -> Us
     counts = text.counts
     report = partial(watch.note, f"Tokenizing by {name}", total=len(counts))
     usage = count_usage(tokenizer, counts, watch.is_stopped, progress=report)
-    if usage is None:
-        raise CountingStopped
     found = Counter({tokenizer.id_of(token): count for token, count in text.spelled_out.items()})
     found[None] += text.special_tokens - sum(text.spelled_out.values())
     unknown = tokenizer.id_of(tokenizer.unk_token or "")

@@ -20,19 +20,27 @@ from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
 from wordpiece_studio.corpus.counting.counting import read_word_counts
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, PlainCounter, are_kernels_worth_it
-from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics, ProgressMeter, WordCounts, is_mapping
+from wordpiece_studio.corpus.counts import (
+    CountingStopped,
+    FileStatistics,
+    ProgressMeter,
+    WordCounts,
+    is_mapping,
+    stop_check,
+)
 from wordpiece_studio.corpus.decoding import TextPiece, checked_texts, size_of_text, text_pieces
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.usage import Usage, count_usage
+from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.system.arrays import SLICE, slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder
 from wordpiece_studio.training.config import Objective
-from wordpiece_studio.training.trainer import Trainer, TrainingRun
+from wordpiece_studio.training.segmentation import PreparationStopped
+from wordpiece_studio.training.trainer import TrainingRun, train
 
 if TYPE_CHECKING:
     import os
@@ -45,7 +53,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.encoding import Encoder, LibraryEncoder
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import TextReading
     from wordpiece_studio.training.config import TrainingConfig
 
@@ -64,7 +71,6 @@ SMALL_BYTES = 1_000_000
 STRETCH_BYTES = 64 << 10
 EVERY = 10  # one part in ten is held out
 _LINE_END = ord("\n")
-_SLICE = 1000  # merges between two reports
 _NAMES = ("the rest of the corpus", "the part of the corpus held out")
 WORD_MARKS = ("▁", "Ġ")
 """What tokens of other libraries have in place of the blank before a word."""
@@ -240,12 +246,22 @@ def held_out_figures(
     StudioError
         As :func:`~wordpiece_studio.train`.
     """
-    runs = {config.objective: run or _trained(rest, config, progress, should_stop)}
+
+    def trained(settings: TrainingConfig) -> TrainingRun:
+        def report(tokens: int, _most: int | None) -> None:
+            if progress is not None:
+                progress(settings.objective, tokens)
+
+        try:
+            return train(rest, settings, progress=report, should_stop=should_stop)
+        except PreparationStopped:
+            raise CountingStopped from None
+
+    runs = {config.objective: run or trained(config)}
     for objective in get_args(Objective):
         if objective != config.objective:
-            other = dataclasses.replace(config, objective=objective, min_value=None)
-            runs[objective] = _trained(rest, other, progress, should_stop)
-    usages = {objective: _usage(each.tokenizer(), held_out.counts, should_stop) for objective, each in runs.items()}
+            runs[objective] = trained(dataclasses.replace(config, objective=objective, min_value=None))
+    usages = {name: count_usage(each.tokenizer(), held_out.counts, should_stop) for name, each in runs.items()}
     skipped = held_out.counts.statistics.skipped_words  # each an unknown word
     tokens = {objective: each.tokens + skipped + held_out.special_tokens for objective, each in usages.items()}
     return HeldOutFigures(
@@ -254,26 +270,6 @@ def held_out_figures(
         {objective: number / held_out.words for objective, number in tokens.items()},
         {objective: (usages[objective].unknown_occurrences + skipped) / number for objective, number in tokens.items()},
     )
-
-
-def _trained(
-    counts: WordCounts,
-    config: TrainingConfig,
-    progress: Callable[[Objective, int], None] | None,
-    should_stop: Callable[[], bool] | None,
-) -> TrainingRun:
-    trainer = Trainer(counts, config)
-    while trainer.run(_SLICE, should_stop):
-        if progress is not None:
-            progress(config.objective, len(trainer.vocabulary))
-    return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
-
-
-def _usage(tokenizer: Tokenizer, counts: WordCounts, should_stop: Callable[[], bool] | None) -> Usage:
-    usage = count_usage(tokenizer, counts, should_stop)
-    if usage is None or (should_stop is not None and should_stop()):
-        raise CountingStopped
-    return usage
 
 
 class _PartsCount:
@@ -303,7 +299,7 @@ class _PartsCount:
         steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
         self._pipeline = pipeline = Pipeline(*steps, tuple(user_tokens))
         self._meter = ProgressMeter(progress, size, files_total=1)
-        self._should_stop = should_stop
+        self._check_stop = stop_check(should_stop)
         if added_tokens is None:
             added_tokens = [AddedToken(token) for token in (*special_tokens, *user_tokens)]
         self._finder = AddedTokenFinder.of(added_tokens)
@@ -378,10 +374,6 @@ class _PartsCount:
 
     def _report(self, bytes_done: int, *, is_all: bool = False) -> None:
         self._meter.note(bytes_done, int(is_all), sum(part.total for part in self._parts))
-
-    def _check_stop(self) -> None:
-        if self._should_stop is not None and self._should_stop():
-            raise CountingStopped
 
 
 def divided_pieces(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:

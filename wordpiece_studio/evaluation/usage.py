@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
+from wordpiece_studio.corpus.counts import stop_check
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
@@ -94,19 +95,20 @@ def count_usage(
     should_stop: Callable[[], bool] | None = None,
     *,
     progress: Callable[[int], None] | None = None,
-) -> Usage | None:
-    """Return how often `tokenizer` uses each of its tokens on the words of a corpus; None if stopped.
+) -> Usage:
+    """Return how often `tokenizer` uses each of its tokens on the words of a corpus.
 
-    How it normalizes and splits text does not matter. The progress is the number of distinct words that are done.
+    How it normalizes and splits text does not matter. The progress is the number of distinct words that are done; if
+    `should_stop` returned true, `CountingStopped` is raised.
     """
     parts = _plain_parts(tokenizer, counts)
     if isinstance(tokenizer, Tokenizer) and tokenizer.can_explain and _is_worth_kernels(len(counts)):
         parts = _compiled_parts(tokenizer, counts)
-    tally, done = UsageTally(tokenizer), 0
+    tally, done, check_stop = UsageTally(tokenizer), 0, stop_check(should_stop)
+    check_stop()
     for part in parts:
-        if should_stop is not None and should_stop():
-            return None
         tally.add(part)
+        check_stop()
         done += len(part.ends)
         if progress is not None:
             progress(done)

@@ -102,8 +102,8 @@ class _RunUsage:
         self._texts = WordTexts(history)
         self.in_use = _NO_NUMBERS
 
-    def at(self, step: int, counts: WordCounts, can_explain: bool, should_stop: Callable[[], bool]) -> _Figures | None:
-        """Return the figures of a step; None if canceled.
+    def at(self, step: int, counts: WordCounts, can_explain: bool, should_stop: Callable[[], bool]) -> _Figures:
+        """Return the figures of a step.
 
         `can_explain`: whether the tokens are those of its tokenizer, not those of the words as they were trained.
         """
@@ -115,8 +115,6 @@ class _RunUsage:
             return _Figures(step, as_trained, as_trained.dead(special), None)
         # Its own tokenizer: the window's caches every word that it has split.
         usage = count_usage(tokenizer_at(history, counts, step), counts, should_stop)
-        if usage is None:
-            return None
         dead = usage.dead(special)
         reasons = DeadTokens(history, step, dead, tokenizer_at(history, counts, step), self._texts, should_stop)
         if not should_stop() and len(self.in_use) != len(history) + 1:

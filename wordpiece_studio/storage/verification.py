@@ -31,7 +31,7 @@ from wordpiece_studio.storage.corpus_record import (
     record_of_project,
     recorded_files,
 )
-from wordpiece_studio.storage.exports import Export, Exported
+from wordpiece_studio.storage.exports import Export, Exported, ExportKind
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
@@ -65,6 +65,8 @@ _MOST_OTHERS = 100
 _LONGEST_WORD = 1000
 _READ_BY_OTHERS = {*TOKENIZER_FILES, *BPE_FILES, "added_tokens.json"}
 _UNCHECKED = {"ids": "texts are not encoded again", "peer": "another library trained it"}  # by the manifest's kind
+_EXPORTS: dict[str, ExportKind] = {"tokenizer": "folder", "vocabulary": "vocabulary", "bpe": "bpe", "merges": "merges",
+                                   "word-counts": "word-counts"}  # fmt: skip
 _OF_VOCABULARY = ("special_tokens", "continuing_subword_prefix", "end_of_word_suffix", "unk_token", "added_tokens",
                   "vocabulary_size")  # fmt: skip
 _OF_WORDS = ("words", "distinct_words")
@@ -141,11 +143,11 @@ def verify(
         again = _Again(words.counts, scratch, training)
         for path, manifest in manifests.items():
             checks += again.checks(path, manifest)
-    last, now = next(iter(again.trainers.values()), None), present_versions()
+    trained = [(len(trainer.vocabulary), trainer.current_step) for trainer in again.trainers.values()]
+    now = present_versions()
     return Verification(
         words.source,
-        len(last.vocabulary) if last is not None else 0,
-        last.current_step if last is not None else 0,
+        *next(iter(trained), (0, 0)),
         tuple(checks + _foreign(folder, manifests, checks)),
         tuple((name, then, now[name]) for name, then in main.versions.items() if now.get(name, then) != then),
         _notes(main),
@@ -233,17 +235,12 @@ class _Again:
 
         The name of a file is not taken from the manifest, which is untrusted.
         """
-        place = target / path.name.removesuffix(SIDE_SUFFIX)
+        kind = _EXPORTS[manifest.kind]
+        place = target if kind in ("folder", "bpe") else target / path.name.removesuffix(SIDE_SUFFIX)
+        export = Export(kind, place, _only(path.parent, manifest) if kind == "folder" else None)
         if trainer is None:
-            export = Export("word-counts", place)
             write_word_counts_with_manifest(place, self.counts, CorpusRecord())
         else:
-            if manifest.kind == "tokenizer":
-                export = Export("folder", target, _only(path.parent, manifest))
-            elif manifest.kind == "bpe":
-                export = Export("bpe", target)
-            else:
-                export = Export("merges" if manifest.kind == "merges" else "vocabulary", place)
             lengths = {name: getattr(manifest, name) for name in ("model_max_length", "max_word_length")}
             export.write(Exported(self.counts, trainer.config, trainer.history, trainer.current_step, **lengths))
         return read_manifest(export.files()[-1])
@@ -397,11 +394,12 @@ def _words_again(
             "Specify the corpus, its word counts or the project after the folder.",
             path=file.path,
         )
-    user_tokens: Any = None if manifest.corpus is None else manifest.corpus.user_tokens
-    if user_tokens is None:
-        user_tokens = (manifest.training or {}).get("user_tokens", ())
-    longest = _LONGEST_WORD if record.max_word_length is None else record.max_word_length
-    reading: Any = {"max_word_length": longest, "user_tokens": user_tokens, "progress": progress}
+    user_tokens = None if manifest.corpus is None else manifest.corpus.user_tokens
+    reading: Any = {
+        "max_word_length": _LONGEST_WORD if record.max_word_length is None else record.max_word_length,
+        "user_tokens": (manifest.training or {}).get("user_tokens", ()) if user_tokens is None else user_tokens,
+        "progress": progress,
+    }
     if record.sha256_missing == HELD_OUT:
         counts = divided_corpus(files, *manifest.steps, **reading).rest.at_least(record.min_count)
     else:
@@ -420,11 +418,8 @@ def _record_of(files: Sequence[CorpusFile]) -> CorpusRecord:
 
 def _table_in(folder: Path) -> Path | None:
     """Return the table of words exported to a folder."""
-    for path in sorted(folder.glob(f"*{SIDE_SUFFIX}")):
-        table = path.with_name(path.name.removesuffix(SIDE_SUFFIX))
-        if table.is_file() and read_manifest(path).kind == "word-counts":
-            return table
-    return None
+    beside = (path.with_name(path.name.removesuffix(SIDE_SUFFIX)) for path in sorted(folder.glob(f"*{SIDE_SUFFIX}")))
+    return next((path for path in beside if path.is_file() and _is_word_counts(path)), None)
 
 
 def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
@@ -454,6 +449,9 @@ def _as_recorded(files: list[CorpusFile], record: CorpusRecord) -> list[CorpusFi
 
 
 def _is_exported_table(source: str) -> bool:
-    path = side_manifest(source) if Path(source).name else None
-    is_table = os.path.splitext(source.lower())[1] in KIND_OF_SUFFIX
-    return is_table and path is not None and path.is_file() and read_manifest(path).kind == "word-counts"
+    return os.path.splitext(source.lower())[1] in KIND_OF_SUFFIX and _is_word_counts(Path(source))
+
+
+def _is_word_counts(path: Path) -> bool:
+    manifest = side_manifest(path)
+    return manifest.is_file() and read_manifest(manifest).kind == "word-counts"
