@@ -78,7 +78,8 @@ class CountCommand(CorpusCommand):
         if not set(tokens) <= set(counts.statistics.user_tokens):
             warn("The words of a table are taken as they are, whatever --user-tokens says.")
         warn(*self.reading_warnings(counts, sources))
-        most_common = _most_common(counts, self.top)
+        order = np.argsort(-counts.counts, kind="stable")[: self.top]  # ties in order of appearance
+        most_common = [(counts.words[index], int(counts.counts[index])) for index in order]
         if output is not None:
             record = notes.record()
             with results(force=self.force):
@@ -98,12 +99,6 @@ def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:
         raise StudioError("{path} is one of the files to count", "Write to another file.", path=display_name(output))
 
 
-def _most_common(counts: WordCounts, number: int) -> list[tuple[str, int]]:
-    """Return the most common words; ties in order of appearance."""
-    order = np.argsort(-counts.counts, kind="stable")[:number]
-    return [(counts.words[index], int(counts.counts[index])) for index in order]
-
-
 def _summary(
     counts: WordCounts, most_common: list[tuple[str, int]], output: str | None, seconds: float
 ) -> dict[str, Any]:
@@ -112,8 +107,7 @@ def _summary(
     return {
         "output": output,
         "files": [{name: getattr(file, name) for name in names} for file in statistics.files],
-        "bytes": statistics.bytes,
-        "lines": statistics.lines,
+        **{name: getattr(statistics, name) for name in ("bytes", "lines")},
         "words": counts.total,
         "distinct_words": len(counts),
         **{name: getattr(statistics, name) for name in LOSSES},

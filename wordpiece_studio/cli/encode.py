@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
-    from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics, IdType
+    from wordpiece_studio.tokenizer.corpus_encoding import IdType
 
 _BETWEEN_IDS = re.compile(r"[\s,\[\]]+")
 _AT_ONCE, _BEHIND = 1 << 16, 64  # ids decoded at once, and behind how many of those before them
@@ -117,24 +117,15 @@ class EncodeCommand(CliCommand):
         if statistics.unknown and unknown is not None and tokenizer.id_of(unknown) is None:
             warn(no_unknown_token(unknown, "written"))
         words = encoding_summary(statistics, unknown or "unknown", self.output, seconds)
-        print_result(_summary(statistics, self.output, seconds), words, as_json=self.as_json)
+        numbers = {name: getattr(statistics, name) for name in ("tokens", "texts", "unknown")}
+        summary = {"output": self.output, **numbers, "bytes": statistics.corpus.bytes, "seconds": round(seconds, 3)}
+        print_result(summary, words, as_json=self.as_json)
 
 
 def _check_outputs(outputs: Sequence[str], vocab: str) -> None:
     vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab
     if os.path.realpath(vocabulary) in map(os.path.realpath, outputs):
         raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
-
-
-def _summary(statistics: EncodingStatistics, output: str, seconds: float) -> dict[str, object]:
-    return {
-        "output": output,
-        "tokens": statistics.tokens,
-        "texts": statistics.texts,
-        "unknown": statistics.unknown,
-        "bytes": statistics.corpus.bytes,
-        "seconds": round(seconds, 3),
-    }
 
 
 # ---- decode ----------------------------------------------------------------------------------------------------------

@@ -65,9 +65,8 @@ class EvaluateCommand(CliCommand):
             for path, manifest in zip(self.tokenizers, manifests, strict=True)
             if manifest is not None and manifest.corpus
         }
-        contents = {}
-        if any(corpus.files for corpus in corpora.values()):  # only then are the files hashed
-            contents = {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()}
+        hashed = texts if any(corpus.files for corpus in corpora.values()) else {}
+        contents = {name: recorded_files(noted_files(listed.files)) for name, listed in hashed.items()}
         warn(*_warnings(corpora, contents, is_held_out=self.held_out))
         if self.held_out:
             texts = _divided_alike(texts, corpora, contents, is_each=self.each)
@@ -104,20 +103,20 @@ def _warnings(
     for path, corpus in corpora.items():
         digests = _digests(corpus.files)
         known = next((file for each in files.values() for file in each if file.sha256 in digests), None)
-        if known is None:
+        is_divided = corpus.sha256_missing == HELD_OUT
+        if known is None or (is_held_out and is_divided):
             continue
-        name, text, is_divided = display_name(path), display_name(known.path), corpus.sha256_missing == HELD_OUT
-        if is_held_out and not is_divided:
+        name, text = display_name(path), display_name(known.path)
+        better = f"of {text}, and knows it better than other text. Measure with --held-out"
+        if is_held_out:
             yield (
                 f"{name} was trained on all of {text}, also on what is held out of it: specify the tokenizer that "
                 "train --held-out-model writes."
             )
-        elif not is_held_out:
-            part, model = (
-                ("most", "") if is_divided else ("all", ", with the tokenizer that train --held-out-model writes")
-            )
-            known_text = f"{name} was trained on {part} of {text}, and knows it better than other text"
-            yield f"{known_text}. Measure with --held-out{model}."
+        elif is_divided:
+            yield f"{name} was trained on most {better}."
+        else:
+            yield f"{name} was trained on all {better}, with the tokenizer that train --held-out-model writes."
 
 
 def _divided_alike(

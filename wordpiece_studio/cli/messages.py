@@ -208,8 +208,11 @@ def error_words(error: StudioError, command: str = "") -> str:
 def _advice_with_options(command: str) -> dict[str, str]:
     """Return the advice in errors that names options, by the advice that does not."""
     from wordpiece_studio.evaluation.held_out import HOLD_OUT_ADVICE  # with it comes the trainer
+    from wordpiece_studio.storage.bpe_files import NO_BPE_ADVICE
+    from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE
+    from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 
-    return {
+    advice = {
         UNDECODABLE_ADVICE: "Specify the encoding with --encoding, or use --errors replace or --errors skip-line.",
         BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or use --errors replace or "
         "--errors skip-line.",
@@ -221,9 +224,18 @@ def _advice_with_options(command: str) -> dict[str, str]:
         NAME_COLUMN_ADVICE: "Specify the one to read with --column.",
         NO_COLUMN_ADVICE: "Omit --column; or if the lines are rows, specify their kind with --kind.",
         NO_FILE_ADVICE: "Specify a regular file or a single pipe; or pipe the text in and use - for stdin.",
-        HOLD_OUT_ADVICE: "Use --held-out-file with another text." if command == "train" else "Omit it.",
+        HOLD_OUT_ADVICE: "Omit it.",
         REPLACE_ADVICE: "Replace it with --force, or write to another place.",
     }
+    of_training = {
+        HOLD_OUT_ADVICE: "Use --held-out-file with another text.",
+        VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program can read its tokens, and WordPiece Studio finds in "
+        "the file next to it how text becomes words.",
+        JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
+        NO_BPE_ADVICE: "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or omit "
+        "--bpe.",
+    }
+    return advice | of_training if command == "train" else advice
 
 
 def place_of(error: StudioError) -> dict[str, object]:

@@ -51,7 +51,7 @@ from wordpiece_studio.libraries.library_training import (
     reads_text,
     train_library,
 )
-from wordpiece_studio.storage.bpe_files import BPE_FILES, NO_BPE_ADVICE
+from wordpiece_studio.storage.bpe_files import BPE_FILES
 from wordpiece_studio.storage.corpus_record import noted_files, record_of_rest, recorded_files
 from wordpiece_studio.storage.exports import COUNTS_FILE, Export, Exported, counts_name, write_library_files
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
@@ -65,10 +65,8 @@ from wordpiece_studio.storage.tokenizer_directory import (
     library_names,
     why_not_in_transformers,
 )
-from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE
 from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.training.config import (
     AlphabetLayout,
@@ -95,12 +93,6 @@ _Text = TypeVar("_Text")
 USUAL = TrainingConfig()
 CHOICE, STOP, ALPHABET = "Choosing the merges", "Stopping", "Alphabet and tokens"
 BY, ROLES, JUDGING = "Training with another library", "Roles of special tokens", "Evaluating the vocabulary"
-_ADVICE_WITH_OPTION = {
-    VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program can read its tokens, and WordPiece Studio finds in "
-    "the file next to it how text becomes words.",
-    JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
-    NO_BPE_ADVICE: "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or omit --bpe.",
-}
 _SLICE = 1000  # merges between two updates of the progress bar
 _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
 # What only our own training writes or uses, and what only word counts have.
@@ -233,7 +225,7 @@ class TrainCommand(CorpusCommand):
         with progress() as report:
             trainer = Trainer(counts, config)
             tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
-            _check_export(exports[0], tokenizer, config)
+            exports[0].check(tokenizer, config)
             while trainer.run(_SLICE):
                 report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
         if library_run is not None:
@@ -296,7 +288,7 @@ class TrainCommand(CorpusCommand):
             else:
                 check_folder(export.folder)
         check_results([path for export in exports for path in reversed(export.files(beginning))], force=self.force)
-        _check_export(exports[0], beginning, config)
+        exports[0].check(beginning, config)
 
     def _write(self, trainer: Trainer, record: CorpusRecord) -> None:
         """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
@@ -567,15 +559,6 @@ class TrainCommand(CorpusCommand):
 def _load_engine() -> None:
     with contextlib.suppress(Exception):  # training loads it again, and reports errors
         load_kernels("training")
-
-
-def _check_export(export: Export, tokenizer: Tokenizer, config: TrainingConfig) -> None:
-    """Check that the vocabulary can be written; the advice names options."""
-    try:
-        export.check(tokenizer, config)
-    except StudioError as error:
-        advice = _ADVICE_WITH_OPTION.get(error.advice_template, error.advice_template)
-        raise StudioError(error.what_template, advice, **error.values) from None
 
 
 def _check_replayed(run: LibraryRun, trainer: Trainer) -> None:

@@ -234,10 +234,9 @@ def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
     if isinstance(tokenizer, Tokenizer):
         manifest = make_manifest(tokenizer, kind="ids", files=files)
         return msgspec.structs.replace(manifest, model_max_length=MODEL_MAX_LENGTH)
-    reading = tokenizer.reading
-    # A library reads text by itself.
-    usual = Pipeline(normalizers.Unchanged(), pre_tokenizers.WhitespaceSplit())
-    pipeline = usual if reading is None else reading.pipeline
+    pipeline = Pipeline(normalizers.Unchanged(), pre_tokenizers.WhitespaceSplit())  # a library reads text by itself
+    if tokenizer.reading is not None:
+        pipeline = tokenizer.reading.pipeline
     return _manifest(
         pipeline.normalizer,
         pipeline.pre_tokenizer,
@@ -289,12 +288,12 @@ def present_versions() -> dict[str, str]:
     """Return the versions of everything involved in training here."""
     from importlib.metadata import version  # takes 20 ms to load
 
-    libraries = {name: version(name) for name in ("numba", "regex")}
     return {
         "wordpiece-studio": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        **libraries,
+        "numba": version("numba"),
+        "regex": version("regex"),
         "platform": platform.platform(),
     }
 

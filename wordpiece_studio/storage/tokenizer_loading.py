@@ -138,11 +138,10 @@ def _with_files_beside(path: Path, tokenizer: Tokenizer | LibraryTokenizer) -> T
     is_json = path.name == TOKENIZER_FILE
     if is_json and (folder / VOCABULARY_FILE).exists():
         _check_same_vocabulary(folder, tokenizer)
-    configuration = read_configuration(folder)
-    if configuration is not None and is_json:
-        normalizer = tokenizer.normalizer if isinstance(tokenizer, Tokenizer) else stated_normalizer(path)
-        configuration.check(normalizer, display_name(path))
-    if configuration is not None:
+    if (configuration := read_configuration(folder)) is not None:
+        if is_json:
+            normalizer = tokenizer.normalizer if isinstance(tokenizer, Tokenizer) else stated_normalizer(path)
+            configuration.check(normalizer, display_name(path))
         if isinstance(tokenizer, Tokenizer):
             tokenizer = configuration.configured(tokenizer)
         else:
@@ -263,9 +262,8 @@ def guessed_normalizer(tokens: Sequence[str]) -> str:
 
 def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | LibraryTokenizer:
     manifest_path = path.parent / MANIFEST_FILE
-    manifest = read_manifest(manifest_path) if path.name == VOCAB_JSON_FILE and manifest_path.is_file() else None
-    if manifest is not None and manifest.kind != "bpe":
-        manifest = None
+    beside = read_manifest(manifest_path) if path.name == VOCAB_JSON_FILE and manifest_path.is_file() else None
+    manifest = beside if beside is not None and beside.kind == "bpe" else None
     tokenizer = read_bpe_files(path, *steps, manifest=manifest)
     if manifest is None or isinstance(tokenizer, LibraryTokenizer):
         return tokenizer

@@ -170,12 +170,11 @@ def _scratch_folder() -> Iterator[Path]:
 def _manifests_of(place: Path) -> tuple[Path, dict[Path, Manifest]]:
     """Return the folder, and each relevant manifest by its path."""
     if place.is_dir():
-        paths = [path for path in (place / MANIFEST_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))) if path.is_file()]
-        folder = place
+        folder, paths = place, [place / MANIFEST_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))]
     else:
         regular_file_status(place)
-        beside, folder = side_manifest(place), place.parent
-        paths = [path for path in (beside, folder / MANIFEST_FILE) if path.is_file()][:1]
+        folder, paths = place.parent, [side_manifest(place), place.parent / MANIFEST_FILE]
+    paths = [path for path in paths if path.is_file()][: None if place.is_dir() else 1]
     if not paths:
         raise file_error(
             place,
@@ -292,9 +291,8 @@ def _corpus_checks(manifest: Manifest, words: _Words) -> list[Check]:
 
 def _other_fields(then: Manifest, now: Manifest) -> list[str]:
     """Return which parts of a manifest differ from the reproduced one, ignoring those that depend on the time."""
-    others = [name for name in _OF_VOCABULARY if getattr(then, name) != getattr(now, name)]
-    if then.roles is not None and then.roles != now.roles:
-        others.append("roles")
+    of_vocabulary = _OF_VOCABULARY if then.roles is None else (*_OF_VOCABULARY, "roles")
+    others = [name for name in of_vocabulary if getattr(then, name) != getattr(now, name)]
     if then.corpus is not None and now.corpus is not None:
         others += [name for name in _OF_WORDS if getattr(then.corpus, name) != getattr(now.corpus, name)]
     hashes = then.file_sha256.keys() & now.file_sha256.keys()
@@ -329,9 +327,8 @@ def _foreign(folder: Path, manifests: Mapping[Path, Manifest], compared: Sequenc
     if folder / MANIFEST_FILE not in manifests:
         return []
     known = {*(path.name for path in manifests), *(check.name for check in compared)}
-    names = sorted(path.name for path in folder.iterdir() if display_name(path.name) not in known)
-    read = [name for name in names if name in _READ_BY_OTHERS]
-    others = [name for name in names if name not in read]
+    names = {path.name for path in folder.iterdir() if display_name(path.name) not in known}
+    read, others = sorted(names & _READ_BY_OTHERS), sorted(names - _READ_BY_OTHERS)
     checks = [Check(name, "differs", "it was not exported, but other programs read it") for name in read]
     checks += [Check(display_name(name), "unchecked", "no manifest covers it") for name in others[:_MOST_OTHERS]]
     if len(others) > _MOST_OTHERS:

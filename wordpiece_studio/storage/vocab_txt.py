@@ -88,7 +88,7 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
     faulty = [
         f"{token[:50]!r} ({fault.format(length=len(token))})"
         for token in tokens
-        if (fault := _fault(token) or _fault_for_others(token))
+        if (fault := _fault(token) or (len(token.splitlines()) > 1 and "a line break"))  # as other programs read it
     ]
     if faulty:
         raise StudioError(
@@ -168,9 +168,3 @@ def _fault(token: str) -> str | None:
     except UnicodeEncodeError:
         return "an unpaired surrogate"
     return None
-
-
-def _fault_for_others(token: str) -> str | None:
-    """Return why other programs may misread a token that the Studio itself can read."""
-    # Python's splitlines breaks lines at more characters than LF and CR, such as U+2028.
-    return "a line break" if len(token.splitlines()) > 1 else None
