@@ -198,7 +198,8 @@ def error_words(error: StudioError, command: str = "") -> str:
         advice = f"If so, use --encoding {str(guess).lower()}; otherwise --errors replace or --errors skip-line."
     what = error.what
     if error.what_template.startswith("The setting {name}"):
-        what = what.removeprefix("The setting ").replace(str(error.values["name"]), _option(error), 1)
+        name = str(error.values["name"])
+        what = what.removeprefix("The setting ").replace(name, f"--{name.replace('_', '-')}", 1)
     for beginning, option in _OPTIONS.items():
         if error.what_template.startswith(beginning):
             what = f"{option}: {what}"
@@ -303,12 +304,6 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
     return warnings
 
 
-def missing_floor(config: TrainingConfig) -> list[str]:
-    """Return a sentence if the objective is the score and there is no floor."""
-    needs_one = config.objective == "score" and config.min_frequency < 2
-    return ["Without --min-frequency, --objective score favors pairs seen once."] if needs_one else []
-
-
 def detected_encodings(statistics: CorpusStatistics, encoding: str | None) -> list[str]:
     """Return a sentence about every file that was detected to be in an encoding other than UTF-8."""
     files = statistics.files if encoding == DETECT else ()
@@ -400,10 +395,6 @@ def ladder(trace: WordTrace, max_word_length: int) -> str:
     elif trace.unknown is not None:
         reason = f": the word has more than {max_word_length} characters"
     return printable("\n".join([*lines, f"  → {' '.join(trace.tokens)}{reason}"]), keep="\n")
-
-
-def _option(error: StudioError) -> str:
-    return f"--{str(error.values['name']).replace('_', '-')}"
 
 
 def _guessed_tables(names: Sequence[str]) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from wordpiece_studio.cli.messages import (
     held_out_words,
-    missing_floor,
     print_result,
     progress,
     summary_words,
@@ -265,7 +264,9 @@ class TrainCommand(CorpusCommand):
             counts = self.counted(sources, normalizer, report)
         notes.hash_beside()
         warn(*self.reading_warnings(counts, sources))
-        warn(*map(str, corpus_notices(counts, config)), *missing_floor(config))
+        warn(*map(str, corpus_notices(counts, config)))
+        if config.objective == "score" and config.min_frequency < 2:
+            warn("Without --min-frequency, --objective score favors pairs seen once.")
         return counts, notes
 
     # -- what is written

@@ -295,17 +295,15 @@ def evaluate(
     measured = {
         part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
     }
-    if is_parallel:
-        _check_lines({part: size.lines for part, (size, _) in measured.items()})
     parts = {
         part: tuple(_figures(name, named[name], size, usage, alpha) for name, usage in usages.items())
         for part, (size, usages) in measured.items()
     }
     if is_parallel:
+        _check_lines({part: size.lines for part, (size, _) in measured.items()})
         first = next(iter(parts.values()))
         parts = {part: tuple(map(_with_parity, figures, first)) for part, figures in parts.items()}
-    sizes = np.array([size for size, _ in measured.values()])
-    size = _Size(*sizes.sum(0).tolist())
+    size = _Size(*map(sum, zip(*(size for size, _ in measured.values()), strict=True)))
     usages = {name: _summed([found[name] for _, found in measured.values()]) for name in named}
     total = tuple(_figures(name, each, size, usages[name], alpha) for name, each in named.items())
     pipeline = next(iter(sources.values())).pipeline
