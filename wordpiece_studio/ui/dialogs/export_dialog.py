@@ -351,7 +351,6 @@ class ExportPreview(QWidget):
         set_look(self.json_button, role="button")
         self.json = self._code_view("export_manifest", self.tr("Manifest"), fixed_font)
         summary = QWidget(self)
-        summary.setObjectName("scroll_contents")
         fill(QVBoxLayout(summary), self.manifest, 1, margins=(0, 2, 0, 0), spacing=-1)
         scroll = _scrolled(summary, self)
         scroll.setAccessibleName(self.tr("Manifest summary"))
@@ -440,7 +439,8 @@ def _scrolled(content: QWidget, parent: QWidget) -> QScrollArea:
     area.setWidget(content)
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.viewport().setAutoFillBackground(False)
+    for ground in (content, area.viewport()):
+        ground.setAutoFillBackground(False)
     return area
 
 
@@ -517,7 +517,6 @@ class ExportDialog(QuestionDialog):
         below = QSpacerItem(0, 8), self.counts_box, 1
         fill(QVBoxLayout(content), *parts, *below, margins=(0, 0, 10, 0), spacing=-1)
         area = _scrolled(content, self)
-        content.setAutoFillBackground(False)  # the dialog's own colour
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setFixedWidth(_LEFT_WIDTH)
         return area

@@ -18,11 +18,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFrame,
     QLayout,
     QLineEdit,
     QMainWindow,
-    QScrollArea,
     QSpacerItem,
     QSpinBox,
     QVBoxLayout,
@@ -30,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
-from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.pane import BareArea, fill
 from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
     WholeLabel,
@@ -57,19 +55,13 @@ def room_for(window: QWidget) -> QSize:
     return window.screen().availableSize() - FRAME
 
 
-class RoomArea(QScrollArea):
+class RoomArea(BareArea):
     """Holds the content of a window: as large as it wants to be, but scrolled where the screen is smaller."""
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._content = content
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._is_fitting = False
+        self._content, self._is_fitting = content, False
+        super().__init__(content, parent)
         self.setWidgetResizable(True)
-        self.setWidget(content)
-        for ground in (content, self.viewport()):
-            ground.setAutoFillBackground(False)  # the window's own color
 
     def minimumSizeHint(self) -> QSize:
         return self._content.minimumSizeHint().boundedTo(self._room())

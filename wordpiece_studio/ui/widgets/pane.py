@@ -389,21 +389,28 @@ class TitleBar(QFrame):
         self.setFixedHeight(max(_LEAST_TITLE_HEIGHT, self.fontMetrics().height() + 14))
 
 
-class PaneArea(QScrollArea):
+class BareArea(QScrollArea):
+    """Scrolls its content without a frame, on the ground of what is around it, and leaves the keyboard to it."""
+
+    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(content)
+        for ground in (content, self.viewport()):
+            ground.setAutoFillBackground(False)
+
+
+class PaneArea(BareArea):
     """Holds a pane: in a window too small for it the pane is scrolled rather than cut."""
 
     _SMALLEST = QSize(180, 60)
 
     def __init__(self, pane: Pane, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        self._pane = pane
         # Not setWidgetResizable: that would ask wrapped text for its height at its usual size, and scroll for it.
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.viewport().setAutoFillBackground(False)
+        super().__init__(pane, parent)
         self._fit_timer = single_shot(self, self._fit_pane)
-        self._pane = pane  # before the next line, which makes this the pane's event filter
-        self.setWidget(pane)
-        pane.setAutoFillBackground(False)  # the panel's own background shows through
 
     def minimumSizeHint(self) -> QSize:
         return self._SMALLEST

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.libraries.library_child import WORD_MARK
 from wordpiece_studio.session.plural import counted, plural
@@ -24,7 +24,7 @@ from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView, merges_of
 from wordpiece_studio.ui.widgets.chips import ChipArea, ChipFlow, FlowItem
-from wordpiece_studio.ui.widgets.pane import Pane, fill
+from wordpiece_studio.ui.widgets.pane import BareArea, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, number_text, token_text
 
@@ -257,11 +257,12 @@ class ListPart(QWidget):
         self.setVisible(bool(items) or bool(heading))
 
 
-class DetailsBody(QScrollArea):
+class DetailsBody(BareArea):
     """Token or word, birth, figures, formula, tree, children and words."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        content = QWidget()
+        super().__init__(content, parent)
         self.head = ChipFlow(theme, points=_HEAD_POINTS)
         self.summary = WholeLabel(role="hint")
         self.birth = QPushButton()
@@ -272,18 +273,12 @@ class DetailsBody(QScrollArea):
         explain("step", self.birth)
         explain("merge", self.tree)
         self.parts, self.children_, self.words = ListPart(theme), ListPart(theme), ListPart(theme)
-        content = QWidget()
-        content.setObjectName("scroll_contents")
         beside = fill(QVBoxLayout(), self.head, self.summary, spacing=2)
         top = fill(QHBoxLayout(), (beside, 1), (self.birth, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
         parts = self.formula, self.facts, self.tree, self.parts, self.children_, self.words
         fill(QVBoxLayout(content), top, *parts, 1, margins=(14, 8, 10, 8), spacing=8)
-        self.setWidget(content)
         self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
 
     def show_content(self, content: Content, history: MergeHistory, step: int) -> None:
         head, (formula_name, formula) = content.head, content.formula
