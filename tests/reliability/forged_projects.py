@@ -150,7 +150,7 @@ class Looker:
                      for column in range(0, table.columnCount(), 3)]  # fmt: skip
             acts.append(lambda t=table: t.sort(t.columnCount() - 2))
             acts.append(lambda t=table: t.sort(-1 if t is window.history_pane.rows else 0))
-        return [*acts, model.first, lambda: window.view_controller.choose_layout("teach"), model.last,
+        return [*acts, lambda: model.seek(0), lambda: window.view_controller.choose_layout("teach"), model.last,
                 lambda: window.view_controller.choose_layout("engineer")]  # fmt: skip
 
     def _close_messages(self) -> None:

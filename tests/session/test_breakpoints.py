@@ -166,7 +166,7 @@ def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) 
     marks = StepMarks(model, model)
     model.start(counts, TrainingConfig(vocab_size=None, max_merges=merges))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
-    model.first()
+    model.seek(0)
     return marks
 
 

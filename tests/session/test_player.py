@@ -57,7 +57,7 @@ def test_it_goes_on_from_where_it_stands(qtbot: QtBot, model: TrainerModel, hugs
 
 def test_a_fast_player_leaps(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
     model = trained(qtbot, make_model(seconds_per_merge=0.0), hugs, 300)
-    model.first()
+    model.seek(0)
     seen = steps_of(model)
     player = Player(model, watch=StepMarks(model, model).watch)
     player.set_speed(5000)

@@ -265,7 +265,7 @@ def test_next_merge_after_a_stop_learns_exactly_one(qtbot: QtBot, make_model: Ma
 
 def test_next_merge_only_moves_behind_the_head(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, max_merges=3)
-    model.first()
+    model.seek(0)
     model.next_merge()
     assert (model.step, model.is_busy) == (1, False)
 
@@ -289,7 +289,7 @@ def test_seeking_stays_within_the_history(qtbot: QtBot, model: TrainerModel, hug
     trained(qtbot, model, hugs, max_merges=3)
     model.seek(99)
     assert model.step == 3
-    model.first()
+    model.seek(0)
     model.seek(model.step - 1)
     assert model.step == 0
 

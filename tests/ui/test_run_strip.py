@@ -344,7 +344,7 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
     line = chips.lines[0]
     assert chips._captions_of(line, line.words[0], line.words[0].pieces[0]) == ("☃",)
     assert chips.rect_of(ChipPlace(0, 0, 0)).bottom() + chips._style.caption_height <= chips.viewport().height()
-    window.model.first()
+    window.model.seek(0)
     three.wait(lambda: compared.differing == frozenset() and not compared.legend.isVisible())
     for run in runs.all[:2]:
         runs.set_compared(run, False)

@@ -216,9 +216,9 @@ class Runs(QObject):
 
     def _on_model_run_reset(self) -> None:
         run = self._model.run
-        if run is not None and run not in self.all:
-            self._add(run)
         if run is not None:
+            if run not in self.all:
+                self._add(run)
             self._note_shown(run)
         self.changed.emit()
 

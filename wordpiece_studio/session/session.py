@@ -132,15 +132,12 @@ class Session(QObject):
 
     def close(self) -> None:
         self.player.stop()
-        for part in (self.warm_up, self.counting, self.usage, self.overlaps):
+        tasks = self.warm_up, self.overlaps, self.library_job, self.searching, self.judging.task, self.runs.places
+        for part in (self.counting, self.usage, *tasks):
             part.close()
-        for task in (self.library_job, self.searching, self.judging.task):
-            task.close()
         end_libraries()
-        for owner in (self.figures, self.opening, self.watch, self.document):
+        for owner in (self.figures, self.opening, self.watch, self.document, self.model):
             owner.close()
-        self.runs.places.close()
-        self.model.close()
 
     # The corpus.
 
@@ -196,15 +193,11 @@ class Session(QObject):
             self.watch.expect(corpus.files)
         else:
             origin = corpus.origin
-            is_read = origin is not None and not origin.file.unagreed and not is_url(origin.file.path)
+            read = None if origin is None or origin.file.unagreed or is_url(origin.file.path) else origin
+            path, unread = (None, origin) if read is None else (Path(read.file.path), None)
             file = TextFile(corpus.text, corpus.encoding, corpus.mark)
-            document.take_text(
-                file,
-                Path(origin.file.path) if origin is not None and is_read else None,
-                is_modified=corpus.is_edited,
-                unread_origin=None if is_read else origin,
-            )
-            self.watch.expect((origin,) if origin is not None and is_read else ())
+            document.take_text(file, path, is_modified=corpus.is_edited, unread_origin=unread)
+            self.watch.expect(() if read is None else (read,))
         self.opening.stop()
 
     def agree(self) -> None:
@@ -217,9 +210,8 @@ class Session(QObject):
                 self.watch.expect((replace(before.origin, file=moved),))
             return
         corpus = self.corpus()
-        files = tuple(
-            replace(old, file=new.file) for old, new in zip(before.files, corpus.files, strict=True)
-        )  # what is known of them, at their places
+        pairs = zip(before.files, corpus.files, strict=True)
+        files = tuple(replace(old, file=new.file) for old, new in pairs)  # what is known of them, at their places
         self.watch.expect(files)
         for run in self.runs.all:
             known = run.origin.corpus
@@ -485,8 +477,7 @@ class ChosenSettings(QObject):
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
-        tokens: tuple[str, ...] = self._value("special_tokens")
-        return tokens
+        return tuple(self._value("special_tokens"))
 
     @property
     def objective(self) -> str:

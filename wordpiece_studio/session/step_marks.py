@@ -476,7 +476,7 @@ class Player(QObject):
         if self._model.history is None:
             return
         if self._is_over():
-            self._model.first()
+            self._model.seek(0)
         self._owed = 0.0
         self._timer.start(self._interval_ms())
         self.changed.emit()

@@ -170,7 +170,7 @@ class Task(QObject):
         self._control = Control()
         self._mailbox = _Mailbox()
         self._mailbox.rung.connect(self._take_mails)
-        self._report_timer = single_shot(self, self._deliver, _REPORT_MS)
+        self._report_timer = single_shot(self, self._take_mails, _REPORT_MS)
         self._debounce_ms = debounce_ms
         self._debounce_timer = single_shot(self, self._begin)
         self.request: tuple[Any, ...] | None = None
@@ -289,16 +289,7 @@ class Task(QObject):
             child.end()
 
     def _take_mails(self) -> None:
-        if not self._report_timer.isActive():
-            self._deliver()
-        else:
-            self._handle(self._mailbox.take(even_progress=False))
-
-    def _deliver(self) -> None:
-        self._handle(self._mailbox.take(even_progress=True))
-
-    def _handle(self, mails: list[_Mail]) -> None:
-        for control, kind, content in mails:
+        for control, kind, content in self._mailbox.take(even_progress=not self._report_timer.isActive()):
             if control is not self._control or control.is_canceled:
                 continue
             if kind == "part":

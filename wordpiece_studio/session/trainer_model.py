@@ -50,10 +50,6 @@ class TrainingPace:
         self._next_report = 0.0
         self._samples: deque[tuple[int, float]] = deque()  # (merges, seconds of training), oldest first
 
-    def begin_run(self) -> None:
-        self._samples.clear()
-        self._next_report = 0.0
-
     def note(self, merges: int, seconds: float) -> None:
         samples = self._samples
         samples.append((merges, seconds))
@@ -288,9 +284,6 @@ class TrainerModel(QObject):
             wanted = self._stepping.request[1] if self._stepping.is_running else self._learned  # type: ignore[index]
             self._stepping.run(self.run, wanted + 1)
 
-    def first(self) -> None:
-        self.seek(0)
-
     def last(self) -> None:
         """Show the last step, and follow it during training."""
         self.seek(self.merge_count)
@@ -372,10 +365,9 @@ class TrainerModel(QObject):
             return
         self._end_run()
         self._discarding.run()
-        had_selection, self.selection = self.selection, None
         self._next_origin = run.origin
         state = TrainerState.PAUSED if run.stop_reason is None else TrainerState.FINISHED
-        self._show_whole(run, state, step, had_selection=had_selection is not None)
+        self._show_whole(run, state, step)
 
     def forget(self) -> None:
         """Discard the run, canceling a running training, and return to the initial state."""
@@ -490,7 +482,8 @@ class TrainerModel(QObject):
         run.origin = self._next_origin
         last = len(run.history)
         self._missed = int(wanted) if last <= wanted < math.inf else None
-        self._show_whole(run, TrainerState.FINISHED, int(min(wanted, last)), seconds=seconds)
+        step = int(min(wanted, last))
+        self._show_whole(run, TrainerState.FINISHED, step, selection=self.selection, seconds=seconds)
 
     def _fail(self, error: StudioError) -> None:
         self._publish_rest()
@@ -527,10 +520,13 @@ class TrainerModel(QObject):
             self.selection_changed.emit(None)
 
     def _show_whole(
-        self, run: Run, state: TrainerState, step: int, *, had_selection: bool = False, seconds: float | None = None
-    ) -> None:
+        self, run: Run, state: TrainerState, step: int, *, selection: Selection | None = None,
+        seconds: float | None = None,
+    ) -> None:  # fmt: skip
         """Show a run that is complete, or was trained earlier."""
         self.state = state
+        is_other_selection = selection != self.selection
+        self.selection = selection
         self._set_run(run)
         self._learned = len(run.history)
         if seconds is not None:
@@ -542,8 +538,8 @@ class TrainerModel(QObject):
         self._publish(follows=False)
         self.step = self._nearest(step)
         self.step_changed.emit(self.step)
-        if had_selection:
-            self.selection_changed.emit(None)
+        if is_other_selection:
+            self.selection_changed.emit(self.selection)
         self.state_changed.emit(self.state)
         self.progress_changed.emit(self.progress)
 
@@ -555,7 +551,7 @@ class TrainerModel(QObject):
                 self.run.drop_tokenizers()
         self.run, self.candidates = run, None
         self.merge_count = self._learned = self.step = 0
-        self._pace.begin_run()
+        self._pace = TrainingPace()
 
     def _set_state(self, state: TrainerState) -> None:
         if state is not self.state:

@@ -65,21 +65,17 @@ class TrainingController(QObject):
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
         self.needs = TrainingNeeds(window)
-        self._connect_session()
-        self._request = CountsRequest(self._counting, self._begin, self._give_up, self)
-        self._actions.bind(self, self._settings.changed, self._settings.replaced)
-        self._show_state()
-
-    def _connect_session(self) -> None:
-        session, model, counting = self._session, self._model, self._counting
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.warm_up.changed.connect(self._on_warm_up_changed)
         self._settings.changed.connect(self._on_settings_changed)
-        counting.counts_changed.connect(self._on_counting_counts_changed)
-        model.run_reset.connect(self._on_model_run_reset)
-        model.state_changed.connect(self._on_model_state_changed)
-        model.progress_changed.connect(self._on_model_progress_changed)
-        model.failed.connect(self._on_model_failed)
+        self._counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._model.run_reset.connect(self._on_model_run_reset)
+        self._model.state_changed.connect(self._on_model_state_changed)
+        self._model.progress_changed.connect(self._on_model_progress_changed)
+        self._model.failed.connect(self._on_model_failed)
+        self._request = CountsRequest(self._counting, self._begin, self._give_up, self)
+        self._actions.bind(self, self._settings.changed, self._settings.replaced)
+        self._show_state()
 
     def _on_warm_up_changed(self) -> None:
         warm_up = self._session.warm_up
@@ -102,14 +98,10 @@ class TrainingController(QObject):
 
     def train_automatically(self, step: int | None = None) -> None:
         """Train the corpus without having been asked, then show `step`; None is the last one."""
-        self._next_is_automatic, self._wants_one_merge = True, False
-        self._step_wanted = step
-        self._wait_for_counts()
+        self._wait_for_counts(is_automatic=True, step=step)
 
     def learn_first_merge(self) -> None:
-        self._next_is_automatic = False
-        self._wants_one_merge = True
-        self._wait_for_counts()
+        self._wait_for_counts(wants_one_merge=True)
 
     def say_end_reached(self) -> None:
         """Say why there is no next merge, and offer to go on."""
@@ -134,8 +126,6 @@ class TrainingController(QObject):
         when=_can_train, is_primary=True,
     )  # fmt: skip
     def train(self) -> None:
-        self._next_is_automatic = self._wants_one_merge = False
-        self._step_wanted = None
         self._wait_for_counts()
 
     @command(
@@ -231,7 +221,10 @@ class TrainingController(QObject):
 
     # -- waiting for counts
 
-    def _wait_for_counts(self) -> None:
+    def _wait_for_counts(
+        self, *, is_automatic: bool = False, wants_one_merge: bool = False, step: int | None = None
+    ) -> None:
+        self._next_is_automatic, self._wants_one_merge, self._step_wanted = is_automatic, wants_one_merge, step
         self._banner.clear()
         if self._counting.counts is not None:
             self._begin(self._counting.counts)
@@ -251,17 +244,17 @@ class TrainingController(QObject):
         self.needs.take_counts(counts)
         if counts is not None and self._request.is_waiting:
             return  # they are what was asked for
-        if counts is not None and self.live.can_train(counts):
-            self._train_live(counts)
-        else:
+        if not self._catch_up():
             self._check_size()
             self._show_state()
 
-    def _catch_up(self) -> None:
-        """Train what was changed while training was not possible."""
+    def _catch_up(self) -> bool:
+        """Train what was changed while training was not possible; return whether there was anything."""
         counts = self._counting.counts
-        if counts is not None and self.live.can_train(counts):
-            self._train_live(counts)
+        if counts is None or not self.live.can_train(counts):
+            return False
+        self._train_live(counts)
+        return True
 
     def _train_live(self, counts: WordCounts) -> None:
         try:
