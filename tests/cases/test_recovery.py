@@ -173,7 +173,7 @@ def test_no_room_for_unsaved_work(
     window.recovery.keeper.failed.connect(warnings.append)
     tries = []
 
-    def no_room(_path: object) -> object:
+    def no_room(*_arguments: object) -> object:
         tries.append(code)
         raise OSError(code, os.strerror(code))
 

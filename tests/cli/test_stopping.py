@@ -93,7 +93,7 @@ elif moment == "putting in place":
 elif moment == "in place":
     before(train, "print_result", send)
 elif moment == "verifying":
-    before(verification, "_write_again", send)
+    before(verification._Again, "_written", send)
 main()
 """
 
