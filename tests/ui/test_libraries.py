@@ -186,12 +186,12 @@ while True: time.sleep(1)
     run = trained(studio, "sentencepiece-unigram")
     assert "tokens: the library found no more in this corpus." in banner.text
     assert "Lines left out by the library" in banner.text
-    assert run_names([run]) == ["Unigram (SentencePiece)"]
+    assert run_names([run]) == {run: "Unigram (SentencePiece)"}
     studio.set_text(f"{HEADER}\nhug\t3\n▅\t2\n")  # which has no lines to learn from
     run = trained(studio, "sentencepiece-unigram")
     assert "was trained on words, as this corpus has no lines." in banner.text
     assert "Words left out because they contain" in banner.text
-    assert run_names([run]) == ["Unigram (SentencePiece), trained on words"]
+    assert run_names([run]) == {run: "Unigram (SentencePiece), trained on words"}
     assert (
         f"{len(window.model.run.library_run.tokens)} of 100 tokens · trained with another library"
         in window.bar.progress_label.forms[0]

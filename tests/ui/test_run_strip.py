@@ -94,9 +94,14 @@ def test_what_differs_is_named(three: Studio) -> None:
     window = three.window
     window.session.settings.set_target_size(60)
     train(three, "score")
-    assert run_names(window.session.runs.all) == ["Score · size 70", "Likelihood", "Count", "Score · size 60"]
+    assert list(run_names(window.session.runs.all).values()) == [
+        "Score · size 70",
+        "Likelihood",
+        "Count",
+        "Score · size 60",
+    ]
     window.session.runs.rename(window.session.runs.all[3], "short")
-    assert run_names(window.session.runs.all)[3] == "short"
+    assert list(run_names(window.session.runs.all).values())[3] == "short"
 
 
 def test_a_click_shows_a_run_with_its_settings(three: Studio) -> None:
@@ -292,7 +297,7 @@ def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: S
     window.corpus_pane.figures.choose("lowercase", "whitespace")
     studio.wait(lambda: len(runs.all) == 2)
     first, second = runs.all
-    assert run_names(runs.all) == ["Score · bert-cased · bert", "Score · lowercase · whitespace"]
+    assert list(run_names(runs.all).values()) == ["Score · bert-cased · bert", "Score · lowercase · whitespace"]
     for run in (first, second, first):
         runs.show(run)
         assert counting.counts is run.counts

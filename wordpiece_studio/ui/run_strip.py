@@ -110,8 +110,7 @@ class RunTabs(QTabBar):
             self.removeTab(self.count() - 1)
         while self.count() < len(runs):
             self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
-        names = zip(runs, run_names(runs), strict=True)
-        self._shown = [(run, name, badges_text(run, self._merges(run))) for run, name in names]
+        self._shown = [(run, name, badges_text(run, self._merges(run))) for run, name in run_names(runs).items()]
         for index, tab in enumerate(self._shown):
             self._describe(index, *tab)
         if self._runs.current in runs:
@@ -319,6 +318,6 @@ class RenameDialog(LineDialog):
     def __init__(self, letter: str, name: str, parent: QWidget | None = None) -> None:
         title = self.tr("Rename run {letter}").format(letter=letter)
         label = self.tr("Leave empty to name the run after what sets it apart.")
-        super().__init__(title, label, name, parent, entry="run", width=380)
-        self.field.setAccessibleName(self.tr("Run name"))
-        self.accept_button.setText(self.tr("&Rename"))
+        super().__init__(
+            title, label, name, parent, name=self.tr("Run name"), accept=self.tr("&Rename"), entry="run", width=380
+        )

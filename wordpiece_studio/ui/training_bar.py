@@ -33,14 +33,15 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.task import later, single_shot
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit, QuestionDialog
+from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit, QuestionDialog, combo_box
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
+    Fitted,
     FittingLabel,
     explain,
     plain_label,
@@ -48,14 +49,13 @@ from wordpiece_studio.ui.widgets.plain import (
     set_plain_text,
     set_plain_tooltip,
     shown,
+    tool_button,
     whole,
 )
 from wordpiece_studio.ui.widgets.token_text import duration, merges_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.run import Progress
@@ -235,10 +235,7 @@ class FurtherDialog(QuestionDialog):
             ).format(size=size),
             self, role="caption", wrap=True,
         )  # fmt: skip
-        self.size_box = QSpinBox(self)
-        self.size_box.setRange(size + 1, max(size + 1, _LARGEST_SIZE))
-        self.size_box.setGroupSeparatorShown(True)
-        self.size_box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
+        self.size_box = _size_box(self, size + 1, max(size + 1, _LARGEST_SIZE))
         self.size_box.setValue(next_size(size))
         self.size_box.setAccessibleName(self.tr("New vocabulary size"))
         self.size_box.selectAll()
@@ -252,6 +249,12 @@ class FurtherDialog(QuestionDialog):
             again.clicked.connect(self.reject)
             again.clicked.connect(self.again_chosen)
         self.size_box.setFocus()
+
+
+def _size_box(parent: QWidget, least: int, most: int) -> QSpinBox:
+    box = QSpinBox(parent, minimum=least, maximum=most, stepType=QSpinBox.StepType.AdaptiveDecimalStepType)
+    box.setGroupSeparatorShown(True)
+    return box
 
 
 def next_size(size: int) -> int:
@@ -323,19 +326,14 @@ class TrainingSettings(QWidget):
         self._layout = fill(QHBoxLayout(self), spacing=6)
         self.objective_box = self._make_objective_box()
         self.size_box = self._make_spin_box(
-            self.tr("Vocabulary size"), _LARGEST_SIZE, self.tr("No limit"),
+            self.tr("Size"), self.tr("Vocabulary size"), "vocabulary", _LARGEST_SIZE, self.tr("No limit"),
             self.tr("Stop at this many tokens, including special tokens and alphabet; 0 means no limit"),
         )  # fmt: skip
         self.frequency_box = self._make_spin_box(
-            self.tr("Minimum frequency"), _LARGEST_COUNT, "",
+            self.tr("Min. frequency"), self.tr("Minimum frequency"), "minimum-frequency", _LARGEST_COUNT, "",
             self.tr("Pairs that occur less often are not merged. Without a minimum, Score favors pairs that occur "
             "only once."),
         )  # fmt: skip
-        explain("vocabulary", self.size_box)
-        explain("minimum-frequency", self.frequency_box)
-        self._add(self.tr("Objective"), self.objective_box)
-        self._add(self.tr("Size"), self.size_box)
-        self._add(self.tr("Min. frequency"), self.frequency_box)
         self._fields = self.objective_box, self.size_box, self.frequency_box
         self._token_choices = QActionGroup(self)
         self.more = QMenu(self)
@@ -380,7 +378,7 @@ class TrainingSettings(QWidget):
         self.objective_box.setCurrentIndex(max(0, self.objective_box.findData(self._chosen.objective)))
 
     def _make_objective_box(self) -> QComboBox:
-        box = QComboBox(self)
+        box = combo_box(self, self.tr("Objective"))
         for text, value, tip in (
             (self.tr("Likelihood"), "likelihood", "n(ab) × ln(n(ab) × N / (n(a) × n(b)))"),
             (self.tr("Score"), "score", "n(ab) / (n(a) × n(b))"),
@@ -388,7 +386,6 @@ class TrainingSettings(QWidget):
         ):
             box.addItem(text, value)
             box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
-        box.setAccessibleName(self.tr("Objective"))
         explain("objective", box)
         tip = self.tr(
             "How the best pair to merge is chosen. Likelihood merges the pair that makes the corpus most probable and "
@@ -397,19 +394,19 @@ class TrainingSettings(QWidget):
         )
         box.setProperty("tip", tip)
         box.currentIndexChanged.connect(self._take_objective)
+        self._add(self.tr("Objective"), box)
         return box
 
-    def _make_spin_box(self, name: str, largest: int, at_zero: str, tip: str) -> QSpinBox:
-        box = QSpinBox(self)
-        box.setRange(0, largest)
-        box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
-        box.setGroupSeparatorShown(True)
+    def _make_spin_box(self, caption: str, name: str, entry: str, largest: int, at_zero: str, tip: str) -> QSpinBox:
+        box = _size_box(self, 0, largest)
         box.setSpecialValueText(at_zero)
+        box.setAccessibleName(name)
+        explain(entry, box)
         box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)
         box.setMaximumWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 40)
-        box.setAccessibleName(name)
         box.setProperty("tip", "\n".join((name, tip)))
         box.valueChanged.connect(self._take_limits)
+        self._add(caption, box)
         return box
 
     def _make_more_button(self) -> QToolButton:
@@ -417,11 +414,7 @@ class TrainingSettings(QWidget):
         for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
             self.more.addAction(QAction(text, self._token_choices, checkable=True))
         self._token_choices.triggered.connect(self._choose_tokens)
-        button = _button("button", self)
-        button.setText(self.tr("Options ▾"))
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setMenu(self.more)
-        return button
+        return tool_button(self.tr("Options ▾"), "", self, role="button", takes_focus=True, menu=self.more)
 
     def _add(self, caption: str, field: QWidget) -> None:
         self._captions.append(BuddyLabel(caption, field, self))
@@ -458,6 +451,7 @@ class TrainingSettings(QWidget):
         set_plain_tooltip(self._more_button, said)
 
 
+_STYLES = Qt.ToolButtonStyle
 _USUAL_PROGRESS = "12,345 of 30,000 tokens"
 _LEAST_CHARACTERS = 110  # of average width, for the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
@@ -478,8 +472,7 @@ class TrainButtons(QWidget):
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
-        self.train = _button("primary", self, actions.train)
-        self.train.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.train = _button("primary", self, actions.train, _STYLES.ToolButtonTextBesideIcon)
         self.pause, self.stop = (_button("button", self, action) for action in (actions.pause, actions.stop))
         self._all = (self.train, self.pause, self.stop)
         self._holds_keyboard = False
@@ -539,8 +532,10 @@ class TrainButtons(QWidget):
         self._show(is_training=True)
 
 
-class TrainingBar(QFrame):
+class TrainingBar(Fitted, QFrame):
     """The training controls. They only trigger the window's actions, and decide nothing."""
+
+    fits_later = True
 
     def __init__(self, settings: ChosenSettings, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -552,11 +547,9 @@ class TrainingBar(QFrame):
         self.settings.more.addAction(actions.train_as_you_type)
         self.buttons = TrainButtons(actions, self)
         self.progress_label = FittingLabel(self, role="hint")
-        self.messages_button = _button("", self, actions.last_messages)
-        self.messages_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self.messages_button = _button("", self, actions.last_messages, _STYLES.ToolButtonIconOnly)
         self.search_button = self._make_search_button(actions.command_palette)
-        self.progress_bar = QProgressBar(self)
-        self.progress_bar.setTextVisible(False)
+        self.progress_bar = QProgressBar(self, textVisible=False)
         self.progress_bar.setAccessibleName(self.tr("Training progress"))
         keep = self.progress_bar.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
@@ -632,22 +625,9 @@ class TrainingBar(QFrame):
         width = min(self.fontMetrics().averageCharWidth() * _LEAST_CHARACTERS, _MOST_LEAST_WIDTH)
         return QSize(width, super().minimumSizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Save room in a narrow window: first at the search button, then drop the captions."""
-        super().resizeEvent(event)
-        self._choose_form()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            later(self, 0, self._fit)  # once the children have their new sizes too
-
-    def _fit(self) -> None:
-        self.buttons.fit()
-        self._choose_form()
-
-    def _choose_form(self) -> None:
+    def fit(self) -> None:
         """Take the first form that fits; it depends on nothing that changes with a training."""
+        self.buttons.fit()
         reserve = self.fontMetrics().horizontalAdvance(_USUAL_PROGRESS)
         for captions, search in _FORMS:
             self.settings.set_captions_visible(captions)
@@ -661,14 +641,9 @@ class TrainingBar(QFrame):
     def _make_search_button(self, action: QAction) -> QToolButton:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         self._search_texts = (self.tr("Find…   {key}").format(key=key), key)
-        button = _button("search", self)
-        button.setText(self._search_texts[0])
-        button.setAccessibleName(self.tr("Command palette"))
-        set_plain_tooltip(
-            button, self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
-        )
-        button.clicked.connect(action.trigger)
-        return button
+        tip = self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
+        name = self.tr("Command palette")
+        return tool_button(self._search_texts[0], tip, self, action.trigger, name=name, role="search", takes_focus=True)
 
     def _set_text(self, *forms: str, more: str = "") -> None:
         set_plain_tooltip(self.progress_label, "\n".join(filter(None, (forms[0], more))))
@@ -680,11 +655,11 @@ def _space(width: int) -> QSpacerItem:
     return QSpacerItem(width, 0, QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
 
 
-def _button(role: str, parent: QWidget, action: QAction | None = None) -> QToolButton:
-    button = QToolButton(parent)
-    if action is not None:
-        button.setDefaultAction(action)
+def _button(
+    role: str, parent: QWidget, action: QAction, style: Qt.ToolButtonStyle = _STYLES.ToolButtonTextOnly
+) -> QToolButton:
+    button = QToolButton(parent, toolButtonStyle=style)
+    button.setDefaultAction(action)
     button.setProperty("role", role)
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
     return button

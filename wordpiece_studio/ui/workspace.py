@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QLocale, QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
@@ -159,6 +159,16 @@ class Workspace(QMainWindow):
         """Let Tab follow the reading order of what is shown now: panes create some controls when first shown."""
         _set_tab_order([self.bar, self.run_strip, *self.docks.parts(), self.notices])
         return super().focusNextPrevChild(is_next)
+
+
+class Controller(QObject):
+    """Carries out commands of the window it belongs to."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = window.session
+        self._model = window.session.model
 
 
 def _set_tab_order(parts: Sequence[QWidget]) -> None:

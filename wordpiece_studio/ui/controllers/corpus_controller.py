@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -54,6 +53,7 @@ from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, shown
 from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -70,13 +70,11 @@ _OPEN, _YES = QMessageBox.StandardButton.Open, QMessageBox.StandardButton.Yes
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
 
 
-class CorpusController(QObject):
+class CorpusController(Controller):
     """Opens and saves. What is in no file is never replaced without asking."""
 
     def __init__(self, window: Workspace, project: ProjectController, training: TrainingController) -> None:
         super().__init__(window)
-        self._window = window
-        self._session = window.session
         self._document = window.session.document
         self._messages = window.messages
         self._project = project
@@ -373,7 +371,7 @@ class CorpusController(QObject):
         self._session.watch.take(path)
 
 
-class CorpusOnDisk(QObject):
+class CorpusOnDisk(Controller):
     """Files that are missing, moved, changed or elsewhere: a banner reports them and offers what can be done.
 
     Nothing is reread or recounted until the user asks for it. Files that a project names outside its folder are not
@@ -382,8 +380,7 @@ class CorpusOnDisk(QObject):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
-        self._session = session = window.session
+        session = window.session
         self._document = session.document
         self._counting = session.counting
         self._watch = session.watch

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QProgressBar, QSizePolicy, QWidget
 
 from wordpiece_studio.errors import StudioError
@@ -28,6 +28,7 @@ from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ _PATIENCE_MS = 500  # before the banner says that something is being written
 _CHART_KINDS = ("png", "svg")
 
 
-class ExportController(QObject):
+class ExportController(Controller):
     """The three exports, as attributes."""
 
     def __init__(self, window: Workspace) -> None:
@@ -60,7 +61,7 @@ class ExportController(QObject):
         self.history.close()
 
 
-class VocabularyExport(QObject):
+class VocabularyExport(Controller):
     """Writes vocabularies and word counts, or another library's file; a failure leads back to the dialog."""
 
     saved = Signal()
@@ -68,8 +69,6 @@ class VocabularyExport(QObject):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
-        self._model = window.session.model
         self._actions = window.actions_
         self._banner = window.notices.export
         self._folder: Path | None = None
@@ -220,8 +219,7 @@ class ExportBar(QWidget):
         self._name = ""
         self._label = plain_label("", self, role="hint")
         self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._bar = QProgressBar(self)
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(self, textVisible=False)
         self._bar.setAccessibleName(self.tr("Export progress"))
         tip = self.tr("Cancel without writing; an existing file stays unchanged")
         self.stop_button = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
@@ -248,13 +246,12 @@ class ExportBar(QWidget):
         self._bar.setValue(written)
 
 
-class HistoryExport(QObject):
+class HistoryExport(Controller):
     """Writes the merges, or those that the history shows, as a table, in the background."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
-        self._model = model = window.session.model
+        model = window.session.model
         self._pane = pane = window.history_pane
         self.export_bar = bar = ExportBar(pane)
         pane.put_above(bar)
@@ -346,13 +343,11 @@ def _write_table(
     write_merge_table(path, history, steps, manifest=manifest, report=relay, should_stop=should_stop)
 
 
-class ChartExport(QObject):
+class ChartExport(Controller):
     """Asks where to save the picture of the chart shown, and writes it there."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
-        self._model = window.session.model
         self._pane = window.charts_pane
         window.actions_.bind(self, self._model.merges_appended, self._model.run_reset)
         self._pane.save_requested.connect(window.actions_.save_chart.trigger)

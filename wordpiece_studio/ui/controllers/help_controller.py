@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QCursor, QDesktopServices
 from PySide6.QtWidgets import QApplication, QDialog
 
@@ -33,6 +33,7 @@ from wordpiece_studio.ui.dialogs.palette import (
     token_entries,
 )
 from wordpiece_studio.ui.widgets.plain import copy_text, entry_at, menu_text
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,13 +45,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.workspace import Workspace
 
 
-class HelpController(QObject):
+class HelpController(Controller):
     """Shows and copies what helps; fills the palette as the user types, and carries out what is chosen in it."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
-        self._model = window.model
         self.keys: KeysWindow | None = None  # once it was opened
         self.palette: Palette | None = None
         self._commands: list[Entry] = []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
 from wordpiece_studio.session.corpus_counting import CountsRequest
@@ -13,6 +11,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.training_bar import why_no_words
 from wordpiece_studio.ui.widgets.token_text import library_trainer_name, number_text, repetition_text, run_names
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.workspace import Workspace
 
 
-class LibraryController(QObject):
+class LibraryController(Controller):
     """Has a library train on the words of the corpus, with the size and the special tokens that are set."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._session = session = window.session
+        session = window.session
         self._training = session.library_job
         self._banner = window.notices.library
         self._actions = window.actions_
@@ -134,7 +133,7 @@ class LibraryController(QObject):
         library_run = run.library_run
         assert library_run is not None
         if run is not self._session.runs.current:
-            yield self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[0])
+            yield self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[run])
         if is_replayable(library_run.trainer) and not run.history.has_steps:
             words = self.tr(
                 "Run {letter} has no steps: WordPiece Studio could not reproduce its vocabulary, even with the "

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import platformdirs
-from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtCore import QLockFile, Signal
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
@@ -40,6 +40,7 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     with_suffix,
 )
 from wordpiece_studio.ui.messages import add_button, ask, plain_box, sentence
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +106,7 @@ def is_open_elsewhere(path: Path, holder: tuple[int, str], advice: str) -> Studi
     return file_error(path, what, advice, pid=pid, host=host)
 
 
-class ProjectController(QObject):
+class ProjectController(Controller):
     """Saves one project at a time, and asks before what the user made is lost: text, merges, notes, other changes.
 
     Signals
@@ -118,8 +119,6 @@ class ProjectController(QObject):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
-        self._session = window.session
         self._state = window.project
         self._document = window.session.document
         self._messages = window.messages
@@ -398,12 +397,11 @@ def recovery_folder() -> Path:
     return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "recovery"
 
 
-class RecoveryController(QObject):
+class RecoveryController(Controller):
     """Unsaved work: kept while the window is open, and offered at the start after a crash, a kill or a power cut."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
         self._state = window.project
         self._messages = window.messages
         self._banner = window.notices.training

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresText
@@ -17,6 +15,7 @@ from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.token_text import run_names
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,12 +29,10 @@ _KEYS = 8
 """Alt and a digit show a run."""
 
 
-class RunsController(QObject):
+class RunsController(Controller):
     def __init__(self, window: Workspace, project: ProjectController) -> None:
         super().__init__(window)
-        self._window = window
         self._project = project
-        self._session = window.session
         self._runs = window.session.runs
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
         window.charts_pane.files_requested.connect(self._ask_for_texts)
@@ -66,7 +63,7 @@ class RunsController(QObject):
 
     def _look_of_place(self, place: int) -> tuple[str, str]:
         runs = self._runs.all
-        return (menu_text(f"{runs[place].letter}  {run_names(runs)[place]}") if place < len(runs) else "", "")
+        return (menu_text(f"{runs[place].letter}  {run_names(runs)[runs[place]]}") if place < len(runs) else "", "")
 
     @command(choices=_places, look=_look_of_place, when=lambda self, place: place < len(self._runs.all))
     def show_run(self, place: int) -> None:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import id_of_token, one_line
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
@@ -24,12 +23,10 @@ if TYPE_CHECKING:
 _MANY = 10
 
 
-class StepController(QObject):
+class StepController(Controller):
     def __init__(self, window: Workspace, training: TrainingController) -> None:
         super().__init__(window)
-        self._window = window
         self._training = training
-        self._model = window.session.model
         self._player = window.session.player
         self._marks = window.session.marks
         self._changes = window.session.changes

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QMessageBox
 from shiboken6 import isValid
 
@@ -30,6 +30,7 @@ from wordpiece_studio.ui.training_bar import (
     why_not_further,
     why_nothing_was_learned,
 )
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ _LEAST_BYTES = 1_000_000  # of a corpus whose needs are worth a word
 _MUCH = 0.8  # of the free memory
 
 
-class TrainingController(QObject):
+class TrainingController(Controller):
     """Trains by command, and shows in the bar how far it is.
 
     Every training is a run of its own; when the Studio trains by itself, as one types, `LiveTraining` says.
@@ -50,9 +51,7 @@ class TrainingController(QObject):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
-        self._session = session = window.session
-        self._model = session.model
+        session = window.session
         self._counting = session.counting
         self._settings = session.settings
         self.live = LiveTraining(session)
@@ -371,7 +370,7 @@ class TrainingController(QObject):
         self._bar.settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
 
 
-class TrainingNeeds(QObject):
+class TrainingNeeds(Controller):
     """Forecasts the memory and time that training the open corpus takes, and warns if that is much.
 
     The figures take a millisecond; the forecast itself is in `training.forecast`.
@@ -379,7 +378,6 @@ class TrainingNeeds(QObject):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
         self._settings = window.session.settings
         self._banner = window.notices.training
         self._forecaster: Forecaster | None = None

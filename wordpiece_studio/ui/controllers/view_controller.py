@@ -30,6 +30,7 @@ from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, demo_text_size
 from wordpiece_studio.ui.widgets.fields import keep, room_for
 from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.theme import TokenStyles
+from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ _FINDS_COMMANDS = Qt.Modifier.CTRL | Qt.Key.Key_K
 _KEYS = QKeySequence.StandardKey
 
 
-class ViewController(QObject):
+class ViewController(Controller):
     """Changes how the window looks, and remembers it; each layout keeps the user's changes to it across restarts.
 
     The text fields handle the keys of Cut, Copy, Paste and Select all themselves; the Edit menu only shows them, and
@@ -60,7 +61,6 @@ class ViewController(QObject):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._window = window
         self._settings = window.settings
         self._docks = window.docks
         self._target: Any = None

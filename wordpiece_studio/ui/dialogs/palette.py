@@ -272,10 +272,9 @@ class Palette(QFrame):
         hint = self.tr("A command, a step number, “token …”, a sample or a file")
         self.field = line_field(self, hint=hint, name=self.tr("Search term"), takes_key=self._take_key)
         self.model = entry_model(self)
-        self.list = QListView(self)
+        self.list = QListView(self, uniformItemSizes=True)
         self.list.setModel(self.model)
         self.list.setItemDelegate(PaletteDelegate(theme, self.model, self.list))
-        self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the focus
         self.list.setAccessibleName(self.tr("Matches"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

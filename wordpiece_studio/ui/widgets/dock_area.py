@@ -15,13 +15,13 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSignalBlocker, QSize
 from PySide6.QtWidgets import QSplitter, QTabBar, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
-from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.widgets.fields import keep
+from wordpiece_studio.ui.widgets.plain import Fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from PySide6.QtGui import QResizeEvent, QShowEvent
+    from PySide6.QtGui import QShowEvent
 
     from wordpiece_studio.ui.widgets.pane import Panel
 
@@ -140,10 +140,8 @@ class _Slot(QWidget):
         super().__init__(area)
         self.names = names
         self._area = area
-        self.tabs = QTabBar(area)
+        self.tabs = QTabBar(area, drawBase=False, expanding=False)
         self.tabs.setAccessibleName(self.tr("Stacked panes"))
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
         for name in names:
             self.tabs.addTab(area.panel(name).windowTitle())
         self.tabs.installEventFilter(self)
@@ -182,8 +180,10 @@ class _Slot(QWidget):
         return place
 
 
-class DockArea(QWidget):
+class DockArea(Fitted, QWidget):
     """The panels, which may be resized, hidden and brought to the front."""
+
+    fits_later = True  # when the panels have their new font and edges too
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -222,19 +222,19 @@ class DockArea(QWidget):
         self._raise(name)
         if name != self.filling:
             self.filling = ""
-        self._arrange()
+        self.fit()
 
     def close_panel(self, name: str) -> None:
         self._closed.add(name)
         self.filling = ""
-        self._arrange()
+        self.fit()
 
     # -- one panel alone
 
     def fill(self, name: str) -> None:
         """Let the panel called `name` fill the area; if one does already, bring the others back."""
         self.filling = "" if self.filling else name
-        self._arrange()
+        self.fit()
 
     # -- layouts
 
@@ -247,7 +247,7 @@ class DockArea(QWidget):
         self.filling = ""
         self._closed, self._raised = set(changes.closed) & set(self._panels), set(changes.front) & set(self._panels)
         self._widths, self._heights = dict(changes.widths), dict(changes.heights)
-        self._arrange()
+        self.fit()
 
     def changed_by_hand(self) -> SavedLayout | None:
         """Return the user's changes to the layout; None if there are none."""
@@ -269,7 +269,7 @@ class DockArea(QWidget):
         """Give the corpus the width that a table needs, or its default width; a width set by hand is kept."""
         if is_wide != self._is_wide_left:
             self._is_wide_left = is_wide
-            self._arrange()
+            self.fit()
 
     def _groups(self) -> Iterable[tuple[str, ...]]:
         return (group for column in self._columns for group in column.groups)
@@ -292,16 +292,7 @@ class DockArea(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Place the panels once the size of the area is known."""
         super().showEvent(event)
-        self._arrange()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self.isVisible():
-            later(self, 0, self._arrange)  # when the panels have their new font and edges too
+        self.fit()
 
     def _note_sizes(self) -> None:
         """Keep the user's proportions from now on."""
@@ -328,7 +319,7 @@ class DockArea(QWidget):
     def _open_groups(self, column: Column) -> list[list[str]]:
         return [names for group in column.groups if (names := self._open(group))]
 
-    def _arrange(self) -> None:
+    def fit(self) -> None:
         """Give every panel, tab bar and edge its place, all at once."""
         for name, panel in self._panels.items():
             panel.toggle_action.setChecked(name not in self._closed)
@@ -370,10 +361,8 @@ class DockArea(QWidget):
 
     def _new_splitter(self, orientation: Qt.Orientation, parts: Iterable[QWidget], taker: int) -> QSplitter:
         """Return a splitter where one part takes what the others leave."""
-        splitter = QSplitter(orientation, self)
+        splitter = QSplitter(orientation, self, handleWidth=_GAP, childrenCollapsible=False)
         splitter.setObjectName("edges")
-        splitter.setHandleWidth(_GAP)
-        splitter.setChildrenCollapsible(False)
         for part in parts:
             splitter.addWidget(part)
         splitter.setStretchFactor(taker, 1)

@@ -388,11 +388,14 @@ def show_problem(field: QLineEdit, label: WholeLabel, text: str) -> None:
 class LineDialog(QuestionDialog):
     """Asks for one line of text; `entry` of the glossary explains it."""
 
-    def __init__(self, title: str, label: str, text: str, parent: QWidget | None, *, entry: str, width: int) -> None:
+    def __init__(
+        self, title: str, label: str, text: str, parent: QWidget | None, *, name: str, accept: str, entry: str,
+        width: int,
+    ) -> None:  # fmt: skip
         super().__init__(title, parent, entry=entry)
-        self.field = line_field(self, text)
+        self.field = line_field(self, text, name=name)
         self.field.selectAll()
-        self.lay_out(plain_label(label, self), self.field)
+        self.lay_out(plain_label(label, self), self.field, accept=accept)
         self.resize(width, self.sizeHint().height())
 
 

@@ -32,8 +32,8 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.task import Task, later, single_shot
-from wordpiece_studio.ui.widgets.plain import CutLabel, explain, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.ui.widgets.plain import CutLabel, Fitted, explain, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -325,14 +325,16 @@ class HintLabel(CutLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
-    def _fit(self) -> None:
-        super()._fit()
+    def fit(self) -> None:
+        super().fit()
         if len(self.text()) <= _SHORTEST_HINT and self.text() != self._whole:
             set_plain_text(self, "")
 
 
-class TitleBar(QFrame):
+class TitleBar(Fitted, QFrame):
     """The title line of a panel: title, hint and controls."""
+
+    fits_later = True
 
     double_clicked = Signal()
 
@@ -344,7 +346,7 @@ class TitleBar(QFrame):
         self._controls: list[QWidget] = []
         parts = self.title_label, (self._hint_label, 1)
         self._layout = fill(PriorityRow(self), *parts, margins=_TITLE_MARGINS, spacing=10)
-        self._fit()
+        self.fit()
 
     @property
     def hint(self) -> str:
@@ -380,12 +382,7 @@ class TitleBar(QFrame):
         if event.button() == Qt.MouseButton.LeftButton:
             self.double_clicked.emit()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            later(self, 0, self._fit)  # when the labels have their new font too
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         self.setFixedHeight(max(_LEAST_TITLE_HEIGHT, self.fontMetrics().height() + 14))
 
 
@@ -454,8 +451,7 @@ class Panel(QFrame):
         self.setProperty("role", "panel")
         self._pane = pane
         self.setWindowTitle(title)  # its tab and its command have it too
-        self.toggle_action = QAction(title, self)
-        self.toggle_action.setCheckable(True)
+        self.toggle_action = QAction(title, self, checkable=True)
         self.title_bar = TitleBar(title, self)
         self._area = PaneArea(pane, self)
         fill(QVBoxLayout(self), self.title_bar, (self._area, 1), margins=(1, 1, 1, 1))

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.table_model import TableModel
+from wordpiece_studio.session.task import later
 from wordpiece_studio.session.view_text import utf16_length
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QPoint
     from PySide6.QtGui import QAction, QResizeEvent, QWheelEvent
+
+    _Widget = QWidget
+else:
+    _Widget = object  # a mixin comes before one class of Qt
 
 _MARK = "\ufeff"
 _MARK_IS_TAKEN = not QLocale.c().toLower(_MARK)  # true of all versions from 6.8 to 6.12
@@ -218,26 +223,36 @@ def _has_surrogate(text: str) -> bool:
 _LONGEST_CUT = 5000
 
 
-class _FittedLabel(QLabel):
-    """Plain text that is fitted into its place anew with each other size or font."""
+class Fitted(_Widget):
+    """Mixed into a widget that `fit` fits anew to each other size or font; `fits_later`, once its parts have theirs."""
+
+    fits_later: ClassVar[bool] = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() not in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            return
+        if self.fits_later:
+            later(self, 0, self.fit)
+        else:
+            self.fit()
+
+    def fit(self) -> None:
+        raise NotImplementedError
+
+
+class _FittedLabel(Fitted, QLabel):
+    """Plain text that is fitted into its place."""
 
     def __init__(self, parent: QWidget | None, role: str) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         if role:
             self.setProperty("role", role)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
-
-    def _fit(self) -> None:
-        raise NotImplementedError
 
 
 class FittingLabel(_FittedLabel):
@@ -250,9 +265,9 @@ class FittingLabel(_FittedLabel):
 
     def show_forms(self, *forms: str) -> None:
         self.forms = forms
-        self._fit()
+        self.fit()
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
         metrics, room = self.fontMetrics(), max(0, self.width() - 2)
         text = next((form for form in self.forms if metrics.horizontalAdvance(form) <= room), self.forms[-1])
         set_plain_text(self, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))
@@ -276,7 +291,7 @@ class CutLabel(_FittedLabel):
         """Show `text`, cut where it does not fit."""
         self._whole = text[:_LONGEST_CUT]
         self.setAccessibleName(self._whole)
-        self._fit()
+        self.fit()
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
@@ -286,7 +301,7 @@ class CutLabel(_FittedLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(0 if not self.most else self.sizeHint().width(), self.sizeHint().height())
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
         room = self.most or self.width()
         line = self.fontMetrics().elidedText(self._whole, self.elide_mode, room)
         set_plain_text(self, line)
@@ -311,10 +326,10 @@ class WholeLabel(_FittedLabel):
         if text != self.text():
             set_plain_text(self, text)
             self.setAccessibleName(text)
-            self._fit()
+            self.fit()
         self.setVisible(bool(text))
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
         self.setMinimumHeight(0)  # else the old minimum would count as needed
         self.setMinimumHeight(max(self.heightForWidth(self.width()), 0))
 

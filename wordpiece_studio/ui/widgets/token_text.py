@@ -146,10 +146,10 @@ _PRE_TOKENIZERS = (
 )  # fmt: skip
 
 
-def run_names(runs: Sequence[Run]) -> list[str]:
+def run_names(runs: Sequence[Run]) -> dict[Run, str]:
     """Return the name of each run: the user's, or its objective or library, and what differs from others of these."""
     features = {run: [say(run) for say in _FEATURES] for run in runs}
-    return [run.name or _made_name(run, features) for run in runs]
+    return {run: run.name or _made_name(run, features) for run in runs}
 
 
 def objective_name(objective: str) -> str:

@@ -29,7 +29,7 @@ from wordpiece_studio.ui.panes.charts.charts import all_charts
 from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.fields import combo_box, keep
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import explain, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import Fitted, explain, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class _Segment(QToolButton):
         return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().event(event)
 
 
-class ChartChoice(QWidget):
+class ChartChoice(Fitted, QWidget):
     """Buttons, or a combo box where they do not fit, that choose what is shown."""
 
     chosen = Signal(object)  # the index chosen by the user, an int
@@ -83,7 +83,7 @@ class ChartChoice(QWidget):
         self._group.idClicked.connect(self.chosen.emit)
         self._combo.activated.connect(self.chosen.emit)
         self.set_index(0)
-        self._fit()
+        self.fit()
 
     def set_index(self, index: int) -> None:
         self._group.button(index).setChecked(True)
@@ -94,7 +94,7 @@ class ChartChoice(QWidget):
         items = self._combo.model()
         assert isinstance(items, QStandardItemModel)
         items.item(index).setEnabled(available)
-        self._fit()
+        self.fit()
 
     def minimumSizeHint(self) -> QSize:
         combo = self._combo.sizeHint()
@@ -103,11 +103,7 @@ class ChartChoice(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(self._row.sizeHint().width(), self.minimumSizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         fits = self._row.sizeHint().width() <= self.width()
         self._row.setVisible(fits)
         self._combo.setVisible(not fits)

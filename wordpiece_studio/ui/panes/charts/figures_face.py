@@ -273,7 +273,7 @@ class FiguresFace(QWidget):
             self._fill_texts()
             self._fill_parts()
         rows = figures.rows(self.parts.currentData() or "")
-        names = dict(zip(figures.runs, run_names(figures.runs), strict=True))
+        names = run_names(figures.runs)
         lines = figures_lines(rows, [_name(row.measured, names) for row in rows])
         if lines != self._unsorted:
             count, self._unsorted = len(self._unsorted), lines

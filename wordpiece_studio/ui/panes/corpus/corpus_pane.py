@@ -29,6 +29,7 @@ from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
 from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
 from wordpiece_studio.ui.widgets.pane import Pane, fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
+    Fitted,
     FittingLabel,
     WholeLabel,
     explain,
@@ -42,8 +43,6 @@ from wordpiece_studio.ui.widgets.token_text import jamo_apart, line_text, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
@@ -216,7 +215,7 @@ class Face(IntEnum):
     FILES = 2
 
 
-class FaceBar(QTabBar):
+class FaceBar(Fitted, QTabBar):
     """The tabs of the faces; only one of text and files can be shown, whichever the corpus is."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -238,11 +237,7 @@ class FaceBar(QTabBar):
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         self.setTabText(Face.WORDS, self.tr("Words and splits"))
         if self.sizeHint().width() > self.width():
             self.setTabText(Face.WORDS, self.tr("Words"))

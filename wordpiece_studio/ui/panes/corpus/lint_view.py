@@ -20,14 +20,12 @@ from wordpiece_studio.corpus.linter.linter import findings_in, repaired
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
-from wordpiece_studio.ui.widgets.plain import WholeLabel, menu_text, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import Fitted, WholeLabel, menu_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import jamo_apart, number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.corpus.linter.finding import Example, Finding
     from wordpiece_studio.session.corpus_counting import CorpusCounting
@@ -48,7 +46,7 @@ _DELAY_MS = 400
 _LONG_DELAY_MS = 900
 
 
-class LintRow(QFrame):
+class LintRow(Fitted, QFrame):
     """One finding: its title and button, with numbers and examples below them if its kind is among the `unfolded`."""
 
     def __init__(
@@ -84,10 +82,6 @@ class LintRow(QFrame):
         self._icon_label.setPixmap(sign.pixmap(_ICON))
         self.unfold_button.setIcon(icon("up" if self.unfold_button.isChecked() else "down", self._theme.muted))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place_button()
-
     def _name_parts(self) -> None:
         title, details, fix = self.title_label.text(), self.detail_label.text(), self.fix_button.text()
         self._icon_label.setAccessibleName(self.tr("Warning"))
@@ -104,9 +98,9 @@ class LintRow(QFrame):
         grid.addWidget(self.detail_label, 2, 1, 1, 3)
         grid.setColumnStretch(1, 1)
         self._is_wide: bool | None = None
-        self._place_button()
+        self.fit()
 
-    def _place_button(self) -> None:
+    def fit(self) -> None:
         """Put the button beside the title where both fit, else below it."""
         grid, title, margins = self._grid, self.title_label, self._grid.contentsMargins()
         others = _ICON.width() + self.unfold_button.sizeHint().width() + self.fix_button.sizeHint().width()

@@ -48,9 +48,10 @@ _LONGEST_TEXT = 10_000
 class KeepDialog(LineDialog):
     def __init__(self, step: int, text: str, parent: QWidget | None = None) -> None:
         label = self.tr("Note for step {step}").format(step=number_text(step))
-        super().__init__(self.tr("Bookmark this step"), label, text, parent, entry="bookmark", width=420)
-        self.field.setAccessibleName(self.tr("Note for this step"))
-        self.accept_button.setText(self.tr("&Add bookmark"))
+        super().__init__(
+            self.tr("Bookmark this step"), label, text, parent, name=self.tr("Note for this step"),
+            accept=self.tr("&Add bookmark"), entry="bookmark", width=420,
+        )  # fmt: skip
 
 
 class MarksDialog(ScreenDialog):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpacerItem, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, plural
@@ -21,7 +21,7 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
 from wordpiece_studio.ui.widgets.fields import combo_box
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import Fitted, explain, plain_label, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import (
     number_text,
@@ -75,7 +75,7 @@ _ENTRIES = {
 _BETWEEN = 14  # pixels between the parts of the title bar
 
 
-class CommandButton(QToolButton):
+class CommandButton(Fitted, QToolButton):
     def __init__(self, name: str, action: QAction, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
@@ -85,14 +85,9 @@ class CommandButton(QToolButton):
         self.setDefaultAction(action)
         action.changed.connect(self._show_action)  # after the button's own update
         self._show_action()
-        self._fit()
+        self.fit()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         line = self.fontMetrics().height()
         self.setIconSize(QSize(round(_ICON * line), round(_ICON * line)))
         self.setFixedSize(round(_WIDTH * line), round(_HEIGHT * line))
@@ -385,7 +380,7 @@ class TimelinePane(Pane):
 
     def _show_lanes(self) -> None:
         lanes, runs = self._comparison.lanes(), self._comparison.runs.all
-        names = dict(zip(runs, run_names(runs), strict=True)) if lanes else {}
+        names = run_names(runs) if lanes else {}
         steps = {parting.other: parting.step for parting in self._known_partings}
         drawn = [
             self._lane(lane, step_name(lane, names), steps.get(lane.run) if lane.bookmark is None else None)

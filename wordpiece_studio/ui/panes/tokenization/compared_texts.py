@@ -141,8 +141,7 @@ class ComparedTexts(QWidget):
         others = self._comparison.texts() if run is not None else []
         self.heading.setVisible(bool(others))
         self.setVisible(bool(others))
-        runs = self._comparison.runs.all if others else []
-        names = dict(zip(runs, run_names(runs), strict=True))
+        names = run_names(self._comparison.runs.all if others else [])
         if run is not None and others:
             self.heading.show_run(run, names[run], self._step_text(run, step), figures_text(live))
         self._show_lines(others[: MOST_SHOWN - 1], names, live.text)
