@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.actions import Actions, tr
 from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
@@ -169,6 +170,11 @@ class Controller(QObject):
         self._window = window
         self._session = window.session
         self._model = window.session.model
+
+    def close(self) -> None:
+        """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
+        for task in self.findChildren(Task):
+            task.close()
 
 
 def _set_tab_order(parts: Sequence[QWidget]) -> None:

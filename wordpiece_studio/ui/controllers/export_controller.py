@@ -120,11 +120,6 @@ class VocabularyExport(Controller):
         if project.run is not None:
             self._write(Export("library", Path(place)), project, project.run.merge_count, may_replace=True)
 
-    def close(self) -> None:
-        """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
-        self._inspecting.close()
-        self.exporting.close()
-
     def _take_inspection(self, inspection: Inspection) -> None:
         if self.dialog is not None:
             self.dialog.take_inspection(inspection)
@@ -276,10 +271,6 @@ class HistoryExport(Controller):
         dialog = HistoryExportDialog(self._model.merge_count, shown, self._window)
         dialog.accepted.connect(lambda: self._ask_where(dialog.kind, dialog.all_merges))
         dialog.open()
-
-    def close(self) -> None:
-        """Cancel the export and wait for the thread to end."""
-        self.job.close()
 
     def _stop(self) -> None:
         self.job.stop()

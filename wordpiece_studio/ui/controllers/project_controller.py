@@ -148,8 +148,7 @@ class ProjectController(Controller):
         """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
         self._file.close()
-        self.saving.close()
-        self.opening.close()
+        super().close()
         self._lock.release()
 
     # -- the question before something is lost
