@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
+from tests.ui.panes.looking import compared_texts
 from tests.ui.test_run_strip import train
 from wordpiece_studio.session.runs import ComparedStep, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
@@ -345,13 +346,13 @@ def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> 
     pane.set_text("This chapter shows the tokenization of a course")
     for step in (10, 25, 0):
         window.model.seek(step)
-        fixed.wait(lambda: not pane.is_stale and len(lines.texts) == 3)
+        fixed.wait(lambda: not pane.is_stale and len(compared_texts(pane)) == 3)
         expected = []
         for run, at, name in ((sides[0], 3, "@3 a tie"), (sides[1], 12, "@12 late")):
             words = Tokenizer(run.history.vocabulary(at)).encode(pane.text).tokens
             rate = f"{len(words)} tokens · ({len(words) / 8:.2f}) per word · {words.count('[UNK]')} unknown"
             expected.append(f"{name} · at step {at} · {rate}")
-        assert lines.texts[1:] == expected
+        assert compared_texts(pane)[1:] == expected
         cuts = [[[p.token for p in word.pieces] for word in each.live[0].words] for each in lines._lines]
         cuts.append([[p.token for p in word.pieces] for word in pane.live[0].words])
         different = {
@@ -361,9 +362,9 @@ def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> 
         assert (step != 10) or different
         assert [line.chips.accessibleName() for line in lines._lines] == ["Tokens of run A@3", "Tokens of run B@12"]
     window.session.marks.bookmarks.remove(0)
-    fixed.wait(lambda: len(lines.texts) == 2)
+    fixed.wait(lambda: len(compared_texts(pane)) == 2)
     window.session.marks.bookmarks.set_compared(0, False)
-    fixed.wait(lambda: lines.texts == [])
+    fixed.wait(lambda: compared_texts(pane) == [])
 
 
 def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
