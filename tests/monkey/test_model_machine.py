@@ -113,9 +113,9 @@ class ModelMachine(RuleBasedStateMachine):
     def seek(self, step: int) -> None:
         self.model.seek(step)
 
-    @rule(command=st.sampled_from(["first", "last"]))
-    def move(self, command: str) -> None:
-        getattr(self.model, command)()
+    @rule()
+    def go_to_the_end(self) -> None:
+        self.model.last()
 
     @rule()
     def go_back(self) -> None:
