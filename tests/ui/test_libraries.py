@@ -68,7 +68,8 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert tabs.tabText(index) == "Unigram (SentencePiece) final only"
     assert "Trained twice, with the same result." in tabs.tabToolTip(index)
     assert "Trained twice, with the same result." in window.notices.library.text
-    studio.wait(lambda: window.session.usage.is_current)
+    window.docks.bring("vocabulary")
+    studio.wait(lambda: window.session.usage.is_current and not window.vocabulary_pane.is_stale)
     table = window.vocabulary_pane.table
     token = run.library_run.tokens.index("▁")
     assert table.text(token, VocabularyColumn.SCORE) == f"{run.library_run.scores[token]:.3f}"
