@@ -34,9 +34,9 @@ from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
 
     from wordpiece_studio.ui.widgets.theme import Border, Look, Theme, TokenStyle
 
@@ -86,6 +86,16 @@ class FlowItem:
         return token_text(self.text) if self.kind in ("word", "link") else self.text
 
 
+def _text_width(font: QFont) -> Callable[[str], float]:
+    metrics = QFontMetricsF(font)
+
+    @lru_cache(_MOST_WIDTHS)  # not around Qt's own method: its signature takes a third of a second to load
+    def width(text: str) -> float:
+        return metrics.horizontalAdvance(text)
+
+    return width
+
+
 class ChipStyle:
     """Sizes and drawing of chips in the theme's present fonts and colours; make a new one when the theme changes."""
 
@@ -97,14 +107,12 @@ class ChipStyle:
         self._metrics = QFontMetricsF(self.font)
         self.width = cache(self._width)
         """The width in pixels of the chip of a token."""
-        caption_metrics = QFontMetricsF(self.caption_font)
-        self.caption_width = lru_cache(_MOST_WIDTHS)(caption_metrics.horizontalAdvance)  # offsets never repeat
+        self.caption_width = _text_width(self.caption_font)
         """The width in pixels of a line of text under a chip."""
-        self._text_width = lru_cache(_MOST_WIDTHS)(self._metrics.horizontalAdvance)
-        self._strong_width = lru_cache(_MOST_WIDTHS)(QFontMetricsF(self.strong_font).horizontalAdvance)
+        self._text_width, self._strong_width = _text_width(self.font), _text_width(self.strong_font)
         self.pictures: dict[tuple[str, TokenStyle, ChipLook, float, float], QPixmap] = {}
         self.height = round(self._metrics.height() + 7)
-        self.caption_height = round(caption_metrics.height())
+        self.caption_height = round(QFontMetricsF(self.caption_font).height())
 
     def _width(self, token: str) -> float:
         return max(self._metrics.horizontalAdvance(token_text(token)) + 2 * _PADDING, 22.0)

@@ -148,9 +148,6 @@ class _Slot(QWidget):
         self.tabs.currentChanged.connect(lambda at: area.bring(names[at]))
         self.tabs.tabBarDoubleClicked.connect(lambda: area.fill(names[self.tabs.currentIndex()]))
 
-    def minimumSizeHint(self) -> QSize:
-        return self._area.least(self.names)
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Leave the arrow keys, which change the step elsewhere, to the tabs that have the focus."""
         return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
@@ -339,6 +336,8 @@ class DockArea(Fitted, QWidget):
             self._split = split
             self._make_splitters(_taker(columns))
         whole, row, *uprights = self._splitters
+        for slot in self._slots:
+            slot.setMinimumSize(self.least(slot.names))  # not a hint: splitters ask for that hundreds of times
         whole.setGeometry(self.rect())
         whole.setSizes([0, self._bottom_height()])
         row.setSizes([0 if at == _taker(columns) else self._width(column) for at, column in enumerate(columns)])
