@@ -146,10 +146,14 @@ def test_special_tokens_are_never_dead() -> None:
 
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
-def test_it_can_be_stopped(engine: str) -> None:
-    tokenizer = Tokenizer(Vocabulary(["a"]))
-    with pytest.raises(CountingStopped):
-        counted(tokenizer, counts_of([("a", 1)]), engine, lambda: True)
+def test_it_can_be_stopped(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "SLICE", 2)
+    monkeypatch.setattr(usage_module, "_PLAIN_PART", 2)
+    tokenizer, counts = Tokenizer(Vocabulary(["a"])), counts_of([("a" * n, 1) for n in range(1, 10)])
+    for before in range(3):  # parts that are looked at
+        answers = iter([False] * before + [True])
+        with pytest.raises(CountingStopped):
+            counted(tokenizer, counts, engine, lambda answers=answers: next(answers))
 
 
 @pytest.mark.slow

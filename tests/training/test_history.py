@@ -144,7 +144,7 @@ def test_what_is_counted_can_be_read(sample_words: Any) -> None:
             assert growing.segmentation(word, count) == learned.segmentation(word, count)
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
-        if frame.f_code.co_name in {"extend", "_with_room"}:
+        if frame.f_code.co_name in {"extend", "with_room"}:
             if event == "line":
                 look()
             return trace
