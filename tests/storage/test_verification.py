@@ -24,6 +24,7 @@ from wordpiece_studio.training.trainer import train
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.storage.verification import Verification
 
 TEXT = "hug hugs pug pun bun puns\nhugging a pug is fun; a bun is not\n" * 3
@@ -86,6 +87,21 @@ def test_the_corpus_that_the_manifest_names_is_found_and_must_be_what_it_was(fol
     corpus.unlink()
     with pytest.raises(StudioError, match=r"does not exist\. Specify the corpus"):
         verify(folder)
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_a_corpus_that_changes_while_it_is_counted_is_not_compared(folder: Path, corpus: Path, is_given: bool) -> None:
+    for path in folder.glob("word-counts*"):
+        path.unlink()
+    before = corpus.stat().st_size
+
+    def grow(_: CountingProgress) -> None:
+        if corpus.stat().st_size == before:
+            corpus.write_text(TEXT + "a", encoding="utf-8")
+
+    result = verify(folder, [str(corpus)] if is_given else [], counting=grow)
+    (check,) = (check for check in result.checks if check.name == "corpus")
+    assert (check.outcome, "was changed after it was counted" in check.detail) == ("unchecked", True)
 
 
 def test_the_preparation_of_the_corpus_is_repeated_but_the_tokenizer_does_not_keep_it(corpus: Path) -> None:

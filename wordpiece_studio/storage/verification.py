@@ -368,11 +368,12 @@ def _words_again(
     """Return the words that a manifest in a folder refers to; see `verify` for the sources."""
     table = None if sources or manifest.kind == "word-counts" else _table_in(folder)
     record = manifest.corpus or CorpusRecord()
-    if len(sources) == 1 and (sources[0].lower().endswith(SUFFIX) or _is_project(sources[0])):
-        project = open_project(Path(sources[0]))
+    source = sources[0] if len(sources) == 1 else ""
+    if source.lower().endswith(SUFFIX) or (os.path.isfile(source) and is_project(source)):
+        project = open_project(source)
         if project.run is None:
-            raise file_error(sources[0], "The project {path} contains no run", "Specify the corpus or its word counts.")
-        return _Words(project.run.counts, display_name(sources[0]), record_of_project(project))
+            raise file_error(source, "The project {path} contains no run", "Specify the corpus or its word counts.")
+        return _Words(project.run.counts, display_name(source), record_of_project(project))
     if table is not None or (sources and (is_counts or all(map(_is_exported_table, sources)))):
         tables = [*sources] if table is None else [str(table)]
         counts, corpus = read_word_counts(tables, *manifest.steps), CorpusRecord()
@@ -383,14 +384,16 @@ def _words_again(
                 corpus = _record_of(_files_of(manifest, folder))
         return _Words(counts, ", ".join(map(display_name, tables)), corpus)
     files = _as_recorded(listed_files([*sources]), record) if sources else _files_of(manifest, folder)
-    corpus = _record_of(files)
-    changed = (new for new, old in zip(corpus.files, record.files, strict=False) if new.sha256 != old.sha256)
-    if not sources and (file := next(changed, None)):
-        raise StudioError(
-            "{path} is not the file that was trained on: its SHA-256 differs",
-            "Specify the corpus, its word counts or the project after the folder.",
-            path=file.path,
-        )
+    noted = noted_files(files)
+    if not sources:  # hashed before, lest other files be counted in vain
+        for place, (new, old) in enumerate(zip(recorded_files(noted), record.files, strict=True)):
+            if new.sha256 != old.sha256:
+                raise StudioError(
+                    "{path} is not the file that was trained on: its SHA-256 differs",
+                    "Specify the corpus, its word counts or the project after the folder.",
+                    path=new.path,
+                )
+            noted[place] = dataclasses.replace(noted[place], sha256=new.sha256 or "")
     user_tokens = None if manifest.corpus is None else manifest.corpus.user_tokens
     reading: Any = {
         "max_word_length": _LONGEST_WORD if record.max_word_length is None else record.max_word_length,
@@ -401,12 +404,8 @@ def _words_again(
         counts = divided_corpus(files, *manifest.steps, **reading).rest.at_least(record.min_count)
     else:
         counts = count_words(files, *manifest.steps, **reading, min_count=record.min_count, processes=processes)
+    corpus = record_of_files(recorded_files(noted), max_word_length=_LONGEST_WORD)
     return _Words(counts, display_name(files[0].path) if len(files) == 1 else f"{len(files):,} files", corpus)
-
-
-def _is_project(source: str) -> bool:
-    path = Path(source)
-    return path.is_file() and is_project(path)
 
 
 def _record_of(files: Sequence[CorpusFile]) -> CorpusRecord:
