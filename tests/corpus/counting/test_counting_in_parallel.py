@@ -319,6 +319,37 @@ def test_the_first_fault_in_the_corpus_is_reported(corpus: list[Path], pre_token
         count_words(corpus, "bert-uncased", pre_tokenizer, processes=processes)
 
 
+def test_little_is_begun_after_a_fault() -> None:
+    """And nothing again that a lost worker had begun; what comes before the fault is counted again."""
+    begun: list[int] = []
+    all_begun, is_known = threading.Barrier(3), threading.Event()
+
+    class Counter:
+        def parts(self, segment: Segment) -> Iterator[PartCounts]:
+            begun.append(segment.start)
+            if begun.count(segment.start) == 1:
+                if segment.start < 3:
+                    all_begun.wait(60)
+                if segment.start == 1:
+                    raise StudioError("A fault")
+                is_known.wait(60)
+                raise workers.LostChildError
+            yield from ()
+
+    parts = [Segment(0, number, number + 1) for number in range(9)]
+    counted = workers.Workers(lambda **_: Counter(), 3, PlainWordNumbers(), parts, are_children=False)
+    try:
+        number, fault = counted.heard(60)
+        assert (number, type(fault)) == (1, StudioError)
+        is_known.set()
+        heard = list(iter(lambda: counted.heard(0.5), None))
+        assert {(0, "lost"), (0, "over"), (2, "lost")} <= set(heard)
+    finally:
+        counted.end()
+    assert (begun.count(0), begun.count(2)) == (2, 1)
+    assert max(begun) <= 3  # which the worker may have begun that found the fault
+
+
 def test_while_should_stop_does_not_return_all_rest(corpus: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The workers end what they have begun, and wait until it is received."""
     said: list[object] = []

@@ -294,6 +294,7 @@ class Workers:
         self._to_count: PriorityQueue[int] = PriorityQueue()  # the numbers of segments; the one after the last ends
         for number in range(len(segments)):
             self._to_count.put(number)
+        self._end = len(segments)  # the first segment that need not be counted any more
         self._said: SimpleQueue[Said] = SimpleQueue()
         self._stop = threading.Event()
         self._all: list[Worker] = []
@@ -321,7 +322,9 @@ class Workers:
         elif isinstance(said, LostChildError):
             self._lose(worker, number)
             said = LOST
-        elif isinstance(said, BaseException) and (number is None or not isinstance(said, StudioError)):
+        elif isinstance(said, StudioError) and number is not None:
+            self._leave_from(number)
+        elif isinstance(said, BaseException):
             raise said
         return None if number is None else (number, said)
 
@@ -340,9 +343,15 @@ class Workers:
         worker.start()
         self._all.append(worker)
 
+    def _leave_from(self, fault: int) -> None:
+        """Leave what comes after a fault, of which no one will ask."""
+        self._end = min(self._end, fault)
+        with self._to_count.mutex:
+            self._to_count.queue[:] = sorted(number for number in self._to_count.queue if number < fault)  # a heap too
+
     def _lose(self, worker: Worker, number: int | None) -> None:
         """Drop a child; others count the segment it had. If no worker is left, a thread of this process counts."""
-        if number is not None:
+        if number is not None and number < self._end:
             self._to_count.put(number)
         worker.join()
         self._all.remove(worker)
