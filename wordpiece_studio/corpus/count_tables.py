@@ -399,9 +399,13 @@ def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
         items = ((guarded(word), count) for word, count in items)
     rows = chain([header], items)
     while some := list(islice(rows, _ROWS_AT_ONCE)):
-        text = io.StringIO(newline="")
-        csv.writer(text).writerows(some)
-        yield text.getvalue().encode()
+        yield csv_text(some).encode()
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
 
 
 def _write_parquet(counts: WordCounts, file: BinaryIO) -> None:

@@ -438,9 +438,6 @@ class Watch:
         if self._report is not None:
             self._report(what + self._part, done, total)
 
-    def note_reading(self, progress: CountingProgress) -> None:
-        self.note("Reading", progress.bytes_done, progress.bytes_total)
-
 
 class TextInFiles:
     """A text in files, or texts in place of them; both are read line by line.
@@ -487,7 +484,7 @@ class TextInFiles:
         options: ReadingOptions = {
             "added_tokens": reading.added_tokens,
             "max_word_length": _ANY_LENGTH,
-            "progress": watch.note_reading,
+            "progress": lambda done: watch.note("Reading", done.bytes_done, done.bytes_total),
             "should_stop": watch.is_stopped,
         }
         try:

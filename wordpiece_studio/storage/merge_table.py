@@ -10,9 +10,7 @@ may say how it was made, see `manifest`.
 from __future__ import annotations
 
 import csv
-import io
 import json
-import os
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,18 +18,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from wordpiece_studio.corpus.count_tables import guarded, unguarded
+from wordpiece_studio.corpus.count_tables import check_table_place, csv_text, guarded, unguarded
 from wordpiece_studio.corpus.files import regular_file_status
 from wordpiece_studio.corpus.parquet import load_pyarrow
 from wordpiece_studio.storage.manifest import with_side_manifest
 from wordpiece_studio.system.arrays import slices
-from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS, arrow_schema, merge_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    import os
+    from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO
 
     from numpy.typing import NDArray
@@ -121,12 +120,8 @@ def kind_of_merge_table(path: Place) -> str:
 
 def check_merge_table_place(path: Place) -> None:
     """Check that a table of merges can probably be written to `path`; nothing is written."""
-    if kind_of_merge_table(path) == "parquet":
-        load_pyarrow(display_name(path))
-    folder = Path(path).parent
-    if not os.path.exists(folder):  # also False for an invalid name
-        raise file_error(folder, "The folder {path} does not exist", "Create it first.")
-    check_folder(folder)
+    kind_of_merge_table(path)
+    check_table_place(path)
 
 
 def _words_touched(history: MergeHistory, should_stop: Callable[[], bool]) -> NDArray[np.int64]:
@@ -142,17 +137,11 @@ def _words_touched(history: MergeHistory, should_stop: Callable[[], bool]) -> ND
 
 
 def _write_csv(file: BinaryIO, parts: Iterable[Columns]) -> None:
-    file.write(_csv_text([MERGE_COLUMNS]).encode("utf-8-sig"))
+    file.write(csv_text([MERGE_COLUMNS]).encode("utf-8-sig"))
     for columns in parts:
         for name in MERGE_TOKENS:
             columns[name] = [guarded(token) for token in columns[name]]
-        file.write(_csv_text(_rows(columns)).encode())
-
-
-def _csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
-    return text.getvalue()
+        file.write(csv_text(_rows(columns)).encode())
 
 
 def _write_jsonl(file: BinaryIO, parts: Iterable[Columns]) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sqlite3
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tests.storage.project.making import COURSE, check_project, course_project, run_of, settings_of
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project import container as container_module
 from wordpiece_studio.storage.project import project_file
 from wordpiece_studio.storage.project.container import ProjectStamp, SavingStopped, is_replaced, stamp_of
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun
@@ -23,6 +25,7 @@ from wordpiece_studio.training.history import COLUMNS, MergeHistory
 from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 TEXTS = st.text(st.characters(codec=None, categories=None), max_size=30)  # halves of surrogate pairs too
@@ -198,21 +201,19 @@ def test_a_project_is_saved_over_the_file_that_it_is_still_read_from(path: Path)
 
 
 def test_the_file_is_let_go_of_when_all_was_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_now: list[object] = []
-    close = project_file.Container.close
+    closed: list[object] = []
 
-    def closed(container: Any) -> None:
-        open_now.append(container)
-        close(container)
+    def finalizer(container: object, close: Callable[[], None]) -> Callable[[], None]:
+        return lambda: closed.append(container) or close()
 
-    monkeypatch.setattr(project_file.Container, "close", closed)
+    monkeypatch.setattr(container_module, "weakref", SimpleNamespace(finalize=finalizer))
     save_project(path, course_project())
-    open_now.clear()
+    closed.clear()
     run = open_project(path).run
     assert run is not None
-    assert not open_now
+    assert not closed
     _ = run.history.input
-    assert len(set(map(id, open_now))) == 1
+    assert len(set(map(id, closed))) == 1
 
 
 def test_merges_appended_while_it_is_saved_are_left_out(path: Path) -> None:

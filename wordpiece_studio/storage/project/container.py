@@ -431,9 +431,6 @@ class Container:
             self._check_database()
             self._read_lists(version)
 
-    def close(self) -> None:
-        self._close()
-
     def expect(self, what: str) -> None:
         self._awaited.add(what)
 
@@ -457,7 +454,7 @@ class Container:
                 self._database.deserialize(image)
         except sqlite3.Error as error:
             raise unreadable(self.path, error) from error
-        self._close = weakref.finalize(self, self._database.close)
+        self.close = weakref.finalize(self, self._database.close)
         database, calls = self._database, itertools.count(1)  # not self, which could then never be freed
         most = _MOST_CALLS + self._size // _BYTES_PER_CALL
         database.set_progress_handler(lambda: next(calls) > most, _STEPS_AT_ONCE)
