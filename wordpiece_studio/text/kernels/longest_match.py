@@ -29,6 +29,7 @@ from wordpiece_studio.text.kernels.words import (
     LONGEST_TEXT,
     TEXT_SHIFT,
     UNKNOWN,
+    character_at,
 )
 
 # Entries of `cursor`.
@@ -59,21 +60,14 @@ def spell(source: Any, size: int, actions: Any, texts: Any, words: Any, is_hard:
         if place + LONGEST_TEXT + 2 > words.size:
             answer = FULL
             break
-        code_point, width = np.int64(source[position]), 1
-        if code_point == BLANK_BYTE:
+        if source[position] == BLANK_BYTE:
             words[place] = LINE_END
             place += 1
             chunk += 1
             position += 1
             continue
-        if code_point >= 0xF0:
-            high = (code_point & 7) << 18 | (source[position + 1] & 63) << 12
-            code_point, width = high | (source[position + 2] & 63) << 6 | source[position + 3] & 63, 4
-        elif code_point >= 0xE0:
-            high = (code_point & 15) << 12 | (source[position + 1] & 63) << 6
-            code_point, width = high | source[position + 2] & 63, 3
-        elif code_point >= 0x80:
-            code_point, width = (code_point & 31) << 6 | source[position + 1] & 63, 2
+        character = character_at(source, position)
+        code_point, width = character >> 3, character & 7
         action = actions[code_point]
         kind = action & KIND_BITS
         if kind == UNKNOWN:

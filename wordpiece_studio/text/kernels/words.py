@@ -46,6 +46,20 @@ _AHEAD = 8  # chunks
 DONE, FULL, LONG = range(6, 9)
 
 
+@kernel(INT(BYTES, INT), inline=True)
+def character_at(text: Any, position: int) -> Any:
+    """Return the code point of a character in UTF-8, times 8, plus the number of its bytes."""
+    first = np.int64(text[position])
+    if first < 0x80:
+        return first << 3 | 1
+    code_point, width = (first & 31) << 6 | text[position + 1] & 63, 2
+    if first >= 0xE0:
+        code_point, width = (code_point & 1023) << 6 | text[position + 2] & 63, 3
+    if first >= 0xF0:
+        code_point, width = code_point << 6 | text[position + 3] & 63, 4
+    return code_point << 3 | width
+
+
 @kernel(INT(TABLE, INT, I8, BYTES, INT, U1, I8, I8, I8, BOOL))
 def cut(
     chunks: Table,
@@ -75,15 +89,8 @@ def cut(
         position = begin
         length = characters = 0
         while position <= end:
-            code_point, width = source[position], 1
-            if code_point >= 0xF0:
-                high = (code_point & 7) << 18 | (source[position + 1] & 63) << 12
-                code_point, width = high | (source[position + 2] & 63) << 6 | source[position + 3] & 63, 4
-            elif code_point >= 0xE0:
-                high = (code_point & 15) << 12 | (source[position + 1] & 63) << 6
-                code_point, width = high | source[position + 2] & 63, 3
-            elif code_point >= 0x80:
-                code_point, width = (code_point & 31) << 6 | source[position + 1] & 63, 2
+            character = character_at(source, position)
+            code_point, width = character >> 3, character & 7
             action = actions[code_point]
             kind = action & KIND_BITS
             if kind == LETTERS or (kind == ALONE and characters == 0):
@@ -167,21 +174,15 @@ def spell_out(joined: Any, continues: int, keys: Any, lengths: Any, occurs: Any)
     keys[0] = -1
     position, place, begin, word, added = 0, 1, 1, 0, 0
     while position < joined.size:
-        code_point, width = np.int64(joined[position]), 1
-        if code_point == BLANK_BYTE:
+        width = 1
+        if joined[position] == BLANK_BYTE:
             keys[place] = -1
             lengths[word] = place - begin
             begin, added = place + 1, 0
             word += 1
         else:
-            if code_point >= 0xF0:
-                high = (code_point & 7) << 18 | (joined[position + 1] & 63) << 12
-                code_point, width = high | (joined[position + 2] & 63) << 6 | joined[position + 3] & 63, 4
-            elif code_point >= 0xE0:
-                high = (code_point & 15) << 12 | (joined[position + 1] & 63) << 6
-                code_point, width = high | joined[position + 2] & 63, 3
-            elif code_point >= 0x80:
-                code_point, width = (code_point & 31) << 6 | joined[position + 1] & 63, 2
+            character = character_at(joined, position)
+            code_point, width = character >> 3, character & 7
             key = code_point << 2 | added
             keys[place] = key
             occurs[key] = 1
