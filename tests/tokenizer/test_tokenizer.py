@@ -6,6 +6,9 @@ import copy
 import json
 import pickle
 import random
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -205,3 +208,26 @@ def test_words_may_cross_blanks_if_a_step_or_a_special_token_does() -> None:
     assert studio().is_local
     assert not Tokenizer(Vocabulary(TOKENS), "remove: ").is_local
     assert not Tokenizer(Vocabulary(["a", "a b"], ["a b"])).is_local
+
+
+def test_one_tokenizer_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer_module, "_MOST_KEPT", 2_000)  # so that much is forgotten meanwhile
+    rng = random.Random(3)
+    letters = [*"abc", *map(chr, range(192, 9000))]
+    vocabulary = Vocabulary(["[UNK]", *letters, *(f"##{letter}" for letter in letters)])
+    texts = ["".join(rng.choices("abc ", k=12) + letters[first : first + 60]) for first in range(3, len(letters), 60)]
+    expected = [Tokenizer(vocabulary).ids(text) for text in texts]
+    shared, is_begun = Tokenizer(vocabulary), threading.Barrier(4)
+
+    def encoded(_: int) -> list[tuple[list[int], list[int]]]:
+        is_begun.wait(60)
+        return [(shared.ids(text), shared.encode(text).ids) for text in texts]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(encoded, range(4)))
+    finally:
+        sys.setswitchinterval(before)
+    assert found == [[(ids, ids) for ids in expected]] * 4
