@@ -33,7 +33,7 @@ from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, Templa
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading, roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from wordpiece_studio.tokenizer.encoding import WordCut
 
@@ -143,11 +143,6 @@ class LibraryTokenizer(LibraryEncoder):
     def _is_model(self) -> bool:
         """Whether it is SentencePiece's, whose library alone knows how it finds words."""
         return library_of(self.path) == "sentencepiece"
-
-    def set_roles(self, roles: Mapping[str, str], model_max_length: int) -> None:
-        """Set what a file beside it says: the tokens that have roles, if any, and the most tokens of the model."""
-        self.roles = dict(roles) or self.roles
-        self.model_max_length = model_max_length
 
     def __reduce__(self) -> tuple[type[LibraryTokenizer], tuple[object, ...], dict[str, Any]]:
         settings = {

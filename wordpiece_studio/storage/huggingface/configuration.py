@@ -160,8 +160,8 @@ class Configuration:
         return made
 
     def configure(self, tokenizer: LibraryTokenizer) -> None:
-        roles = {role: token.content for role, token in self._named.items()}
-        tokenizer.set_roles(roles, self.model_max_length)
+        tokenizer.roles = {role: token.content for role, token in self._named.items()} or tokenizer.roles
+        tokenizer.model_max_length = self.model_max_length
         self._set_sides(tokenizer)
 
     def _set_sides(self, encoder: Encoder) -> None:
