@@ -197,6 +197,26 @@ def test_what_can_be_done_is_asked_when_it_is_chosen(studio: Studio, palette: Pa
     assert palette.isVisible()
 
 
+def test_what_can_be_done_by_now_is_done_when_it_is_clicked(studio: Studio, palette: Palette) -> None:
+    QTest.keyClicks(palette.field, "clear the selection")
+    clear = studio.window.actions_._commands["clear_selection"].entries[0].action  # no button has asked for it
+    row = next(row for row, entry in enumerate(palette.model.records) if entry.action is clear)
+    assert palette.model.records[row].reason
+    studio.window.model.set_selection(Selection("token", text="cha"))
+    place = palette.list.visualRect(palette.model.index(row, 0)).center()
+    QTest.mouseClick(palette.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    studio.qtbot.wait(20)
+    assert studio.window.model.selection != Selection("token", text="cha")
+    assert not palette.isVisible()
+
+
+@pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier])
+def test_tab_stays_in_its_field(palette: Palette, modifier: Qt.KeyboardModifier) -> None:
+    QTest.keyClick(palette.field, _KEY.Key_Backtab if modifier.value else _KEY.Key_Tab, modifier)
+    assert palette.isVisible()
+    assert palette.field.hasFocus()
+
+
 def test_what_had_the_focus_may_be_gone_when_it_closes(studio: Studio, palette: Palette) -> None:
     palette.leave()
     button = QToolButton(studio.window.centralWidget())

@@ -153,13 +153,15 @@ class HelpController(Controller):
         tr("Comman&d palette…"), tr("Find any command, step, token, sample or file by name"), "Ctrl+K Ctrl+Shift+P"
     )
     def command_palette(self) -> None:
+        actions = self._window.actions_
         if self.palette is None:
-            self.palette = Palette(self._window.theme, self._window, find=self._found, do=self._do_later)
+            self.palette = Palette(
+                self._window.theme, self._window, find=self._found, do=self._do_later, catch_up=actions.catch_up
+            )
         palette = self.palette
         if palette.isVisible():
             palette.leave()
             return
-        actions = self._window.actions_
         actions.refresh_menus()
         self._commands = command_entries([each for each in actions.placed() if each[1] is not actions.command_palette])
         self._vocabulary = self._model.vocabulary_at(self._model.step)

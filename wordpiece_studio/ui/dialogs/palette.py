@@ -252,6 +252,8 @@ class PaletteDelegate(QStyledItemDelegate):
 class Palette(QFrame):
     """Shows what `find` finds of the text typed, and tells `do` which entry was chosen, an available one.
 
+    `catch_up` has the commands know whether they can be done now.
+
     It is part of the window, not a window of its own: it cannot lie beside it, and closes when it loses the focus.
     """
 
@@ -262,12 +264,13 @@ class Palette(QFrame):
         *,
         find: Callable[[str], Sequence[Entry]],
         do: Callable[[Entry], object],
+        catch_up: Callable[[], object],
     ) -> None:
         super().__init__(window)
         self.setObjectName("palette")
         self.setAccessibleName(self.tr("Command palette"))
         self._window = window
-        self._find, self._do = find, do
+        self._find, self._do, self._catch_up = find, do, catch_up
         self._before: QWidget | None = None  # had the focus; may be deleted by now
         hint = self.tr("A command, a step number, “token …”, a sample or a file")
         self.field = line_field(self, hint=hint, name=self.tr("Search term"), takes_key=self._take_key)
@@ -305,6 +308,7 @@ class Palette(QFrame):
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self, text: str) -> None:
+        self._catch_up()
         entries = self._find(text)
         self.model.set_records(entries)
         if entries:
@@ -344,6 +348,7 @@ class Palette(QFrame):
         return True
 
     def _choose(self, index: Index) -> None:
+        self._catch_up()
         entry = self.model.records[index.row()] if index.isValid() else None
         if entry is not None and entry.reason:
             set_plain_text(self._note, entry.reason)

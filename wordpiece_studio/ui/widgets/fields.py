@@ -328,9 +328,11 @@ class _Line(QLineEdit):
         super().__init__(parent)
         self._takes_key = takes_key
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._takes_key is None or not self._takes_key(event):
-            super().keyPressEvent(event)
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:  # Qt shows Tab to no other method
+            if self._takes_key is not None and self._takes_key(event):
+                return True
+        return super().event(event)
 
 
 def line_field(
