@@ -572,7 +572,9 @@ class ExportDialog(QuestionDialog):
         manifest: tuple[list[tuple[str, str]], str] = [], ""
         if inspection is not None:
             name, typed = inspection.names[kind], self.place_edit.text()
-            self.place_edit.setText(_for_other_kind(typed, inspection.names.values(), name) if typed else name)
+            text = _for_other_kind(typed, inspection.names.values(), name) if typed else name
+            if text != typed:  # else the cursor would leave the place where one edits
+                self.place_edit.setText(text)
             manifest = inspection.manifests.get(kind, manifest)
         self.preview.show_manifest(*manifest)
         self._show_place()

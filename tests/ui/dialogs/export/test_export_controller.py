@@ -86,6 +86,15 @@ def test_the_step_shown_can_be_exported_with_the_words_to_verify_it(exporting: E
     assert (result.agrees, result.merges) == (True, SHOWN)
 
 
+def test_a_preview_that_arrives_leaves_the_cursor_in_what_is_edited(exporting: Exporting) -> None:
+    dialog = exporting.ask()
+    exporting.wait(lambda: dialog.inspection is not None)
+    dialog.place_edit.setText("/texts/mine")
+    dialog.place_edit.setCursorPosition(3)
+    dialog.take_inspection(dialog.inspection)
+    assert (dialog.place_edit.text(), dialog.place_edit.cursorPosition()) == ("/texts/mine", 3)
+
+
 def test_nothing_is_replaced_without_a_question(exporting: Exporting, tmp_path: Path) -> None:
     place = tmp_path / "vocab.txt"
     place.write_text("mine\n", encoding="utf-8")
