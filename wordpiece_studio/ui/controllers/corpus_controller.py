@@ -35,6 +35,7 @@ from wordpiece_studio.session.samples import (
     samples,
     text_offered,
 )
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.storage.project.contents import note_agreed
 from wordpiece_studio.system.printable import display_name
@@ -387,6 +388,7 @@ class CorpusOnDisk(Controller):
         self._actions = window.actions_
         self._banner = window.notices.files
         self._told: tuple[list[str], list[str]] = [], []  # what is gone and changed, as last told
+        self._news_timer = single_shot(self, self._show_state)  # once for all files that are missed at one look
         session.searching.finished.connect(lambda found: self._take_found(*found))
         session.document.reset.connect(self._begin_anew)
         session.document.path_changed.connect(self._watch_files)
@@ -394,7 +396,7 @@ class CorpusOnDisk(Controller):
         session.counting.state_changed.connect(self._on_counting_state_changed)
         session.counting.failed.connect(lambda: self._offer_to_read())  # it may have been dismissed
         session.counting.counts_changed.connect(self._on_counting_counts_changed)
-        session.watch.noticed.connect(self._show_state)
+        session.watch.noticed.connect(lambda: self._news_timer.start())
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.applicationStateChanged.connect(session.watch.check)  # as when one comes back to the window
@@ -418,6 +420,7 @@ class CorpusOnDisk(Controller):
         self._watch.watch([Path(path) for path in self._paths() if not is_url(path)])
         if not self._offer_to_read() and self._banner.act == self._ask_to_read:
             self._banner.clear()
+        self._show_state()
 
     def _begin_anew(self) -> None:
         self._forget()
@@ -513,7 +516,7 @@ class CorpusOnDisk(Controller):
 
     @command(
         tr("Locate &missing files…"), tr("Choose where the missing corpus files are now"),
-        when=lambda self: bool(self.gone),
+        when=lambda self: bool(self._watch.gone),
     )  # fmt: skip
     def locate_files(self) -> None:
         gone = self.gone

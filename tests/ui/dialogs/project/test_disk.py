@@ -97,6 +97,18 @@ def test_one_missing_file_can_be_chosen(projects: Projects) -> None:
 
 
 @pytest.mark.slow
+def test_files_that_are_missed_at_once_are_told_of_once(projects: Projects, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = opened_files(projects, "a.txt", "b.txt", "c.txt")
+    told: list[str] = []
+    monkeypatch.setattr(projects.window.notices.files, "show_message", lambda words, *_: told.append(words))
+    for path in paths:
+        path.unlink()
+    projects.studio.wait(lambda: bool(told), 20_000)
+    assert [words.partition(":")[0] for words in told] == ["3 corpus files are missing"]
+    assert states(projects) == [FileState.FAULT] * 3
+
+
+@pytest.mark.slow
 def test_what_is_not_in_the_folder_is_reported(projects: Projects) -> None:
     paths = opened_files(projects, "a.txt", "b.txt")
     paths[0].unlink()
@@ -174,6 +186,21 @@ def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     projects.studio.wait(lambda: not window.session.watch.task.is_running)
     projects.studio.qtbot.wait(400)
     assert not window.notices.files.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_nothing_is_said_of_the_old_file_once_the_text_is_saved_to_another(projects: Projects, is_gone: bool) -> None:
+    path, window = opened_text(projects), projects.window
+    if is_gone:
+        path.unlink()
+    else:
+        path.write_text("bun\n", encoding="utf-8")
+    projects.studio.wait(lambda: "mine.txt" in window.notices.files.text, 20_000)
+    window.actions_.save_corpus.trigger()
+    projects.choose(projects.folder / "other.txt")
+    assert not window.notices.files.text
+    assert not window.actions_.locate_files.isEnabled()
 
 
 @pytest.mark.slow
