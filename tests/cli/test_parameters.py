@@ -91,6 +91,13 @@ def test_typer_and_rich_are_not_loaded_for_nothing() -> None:
 
 
 @pytest.mark.slow
+def test_a_start_does_not_wait_for_numpy() -> None:
+    program = "import sys; from wordpiece_studio import cli; cli.run(['--version']); print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize(
     ("words", "found"), [("wordpiece-studio enc", "encode"), ("wordpiece-studio train --objective sc", "score")]

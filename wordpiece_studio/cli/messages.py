@@ -17,8 +17,7 @@ from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES, NO_COLUMN_ADVICE
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, QUOTE_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped
-from wordpiece_studio.storage.manifest import REPLACE_ADVICE
-from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.system.printable import REPLACE_ADVICE, display_name, printable, printable_json
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from wordpiece_studio.storage.corpus_record import CorpusRecord, published_recor
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all
-from wordpiece_studio.system.printable import decodable, file_error
+from wordpiece_studio.system.printable import REPLACE_ADVICE, decodable, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
@@ -56,7 +56,6 @@ _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON here
 _MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
 _LARGEST_FILE_BYTES = 1 << 30  # of a tokenizer; nothing larger is read in these formats
-REPLACE_ADVICE = "Write to another place, or move that file away."
 _ADVICE = "Save again; or specify the file to read, tokenizer.json or vocab.txt, instead of the folder."
 _ADVICE_BPE = "Save again; or move {manifest} away to read the files without it."
 

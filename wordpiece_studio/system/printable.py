@@ -27,6 +27,9 @@ _UNPRINTABLE = (
 )
 _JOINERS = "\u200c\u200d"
 
+REPLACE_ADVICE = "Write to another place, or move that file away."
+"""Here, where the command line, which names its option in place of it, finds it without NumPy."""
+
 
 @cache
 def _unprintable(kept: str) -> re.Pattern[str]:
