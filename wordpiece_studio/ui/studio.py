@@ -13,13 +13,14 @@ import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.session.settings import SettingsStore, default_folder
 from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.dialogs.diagnostics import start_log, stop_log
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.widgets.theme import Theme, program_icon
+from wordpiece_studio.ui.widgets.theme import Theme, icon
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def open_studio(argv: Sequence[str]) -> int:
     application.setApplicationDisplayName("WordPiece Studio")
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("wordpiece-studio")
-    application.setWindowIcon(program_icon())
+    application.setWindowIcon(icon("studio", QColor("black")))
     interrupts = InterruptWatch(application)  # before there are threads, which an exception would leave running
     start_log()
     give_turns()

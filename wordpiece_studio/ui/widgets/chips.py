@@ -123,7 +123,7 @@ class ChipStyle:
             self._paint_anew(painter, rect, token, look)
             return
         ratio = painter.device().devicePixelRatio()
-        key = token, self._theme.token_style(token), look, rect.width(), ratio
+        key = token, self._theme.token_styles.of(token), look, rect.width(), ratio
         picture = self.pictures.get(key)
         if picture is None:
             if len(self.pictures) >= _MOST_PICTURES:
@@ -155,7 +155,7 @@ class ChipStyle:
             painter.setBrush(self._theme.surface)
             _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
         else:
-            edge = _edge_pen(ground, self._theme.look, self._theme.token_style(token).border)
+            edge = _edge_pen(ground, self._theme.look, self._theme.token_styles.of(token).border)
             inset = edge.widthF() / 2
             painter.setPen(edge)
             painter.setBrush(ground)

@@ -61,21 +61,11 @@ def bold(font: QFont) -> QFont:
 def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
     """Return the icon called `name` in `color`, and in `disabled` where its action is not available."""
     result = QIcon()
-    _add(result, name, color, QIcon.Mode.Normal)
-    if disabled is not None:
-        _add(result, name, disabled, QIcon.Mode.Disabled)
+    for mode, shade in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled)):
+        if shade is not None:
+            for size in _SIZES:
+                result.addPixmap(_drawn(name, shade.name(), size), mode)
     return result
-
-
-def program_icon() -> QIcon:
-    result = QIcon()
-    _add(result, "studio", QColor("black"), QIcon.Mode.Normal)
-    return result
-
-
-def _add(target: QIcon, name: str, color: QColor, mode: QIcon.Mode) -> None:
-    for size in _SIZES:
-        target.addPixmap(_drawn(name, color.name(), size), mode)
 
 
 def _drawn(name: str, color: str, size: int) -> QPixmap:
@@ -377,12 +367,8 @@ class Theme(QObject, Colors):
 
     # -- colours
 
-    def token_style(self, token: str) -> TokenStyle:
-        """Return the style of the token with this text; stable from run to run on the same words."""
-        return self.token_styles.of(token)
-
     def token_color(self, token: str) -> QColor:
-        return SHADES[self.look][self.token_style(token).shade]
+        return SHADES[self.look][self.token_styles.of(token).shade]
 
     def run_color(self, number: int) -> QColor:
         """Return the colour of the run with this number, from 0; `surface` is written on it. There are eight.
