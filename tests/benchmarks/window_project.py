@@ -55,7 +55,7 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
         probe.restart()
         began = time.perf_counter()
         controller._save_to(Path(folder) / "again.wpstudio", None)
-        wait_for(lambda: not controller.is_saving)
+        wait_for(lambda: not controller.saving.is_running)
         found["save"] = time.perf_counter() - began
         found.update(_gaps("save", probe))
         found["is_saved"] = state.path is not None and state.path.name == "again.wpstudio"
@@ -109,7 +109,7 @@ def runs(corpus: str, size: str, count: str, folder: str) -> dict[str, Any]:
         probe.restart()
         began, own = time.perf_counter(), time.process_time()
         window.project_controller._save_to(path, None)
-        wait_for(lambda: not window.project_controller.is_saving)
+        wait_for(lambda: not window.project_controller.saving.is_running)
         found |= {"save": time.perf_counter() - began, "save_own": time.process_time() - own, **_gaps("save", probe)}
         rest(1.0)
         gc.collect()

@@ -179,7 +179,8 @@ class StudioHand(QObject):
         dialog.place_edit.setText(str(self._folder / "exported"))
         yield lambda: dialog.export.isEnabled()
         dialog.export.click()
-        yield lambda: self._window.export_controller.vocabulary.is_running or (self._folder / "exported").exists()
+        task = self._window.export_controller.vocabulary.exporting
+        yield lambda: task.is_running or (self._folder / "exported").exists()
 
     def _saving(self) -> Until:
         yield from self._paused("middle.txt")
@@ -190,7 +191,7 @@ class StudioHand(QObject):
         place = self._folder / "work.wpstudio"
         dialog.selectFile(str(place))
         dialog.accept()
-        yield lambda: self._window.project_controller.is_saving or place.exists()
+        yield lambda: self._window.project_controller.saving.is_running or place.exists()
 
     # -- questions
 

@@ -70,10 +70,10 @@ def test_an_export_is_given_up_and_leaves_nothing(
     monkeypatch.setattr(merge_table, "merge_columns", slow)
     path, bar = tmp_path / "merges.csv", studio.window.export_controller.history.export_bar
     export(studio, path)
-    assert "merges.csv" in bar.text
+    assert "merges.csv" in bar._label.text()
     assert not studio.window.actions_.export_history.isEnabled()
     studio.qtbot.mouseClick(bar.stop_button, Qt.MouseButton.LeftButton)
-    assert not bar.text
+    assert bar.isHidden()
     assert studio.window.actions_.export_history.isEnabled()
     studio.window.export_controller.history.close()
     assert not list(tmp_path.glob("*merges*"))
@@ -88,7 +88,7 @@ def test_a_full_disk_is_reported(studio: Studio, tmp_path: Path, monkeypatch: py
     assert "cannot be written" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
     assert not list(tmp_path.glob("*merges*"))
-    assert not studio.window.export_controller.history.export_bar.text
+    assert studio.window.export_controller.history.export_bar.isHidden()
 
 
 def test_a_missing_folder_is_reported_at_once(studio: Studio, tmp_path: Path) -> None:

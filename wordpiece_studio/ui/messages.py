@@ -127,13 +127,9 @@ def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: st
     box.setWindowTitle("WordPiece Studio")
     box.setIcon(picture)
     most = min(_LONGEST_TEXT, room_for(parent).height() * _CHARACTERS_PER_PIXEL)
-    box.setText(_shortened(text, most))
-    box.setInformativeText(_shortened(details, most))
+    box.setText(shown(text, most))
+    box.setInformativeText(shown(details, most))
     return box
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = "") -> QPushButton:

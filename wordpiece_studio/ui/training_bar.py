@@ -480,7 +480,7 @@ class TrainButtons(QWidget):
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             button.installEventFilter(self)
         fill(QHBoxLayout(self), *self._all, spacing=_BETWEEN)
-        self._swap_timer = single_shot(self, self._show_stop, _PATIENCE_MS)
+        self._swap_timer = single_shot(self, lambda: self._show(is_training=True), _PATIENCE_MS)
         self.fresh_timer = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
         self.pause.hide()
         self.stop.hide()
@@ -527,9 +527,6 @@ class TrainButtons(QWidget):
         button = next((each for each in self._all if each.isEnabled() and not each.isHidden()), None)
         if self._holds_keyboard and button is not None and not self.has_keyboard:
             button.setFocus()
-
-    def _show_stop(self) -> None:
-        self._show(is_training=True)
 
 
 class TrainingBar(Fitted, QFrame):

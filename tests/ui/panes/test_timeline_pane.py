@@ -130,7 +130,8 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
         panel.resize(width, 220)
         bench.settle()
         shown.append(label.text() if label.isVisible() else "")
-        needed = sum(map(pane.fontMetrics().horizontalAdvance, (panel.windowTitle(), panel.title_bar.hint, shown[-1])))
+        texts = panel.windowTitle(), panel.title_bar._hint_label.text(), shown[-1]
+        needed = sum(map(pane.fontMetrics().horizontalAdvance, texts))
         assert needed < panel.width() or not shown[-1]
     assert list(dict.fromkeys(shown)) == [whole, "Held-out: 1.27 tokens per word", ""]
     panel.resize(1200, 220)

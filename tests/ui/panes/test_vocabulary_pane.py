@@ -57,7 +57,7 @@ def test_the_line_of_numbers(looking: Looking) -> None:
     for width in range(1000, 150, -10):
         panel.resize(width, pane.height())
         looking.settle()
-        hints.append(panel.title_bar.hint)
+        hints.append(panel.title_bar._hint_label.text())
     assert hints.index("40 in use (±0)") < hints.index("55 tokens")  # what nothing else says goes last but one
 
 

@@ -83,11 +83,6 @@ class VocabularyExport(Controller):
         )  # fmt: skip
         self._actions.bind(self, self.exporting.changed, self._model.run_reset, self._model.state_changed)
 
-    @property
-    def is_running(self) -> bool:
-        """Whether files are being written."""
-        return self.exporting.is_running
-
     @command(
         tr("Export &vocabulary…"),
         tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
@@ -220,10 +215,6 @@ class ExportBar(QWidget):
         self.stop_button = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
         fill(QHBoxLayout(self), (self._label, 3), (self._bar, 1), self.stop_button, margins=(12, 2, 10, 2), spacing=-1)
         self.hide()
-
-    @property
-    def text(self) -> str:
-        return self._label.text() if not self.isHidden() else ""
 
     def begin(self, name: str) -> None:
         """Show that a file of this name is being written."""

@@ -137,13 +137,6 @@ class ProjectController(Controller):
         self._connect()
         self._show_title()
 
-    # -- state
-
-    @property
-    def is_saving(self) -> bool:
-        """Whether the project is being written."""
-        return self.saving.is_running
-
     def close(self) -> None:
         """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
@@ -158,7 +151,7 @@ class ProjectController(Controller):
         if self.box is not None:
             self.box.raise_()
             return True
-        if self.is_saving:
+        if self.saving.is_running:
             if self._close_again not in self._waiting:
                 self._waiting.append(self._close_again)
             return True
@@ -211,7 +204,7 @@ class ProjectController(Controller):
         path = self._state.path
         if path is None or self.is_read_only:
             self.save_as(then)
-        elif not self.is_saving and is_replaced(path, self._state.stamp):
+        elif not self.saving.is_running and is_replaced(path, self._state.stamp):
             acts = {_YES: partial(self._save_to, path, then), _SAVE: partial(self.save_as, then)}
             ask(changed_box(self._window, path), acts)
         else:
@@ -238,7 +231,7 @@ class ProjectController(Controller):
             ask(replace_box(self._window, path), {_YES: save}, otherwise=partial(self.save_as, then))
 
     def _save_to(self, path: Path, then: Callable[[], None] | None) -> None:
-        if self.is_saving:
+        if self.saving.is_running:
             self._waiting.append(partial(self._save_to, path, then))  # what was changed meanwhile is saved too
             return
         holder = self._lock.take(path)
@@ -334,7 +327,7 @@ class ProjectController(Controller):
         self._session.runs.note_saved(project.runs)
 
     def _on_file_noticed(self, path: Path, news: FileNews) -> None:
-        if self.is_saving:
+        if self.saving.is_running:
             return
         if news == "gone":
             words = self.tr("The project file {path} is missing. The project is still open; save it to keep it.")

@@ -225,11 +225,8 @@ class TrainingController(Controller):
     ) -> None:
         self._next_is_automatic, self._wants_one_merge, self._step_wanted = is_automatic, wants_one_merge, step
         self._banner.clear()
-        if self._counting.counts is not None:
-            self._begin(self._counting.counts)
-        else:
-            self._request.ask()
-            self._show_state()
+        self._request.ask()
+        self._show_state()
 
     def _give_up(self, error: StudioError | None) -> None:
         self._wants_one_merge = False

@@ -340,8 +340,7 @@ class ExportPreview(QWidget):
         self.usage.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         margins = 2 * (self.usage.document().documentMargin() + self.usage.frameWidth() + 1)
         self.usage.setFixedHeight(round(_LINES * self.usage.fontMetrics().lineSpacing() + margins))
-        self.copy_button = QPushButton(self.tr("Co&py"), self)
-        self.copy_button.setAutoDefault(False)
+        self.copy_button = QPushButton(self.tr("Co&py"), self, autoDefault=False)
         self.copy_button.setAccessibleName(self.tr("Copy the Python lines"))
         self.copy_button.clicked.connect(self._copy_lines)
         self.manifest = _Pairs(3, self._manifest_labels)
@@ -479,8 +478,8 @@ class ExportDialog(QuestionDialog):
         self.place_note = CutLabel("", self, role="hint")
         self._left_out_note = WholeLabel(self, role="hint")
         self.trouble_note = WholeLabel(self, role="error")
-        self.browse = QPushButton(self.tr("C&hoose…"), self)
-        self.browse.setAutoDefault(False)  # Enter exports, wherever the focus is
+        # Enter exports, wherever the focus is.
+        self.browse = QPushButton(self.tr("C&hoose…"), self, autoDefault=False)
         self.browse.clicked.connect(self._on_browse_clicked)
         set_plain_tooltip(self.browse, self.tr("Browse the folders of this computer"))
         upper = fill(QHBoxLayout(), self._choices(steps), (self.preview, 1), spacing=16)
@@ -606,7 +605,6 @@ class ExportDialog(QuestionDialog):
         """Show a note, or hide it if empty; one that was hidden has no width yet and would come out far too high."""
         note.resize(self.place_note.width(), note.height())
         note.show_text(text)
-        note.setVisible(bool(text))
 
     def _on_place_edit_text_changed(self) -> None:
         self._trouble = ""

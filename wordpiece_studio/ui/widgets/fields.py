@@ -434,14 +434,10 @@ class FileDrops(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is not self._target or event.type() not in _DRAGS or not isinstance(event, QDropEvent):
             return False
-        paths = _dropped_paths(event.mimeData())
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if not paths:
             return False
         event.acceptProposedAction()
         if event.type() == QEvent.Type.Drop:
             self.files_dropped.emit(paths)
         return True
-
-
-def _dropped_paths(data: QMimeData) -> list[str]:
-    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

@@ -348,10 +348,6 @@ class TitleBar(Fitted, QFrame):
         self._layout = fill(PriorityRow(self), *parts, margins=_TITLE_MARGINS, spacing=10)
         self.fit()
 
-    @property
-    def hint(self) -> str:
-        return self._hint_label.text()
-
     def set_heading(self, title: str, hints: Sequence[str], beside: Forms) -> None:
         """Set the title, the forms of the hint, and those of controls, which come before it."""
         set_plain_text(self.title_label, title)

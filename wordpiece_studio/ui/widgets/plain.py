@@ -213,11 +213,8 @@ def plain_title(text: str) -> str:
 def shown(text: str, limit: int) -> str:
     """Return `text` as Qt can show it: at most `limit` characters, and no half of a surrogate pair."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return cut.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(cut) else cut
-
-
-def _has_surrogate(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+    has_half = not cut.isascii() and any("\ud800" <= character <= "\udfff" for character in cut)
+    return cut.encode("utf-8", "replace").decode("utf-8") if has_half else cut
 
 
 _LONGEST_CUT = 5000

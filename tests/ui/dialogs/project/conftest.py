@@ -54,7 +54,7 @@ class Projects:
         return self.path(name)
 
     def wait_saved(self) -> None:
-        self.studio.wait(lambda: not self.window.project_controller.is_saving)
+        self.studio.wait(lambda: not self.window.project_controller.saving.is_running)
 
     def open(self, path: Path) -> None:
         """Open a project, and wait until all of it is read."""

@@ -139,7 +139,7 @@ def test_saving_twice_at_once_is_saving_once_more(projects: Projects, slow: Slow
     projects.window.project_controller._save_to(path, None)
     projects.window.session.document.edit(0, 0, "x")
     slow.go_on.set()
-    projects.studio.wait(lambda: path.exists() and not projects.window.project_controller.is_saving)
+    projects.studio.wait(lambda: path.exists() and not projects.window.project_controller.saving.is_running)
     projects.studio.wait(lambda: not projects.window.isWindowModified())
     assert open_project(path).corpus.text.startswith("x")
 
