@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.session.run import TrainerState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
     from tests.ui.conftest import Studio
 
 
@@ -35,6 +40,22 @@ def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio
     assert timer.isActive()
     timer.setInterval(0)
     studio.wait(lambda: bar.progress_label.forms[0] == usual)
+
+
+def test_what_the_engine_itself_reports_is_said(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, task, bar = threading.Event(), studio.window.session.warm_up, studio.window.bar
+
+    def prepare(*, progress: Callable[[str], object]) -> float:
+        progress("compiling")
+        assert go_on.wait(10)
+        return 1.0
+
+    usual = bar.progress_label.forms[0]
+    monkeypatch.setattr(task, "_work", prepare)
+    task.run()
+    studio.wait(lambda: bar.progress_label.forms[0] == f"{PREPARING} · {usual}")
+    go_on.set()
+    studio.wait(lambda: bar.progress_label.forms[0] == f"The fast engine is ready · {usual}")
 
 
 def test_it_is_said_in_a_small_window_too(studio: Studio) -> None:

@@ -19,7 +19,6 @@ from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import FaceBar
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, TEACH, demo_text_size
-from wordpiece_studio.ui.widgets.theme import scaled_font
 from wordpiece_studio.ui.workspace import PANES
 
 if TYPE_CHECKING:
@@ -115,21 +114,23 @@ def test_the_size_of_text_in_demo_is_the_users_until_it_is_normal_again(window: 
 
 
 @pytest.fixture
-def enlarge(qapp: QApplication) -> Iterator[Callable[[MainWindow], None]]:
-    """Make the text of a window half as large again."""
-    font = qapp.font()
+def enlarge(qapp: QApplication, theme: Theme) -> Iterator[Callable[[], None]]:
+    """Make all text half as large again, in the style that the application has."""
+    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+    theme.apply_to(qapp)
 
-    def make_larger(window: MainWindow) -> None:
-        qapp.setFont(scaled_font(font, 1.5))
-        window.theme.changed.emit()
+    def make_larger() -> None:
+        theme.set_scale(1.5 * theme.scale)
         QTest.qWait(20)
 
     yield make_larger
-    qapp.setFont(font)
+    qapp.setPalette(old_palette)
+    qapp.setStyleSheet(old_sheet)
+    qapp.setFont(old_font)
 
 
 def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(
-    window: MainWindow, enlarge: Callable[[MainWindow], None]
+    window: MainWindow, enlarge: Callable[[], None]
 ) -> None:
     pane = window.timeline_pane
     for name in LAYOUTS:
@@ -139,18 +140,18 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(
         assert pane.height() <= pane.parentWidget().height()
     button = pane.findChild(QToolButton, "timeline_next_merge")
     usual = button.height()
-    enlarge(window)
+    enlarge()
     assert button.height() == pytest.approx(1.5 * usual, abs=3)
     assert button.iconSize().height() > usual / 2
 
 
 def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(
-    studio: Studio, enlarge: Callable[[MainWindow], None]
+    studio: Studio, enlarge: Callable[[], None]
 ) -> None:
     view = studio.window.scoreboard_pane.findChild(CandidatesView)
     studio.wait(lambda: view.tie_width > 0)  # the candidates are there a little after the training
     before = view.tie_width
-    enlarge(studio.window)
+    enlarge()
     assert view.tie_width > 1.3 * before
 
 
