@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
+from wordpiece_studio.corpus.counting.counting import count_corpus
+from wordpiece_studio.corpus.counts import CountingProgress
 from wordpiece_studio.session.corpus_files import FileState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.ui.dialogs.project.conftest import Projects
@@ -133,6 +137,32 @@ def test_a_changed_file_is_marked_and_counted_again_when_wanted(projects: Projec
     assert "mug" in projects.window.session.counting.counts.words
     assert states(projects) == [FileState.DONE, FileState.DONE]
     assert not projects.window.notices.files.text
+
+
+@pytest.mark.slow
+def test_a_file_that_changes_while_it_is_counted_is_told_of(
+    projects: Projects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths, window = opened_files(projects, "a.txt", "b.txt"), projects.window
+    counting, go_on = window.session.counting, threading.Event()
+
+    def count(*request: Any, progress: Callable[[CountingProgress], None], should_stop: Callable[[], bool]) -> Any:
+        while not go_on.wait(0.02) and not should_stop():
+            progress(CountingProgress(1, 100))
+        return count_corpus(*request, progress=progress, should_stop=should_stop)
+
+    monkeypatch.setattr(counting.task, "_work", count)
+    counting.count_again()
+    projects.studio.wait(lambda: not window.session.watch.is_pending)
+    paths[1].write_text("mug\n", encoding="utf-8")
+    projects.studio.wait(lambda: paths[1] in window.session.watch.changed, 20_000)
+    with projects.studio.qtbot.waitSignals([counting.task.progressed] * 2):
+        pass
+    assert counting.is_running
+    go_on.set()
+    projects.studio.wait(lambda: counting.counts is not None, 20_000)
+    assert "b.txt" in window.notices.files.text
+    assert states(projects) == [FileState.DONE, FileState.CHANGED]
 
 
 def opened_text(projects: Projects) -> Path:
