@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QActionGroup
 
 from tests.ui.panes.conftest import changes_at
 from tests.ui.panes.test_history_pane import click_row
@@ -164,6 +165,14 @@ def menu_of(pane: HistoryPane) -> HistoryMenu:
 
 def action(menu: QMenu, text: str) -> QAction:
     return next(one for one in menu.actions() if one.text().replace("&", "") == text)
+
+
+def test_the_menu_has_one_group_of_orders_however_often_it_is_opened(pane: HistoryPane) -> None:
+    for _ in range(3):
+        menu = menu_of(pane)
+    (group,) = menu.findChildren(QActionGroup)
+    assert len(group.actions()) == 14
+    assert group.checkedAction().text() == "&None (in step order)"
 
 
 def test_the_columns_are_as_many_as_fit(bench: Bench, pane: HistoryPane) -> None:

@@ -232,6 +232,7 @@ class HistoryMenu(QMenu):
         super().__init__(parent)
         self._view = view
         self.sorting = QMenu(self.tr("&Sort by"), self)
+        self._orders = QActionGroup(self.sorting)
         self.aboutToShow.connect(self._fill)
         header = view.horizontalHeader()
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -246,10 +247,9 @@ class HistoryMenu(QMenu):
         self.clear()
         self.sorting.clear()
         self.addMenu(self.sorting)
-        orders = QActionGroup(self.sorting)
         for column, title in enumerate((self.tr("&None (in step order)"), *titles), start=-1):
             choose = partial(header.setSortIndicator, column, order)
-            orders.addAction(_add(self.sorting, title, column == sorted_by, choose))
+            self._orders.addAction(_add(self.sorting, title, column == sorted_by, choose))
         self.sorting.addSeparator()
         turn = partial(header.setSortIndicator, sorted_by, up if order == down else down)
         _add(self.sorting, self.tr("&Largest first"), order == down, turn)
