@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QFontMetrics
 
+from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import PAIR, CandidatesView, Ranking
 from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, WordsPanel
-from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
+from wordpiece_studio.ui.panes.timeline import timeline_plot
+from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
 from wordpiece_studio.ui.panes.tokenization.why_here import Rung, WhyHere
 from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
@@ -110,6 +113,27 @@ def test_300_000_merges_are_painted_at_once(qtbot: QtBot, theme: Theme) -> None:
         plot.set_step(step)
         plot.grab()
     assert (time.thread_time() - began) / 30 < 1
+
+
+def test_lanes_are_measured_once_until_they_change(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(None, None, None)
+    lanes = [Lane(run, name, 1, "", np.ones(2), np.arange(3), "3 tokens") for name in ("A", "B")]
+    measured: list[Any] = []
+    monkeypatch.setattr(timeline_plot, "QFontMetrics", lambda font: measured.append(font) or QFontMetrics(font))
+    plot = TimelinePlot(theme, str)
+    qtbot.addWidget(plot)
+    plot.resize(600, 200)
+    plot.show()
+    plot.set_curve(np.ones(2), np.ones(2))
+    plot.set_lanes(lanes, 0, is_stretched=False)
+    first, last = plot.x_of(0), plot.x_of(2)
+    before = len(measured)
+    assert (plot.x_of(0), plot.x_of(2), len(measured)) == (first, last, before)
+    plot.resize(700, 200)
+    assert (plot.x_of(0), plot.x_of(2)) == (first, last + 100)
+    lanes[1].name = "A longer name"
+    plot.set_lanes(lanes, 0, is_stretched=False)
+    assert plot.x_of(0) > first
 
 
 class Numbers(Sequence[int]):

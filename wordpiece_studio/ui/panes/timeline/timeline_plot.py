@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -269,7 +270,7 @@ class TimelinePlot(QAbstractSlider):
             step = round(place * self.maximum())
         return int(min(max(step, 0), self.maximum()))
 
-    @property
+    @cached_property  # measuring texts takes longer than all else at each place that is asked for
     def _edges(self) -> tuple[float, float]:
         """Where the axis begins and ends; beside it are the names of the lanes and what is said about them."""
         if not self.lanes:
@@ -394,6 +395,7 @@ class TimelinePlot(QAbstractSlider):
 
     def _redraw(self) -> None:
         self._background = None
+        self.__dict__.pop("_edges", None)
         self.update()
 
     def _painted_background(self) -> QPixmap:
