@@ -92,6 +92,17 @@ def test_an_empty_text_takes_no_room() -> None:
     assert laid_out(text(line()), 100).height == 0
 
 
+def test_a_step_looks_at_no_line_that_is_not_in_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = text(*(line(*[f"a b {number}"] * 10) for number in range(50)))
+    blocks = laid_out(lines, 200)
+    heights = blocks.tops.tolist()
+    later = of_known(dict(lines.known[next(iter(lines.known))]), lines.texts)
+    monkeypatch.setattr(blocks, "_guess_heights", lambda: pytest.fail("all lines are looked at"))
+    blocks.set_lines(later)
+    assert blocks.lines is later
+    assert blocks.tops.tolist() == heights
+
+
 @pytest.mark.slow
 def test_only_lines_in_view_are_laid_out() -> None:
     asked: list[int] = []

@@ -106,8 +106,10 @@ class ChipBlocks:
         self._known.clear()
 
     def set_lines(self, lines: LiveText, extra: Extra | None = None) -> None:
+        is_same = bool(self._known) and lines.texts is self.lines.texts and extra == self._extra
         self.lines, self._extra = lines, extra
-        self._guess_heights()
+        if not is_same:
+            self._guess_heights()  # slow for thousands of lines: not at each step
         self._next = self._chips = 0
         if len(lines.text) < _SHORT_TEXT:
             self.settle(_CHIPS_AT_ONCE)
