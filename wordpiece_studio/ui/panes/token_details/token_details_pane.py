@@ -395,6 +395,8 @@ class TokenDetailsPane(Pane):
     def forget(self) -> None:
         for task in self._tasks:
             task.forget()
+        if not self.body.tree.isVisible():  # else it would flicker
+            self.body.tree.show_tree(None, None, 0)
 
     def refresh(self) -> None:
         history, selection = self._model.history, self._model.selection
@@ -414,6 +416,7 @@ class TokenDetailsPane(Pane):
 
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self.empty)
+        self.body.tree.show_tree(None, None, 0)
         self.set_heading()
         text = self.tr("Click any token to see how it was built and where it occurs.")
         if history is None:

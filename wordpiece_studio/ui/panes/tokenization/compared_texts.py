@@ -50,7 +50,7 @@ class RunHeading(QWidget):
         super().__init__(parent)
         explain("run", self)
         self._theme = theme
-        self._run: Run | None = None
+        self.run: Run | None = None
         self._name = CutLabel(parent=self, role="heading")
         self._name.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._step = CutLabel(parent=self, role="hint")
@@ -61,14 +61,14 @@ class RunHeading(QWidget):
         theme.dress(self.update)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        if self._run is not None:
+        if self.run is not None:
             disc = QRectF(0, (self.height() - _DISC_AND_LINE) // 2, _DISC, _DISC)
             with QPainter(self) as painter:
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                paint_run_disc(painter, self._run, disc, self._theme, QFont(self.font()))
+                paint_run_disc(painter, self.run, disc, self._theme, QFont(self.font()))
 
     def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
-        self._run = run
+        self.run = run
         self._name.show_text(name)
         self._step.show_text(step)
         set_plain_text(self._figures, figures)
@@ -141,6 +141,7 @@ class ComparedTexts(QWidget):
         others = self._comparison.texts() if run is not None else []
         self.heading.setVisible(bool(others))
         self.setVisible(bool(others))
+        self.heading.run = None  # nothing hidden keeps a run that is closed
         names = run_names(self._comparison.runs.all if others else [])
         if run is not None and others:
             self.heading.show_run(run, names[run], self._step_text(run, step), figures_text(live))

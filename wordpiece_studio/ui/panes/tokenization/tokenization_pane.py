@@ -214,6 +214,10 @@ class TokenizationPane(Pane):
 
     def forget(self) -> None:
         self._note = None
+        if not self.isVisible():  # else what is compared would flicker
+            self._compared.refresh(None, 0, LiveText())
+            self._finder.set_lines(self.live.texts, {})
+            self._texts.show(self.live, None, 0)
 
     def refresh(self) -> None:
         model = self._model

@@ -185,9 +185,8 @@ class UnknownNote:
     """Writes the reasons for the unknown words of one run, and caches what it finds out about a symbol."""
 
     def __init__(self, counts: WordCounts | None, history: MergeHistory | None) -> None:
-        self._counts = counts
         self._history = history
-        self._words_with = cache(self._count_words_with)
+        self._words_with = cache(partial(_words_with, counts, history))  # of a method, it would hold itself
 
     def text(self, trace: WordTrace, unk_token: str, total: int) -> str:
         """Return why a word is unknown, and what becomes of the unknown words, of which the text has `total`."""
@@ -254,14 +253,15 @@ class UnknownNote:
             "was left out of the alphabet.",
         )
 
-    def _count_words_with(self, character: str) -> tuple[int, int]:
-        if self._history is None:
-            return 0, 0
-        found = _trained_words_with(character, self._history.input)
-        if found == (0, 0) and self._counts is not None and self._history.word_count < len(self._counts):
-            # Words were dropped from training because a character was left out of the alphabet.
-            return 0, sum(character in word for word in self._counts.words)
-        return found
+
+def _words_with(counts: WordCounts | None, history: MergeHistory | None, character: str) -> tuple[int, int]:
+    if history is None:
+        return 0, 0
+    found = _trained_words_with(character, history.input)
+    if found == (0, 0) and counts is not None and history.word_count < len(counts):
+        # Words were dropped from training because a character was left out of the alphabet.
+        return 0, sum(character in word for word in counts.words)
+    return found
 
 
 def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:
