@@ -45,8 +45,8 @@ def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio
     assert view.viewport().height() >= 5 * view.verticalHeader().defaultSectionSize()
     chips = window.tokenization_pane.chips
     assert chips.viewport().height() >= 3 * chips._spacing.row_height - 10
-    label = window.tokenization_pane.unknown_label
-    assert label.height() <= 2 * label.fontMetrics().lineSpacing() + 4
+    box = window.tokenization_pane.unknown_box
+    assert box.contentsRect().height() <= 2 * box.fontMetrics().lineSpacing() + 4
     window.resize(1440, 860)
     studio.qtbot.wait(80)
     assert window.docks.panel("timeline").height() > 160

@@ -40,7 +40,7 @@ def test_why_here_on_an_unknown_word_says_which_symbol_is_missing(driver: Driver
     driver.click_chip(ChipPlace(0, _UNKNOWN, 0))
     pane = driver.window.tokenization_pane
     assert "nothing matches from character 1" in pane.why.title
-    assert "the symbol ! does not occur" in pane.unknown_label.text()
+    assert "the symbol ! does not occur" in pane.unknown_box.text()
     assert {row[1] for row in pane.why.rows} <= {"✗"}
     assert_all_panes_agree(driver)
 

@@ -64,7 +64,7 @@ def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPan
 
 
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
-    assert pane.unknown_label.text() == (
+    assert pane.unknown_box.text() == (
         "“!” is [UNK]: the symbol ! does not occur in the training corpus.\nThe whole word becomes unknown, not only "
         "the missing part."
     )
@@ -85,7 +85,7 @@ def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
 )
 def test_each_kind_of_unknown_word_has_its_reason(bench: Bench, pane: TokenizationPane, text: str, reason: str) -> None:
     type_text(bench, pane, text)
-    assert reason in pane.unknown_label.text()
+    assert reason in pane.unknown_box.text()
 
 
 @pytest.mark.parametrize("step", [0, 3, 4, 9, 16, 25])
@@ -110,8 +110,8 @@ def test_typing_is_tokenized(bench: Bench, pane: TokenizationPane) -> None:
 def test_markup_is_text(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "<img src=x> <b>the</b>")
     assert pane.text == "<img src=x> <b>the</b>"
-    assert "<" in pane.unknown_label.text()
-    assert pane.unknown_label.textFormat() is Qt.TextFormat.PlainText
+    assert "<" in pane.unknown_box.text()
+    assert pane.unknown_box.textFormat() is Qt.TextFormat.PlainText
 
 
 def test_what_an_input_method_composes_is_not_text_yet(bench: Bench, pane: TokenizationPane) -> None:

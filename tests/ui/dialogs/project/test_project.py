@@ -200,13 +200,13 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
         projects.studio.qtbot.wait(30)
     assert words_touched(projects) == "…"
     assert window.scoreboard_pane.candidates is None
-    assert "nothing in the vocabulary matches" in window.tokenization_pane.unknown_label.text()
+    assert "nothing in the vocabulary matches" in window.tokenization_pane.unknown_box.text()
     go_on.set()
     projects.wait_opened()
     assert threading.get_ident() not in readers
     assert words_touched(projects) != "…"
     projects.studio.wait(lambda: window.scoreboard_pane.candidates is not None)
-    projects.studio.wait(lambda: "does not occur in" in window.tokenization_pane.unknown_label.text())
+    projects.studio.wait(lambda: "does not occur in" in window.tokenization_pane.unknown_box.text())
 
 
 # -- name and mark

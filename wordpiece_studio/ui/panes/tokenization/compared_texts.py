@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.widgets.pane import fill
@@ -228,7 +228,7 @@ def figures_text(live: LiveText) -> str:
     words = [word for line in live for word in line.words]
     tokens = sum(len(word.pieces) for word in words)
     number = sum(word.word is not None for word in words)
-    said = [plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens))]
+    said = [counted(tokens, "1 token", "{count} tokens")]
     unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
     lost = sum(piece.token == unknown for word in words for piece in word.pieces)
     if number:
@@ -236,5 +236,5 @@ def figures_text(live: LiveText) -> str:
         rate = f"({tokens / number:.2f})" if is_too_good else f"{tokens / number:.2f}"
         said.append(_tr("{rate} per word").format(rate=rate))
         if is_too_good:
-            said.append(plural(lost, "1 unknown", "{count} unknown").format(count=number_text(lost)))
+            said.append(counted(lost, "1 unknown", "{count} unknown"))
     return " · ".join(said)

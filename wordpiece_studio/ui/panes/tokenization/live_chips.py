@@ -29,7 +29,7 @@ from wordpiece_studio.ui.widgets.fields import is_alone
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from PySide6.QtWidgets import QWidget
@@ -337,7 +337,8 @@ class LiveChips(ChipArea[ChipPlace]):
         self._fresh_id = fresh_id
         self._set_blocks(lines)
         seen = self._in_view()
-        if seen != before or (len(marked) > 1 and _has_token(marked, (line for _, line in seen))):
+        pieces = (piece for _, line in seen for word in line.words for piece in word.pieces)
+        if seen != before or (len(marked) > 1 and any(piece.id in marked for piece in pieces)):
             self._hovered_boundary = None
             self.viewport().update()
         self._current = kept_place(lines, self._current)
@@ -592,7 +593,3 @@ class LiveChips(ChipArea[ChipPlace]):
     def choose_none(self) -> None:
         self.set_current(None)
         self.chosen.emit(None)
-
-
-def _has_token(token_ids: Container[int | None], lines: Iterable[LiveLine]) -> bool:
-    return any(piece.id in token_ids for line in lines for word in line.words for piece in word.pieces)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.live_text import LiveText, TextChanges
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
@@ -73,12 +73,12 @@ class PieceTexts(QObject):
     def summary(self, found: TextSummary) -> str:
         is_too_good = found.unknown > MUCH_UNKNOWN * found.tokens  # an unknown word, however long, is one token
         said = [
-            plural(found.words, "1 word", "{count} words").format(count=number_text(found.words)),
-            plural(found.tokens, "1 token", "{count} tokens").format(count=number_text(found.tokens)),
+            counted(found.words, "1 word", "{count} words"),
+            counted(found.tokens, "1 token", "{count} tokens"),
             self.tr("{rate} tokens per word").format(
                 rate=f"({found.fertility:.2f})" if is_too_good else f"{found.fertility:.2f}"
             ),
-            plural(found.unknown, "1 unknown", "{count} unknown").format(count=number_text(found.unknown)),
+            counted(found.unknown, "1 unknown", "{count} unknown"),
         ]
         if self.options.offsets:
             said.append(self._unit_words[0])
@@ -224,10 +224,6 @@ STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
 _ROWS_AROUND = 2
 
 
-def _count_text(change: TextChange) -> str:
-    return plural(change.tokens, "1 token", "{count} tokens").format(count=number_text(change.tokens))
-
-
 class ChangesView(QWidget):
     """The rows of `changes`, and of the runs compared with the one shown, under a title.
 
@@ -281,7 +277,10 @@ class ChangesView(QWidget):
                 chips=lambda _rows, row: [self._chips(row)], stretch=1,
             ),
             TableColumn(_tr("Change"), each_row(lambda change: signed_text(change.change)), width="−1,000"),
-            TableColumn(_tr("Tokens"), each_row(_count_text), width="10,000 tokens"),
+            TableColumn(
+                _tr("Tokens"), each_row(lambda change: counted(change.tokens, "1 token", "{count} tokens")),
+                width="10,000 tokens",
+            ),
             TableColumn(
                 _tr("Run"), lambda _rows, row: self._letter_of(row), ink=color, entry="run", width="AA",
                 is_there=lambda _rows: self.is_merged,
@@ -329,7 +328,7 @@ class ChangesView(QWidget):
             token=token_text(change.token),
         )
         by = plural(abs(change.change), "{change} token", "{change} tokens").format(change=signed_text(change.change))
-        tokens = plural(change.tokens, "then 1 token", "then {count} tokens").format(count=number_text(change.tokens))
+        tokens = counted(change.tokens, "then 1 token", "then {count} tokens")
         return " · ".join((said, by, tokens))
 
     # -- which rows there are
@@ -377,8 +376,7 @@ class ChangesView(QWidget):
         rows, is_known = len(self.rows), self._changes.is_known
         text = self.tr("Steps that changed this text")
         if rows and is_known:
-            text = plural(rows, "1 step that changed this text", "{count} steps that changed this text")
-            text = text.format(count=number_text(rows))
+            text = counted(rows, "1 step that changed this text", "{count} steps that changed this text")
         elif not rows:
             appear = self.tr("The steps that change this text appear here")
             text = self.tr("No step changes this text") if is_known else appear

@@ -138,8 +138,7 @@ class TokenizationPane(Pane):
         self._summary = plain_label("", self, role="hint", wrap=True)
         ask = self.tr("Click a token or a gap to see why the text is split there.")
         self._ask = plain_label(ask, self, role="hint", wrap=True)
-        self._unknown_box = UnknownBox(self)
-        self.unknown_label = self._unknown_box.label
+        self.unknown_box = UnknownBox(self)
         self.why = WhyHere(theme, self._select_token, self)
         self._compared = ComparedTexts(comparison, theme, self._ask_about, self)
         self.changes_view = ChangesView(changes, comparison, theme, self, go=self._go_to_change)
@@ -181,7 +180,7 @@ class TokenizationPane(Pane):
     def _lay_out(self) -> None:
         top = QWidget(self._splitter)
         above = self._field, self._compared.heading, (self._shown, 1), self._compared
-        fill(QVBoxLayout(top), *above, self._summary, self._ask, self._unknown_box, 0, margins=_SIDES, spacing=_SPACING)
+        fill(QVBoxLayout(top), *above, self._summary, self._ask, self.unknown_box, 0, margins=_SIDES, spacing=_SPACING)
         for part in (top, self.why, self.changes_view):
             self._splitter.addWidget(part)
         self._splitter.setSizes([420, 120, 120])
@@ -278,7 +277,7 @@ class TokenizationPane(Pane):
             total = self._changes.summary_at(self._model.step).unknown
             self._note = self._note or UnknownNote(self._model.counts, self._model.history)
             text = self._note.text(tokenizer.explain(unknown), tokenizer.vocabulary.unk_token, total)
-        self._unknown_box.show_text(text, is_low=self._is_low)
+        self.unknown_box.show_text(text, is_low=self._is_low)
 
     def fit(self) -> None:
         is_low = self.seen.height() < _LOW_LINES * self.fontMetrics().height()
@@ -286,7 +285,7 @@ class TokenizationPane(Pane):
             self._is_low = is_low
             self._field.set_low(is_low)
             self._field.make_small(self._is_low and self._is_comparing)
-            self._unknown_box.show_text(self._unknown_box.text, is_low=is_low)
+            self.unknown_box.show_text(self.unknown_box.whole_text, is_low=is_low)
         self._share_room()
 
     def _share_room(self) -> None:
@@ -316,7 +315,7 @@ class TokenizationPane(Pane):
     def _wanted_top(self, least_below: int) -> _Wanted:
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         can_ask = self.live.tokenizer is not None and not self._is_low and self.why.isHidden()
-        says = bool(self._unknown_box.text)
+        says = bool(self.unknown_box.whole_text)
         for has_summary, has_box, rows in (
             (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
             (False, says, 2), (False, says, 1), (False, False, 1),
@@ -324,7 +323,7 @@ class TokenizationPane(Pane):
             notes = {
                 self._summary: has_summary and not self._is_comparing,
                 self._ask: has_summary and can_ask,
-                self._unknown_box: has_box,
+                self.unknown_box: has_box,
             }
             wanted = self._wanted_with([note for note, is_shown in notes.items() if is_shown], rows)
             if wanted.least <= self._room - least_below:

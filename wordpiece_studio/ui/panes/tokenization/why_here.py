@@ -12,14 +12,15 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
+    WholeLabel,
     explain,
     plain_label,
     set_plain_text,
@@ -194,8 +195,7 @@ class UnknownNote:
             return ""
         lines = [self._reason(trace.word, trace.unknown, unk_token)]
         if total > 1:
-            text = plural(total, "The text has 1 unknown word.", "The text has {count} unknown words in all.")
-            lines.append(text.format(count=number_text(total)))
+            lines.append(counted(total, "The text has 1 unknown word.", "The text has {count} unknown words in all."))
         lines.append(_tr("The whole word becomes unknown, not only the missing part."))
         return "\n".join(lines)
 
@@ -276,46 +276,34 @@ def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, in
     return len(np.unique(words[begins])), len(np.unique(words[~begins]))
 
 
-class UnknownBox(QFrame):
+class UnknownBox(WholeLabel):
     """Shows all sentences; in a low pane, only the first in at most two lines, and all of them in the tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, role="error")
         self.setObjectName("banner")
         explain("unknown-token", self)
         self.setProperty("kind", "error")
-        self.text = ""
-        self._is_low = False
-        self.label = plain_label("", self, wrap=True)
-        self._layout = fill(QVBoxLayout(self), self.label, margins=(_SIDE, _TOP, _SIDE, _TOP))
-        self.hide()
+        self.setContentsMargins(_SIDE, _TOP, _SIDE, _TOP)
+        self.setIndent(0)
+        self.whole_text, self._is_low = "", False
 
-    def show_text(self, text: str, *, is_low: bool) -> None:
-        self.text, self._is_low = text, is_low
+    def show_text(self, text: str, *, is_low: bool = False) -> None:
+        self.whole_text, self._is_low = text, is_low
         set_plain_tooltip(self, text)
-        self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):  # the latter also when the font changes
-            self._fit()
-        return super().event(event)
+        self.fit()
 
     def heightForWidth(self, width: int) -> int:
-        return wrapped_height(self.label, self._shown(width), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
+        return wrapped_height(self, self._shown(width), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
 
     def _shown(self, width: int) -> str:
         """Return the text shown at this width; in a low pane, the first sentence in two lines."""
         if not self._is_low:
-            return self.text
-        metrics, first = self.label.fontMetrics(), self.text.split("\n")[0]
+            return self.whole_text
         # A little less than two lines, because lines break between words.
         room = int(_LOW_LINES * (width - 2 * (_SIDE + 1)) * 0.9)
-        return metrics.elidedText(first, Qt.TextElideMode.ElideRight, room)
+        return self.fontMetrics().elidedText(self.whole_text.split("\n")[0], Qt.TextElideMode.ElideRight, room)
 
-    def _fit(self) -> None:
-        """Keep the whole text visible: otherwise a wrapped label may become lower than its text."""
-        shown = self._shown(self.width())
-        if shown != self.label.text():
-            set_plain_text(self.label, shown)
+    def fit(self) -> None:
+        set_plain_text(self, self._shown(self.width()))
         self.setFixedHeight(self.heightForWidth(self.width()))
-        self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout
