@@ -195,8 +195,8 @@ def _objective(items: HistoryItems | None) -> str:
     return "score" if items is None else items.history.config.objective
 
 
-def _value_title(items: HistoryItems | None) -> str:
-    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[_objective(items)]
+def value_name(objective: str) -> str:
+    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
 
 
 def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
@@ -212,7 +212,7 @@ def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
                  _tr("How often the left symbol occurred in the corpus before this merge"), "pair", 6),
         _figures("right_frequency", _tr("n(b)"),
                  _tr("How often the right symbol occurred in the corpus before this merge"), "pair", 5),
-        _figures("value", _value_title,
+        _figures("value", lambda items: value_name(_objective(items)),
                  _tr("The pair’s merge score under the objective; the pair with the highest is merged"), _objective,
                  longest=_longest_values,
                  drawn=lambda items, index: value_text(items.history.column("value")[index].item())),

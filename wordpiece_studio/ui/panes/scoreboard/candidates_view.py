@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 
+from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.training.engine import RULES
 from wordpiece_studio.ui.widgets.chips import FlowItem
@@ -39,10 +40,6 @@ _LONGEST_PAIR = 320
 _YIELDS = 4  # at most 1/4 of the width of the pairs is given up for the formulas
 _SAMPLE = 40
 """The number of rows at either end that determine the column widths."""
-
-
-def value_name(objective: str) -> str:
-    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
 
 
 class Ranking(list["Candidate"]):

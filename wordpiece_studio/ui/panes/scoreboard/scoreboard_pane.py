@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.run import Candidates, TrainerState
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
-from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking, value_name
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest, is_of
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill

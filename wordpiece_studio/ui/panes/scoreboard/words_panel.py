@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication, QMargins
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
@@ -240,7 +240,7 @@ def short_words_title(request: WordsRequest, found: PairWords) -> str:
     """Return, as briefly as possible, how many words there are, or what happens to the only one."""
     if request.selection.kind == "word":
         return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changed")
-    return plural(found.total, "In 1 word", "In {count} words").format(count=number_text(found.total))
+    return counted(found.total, "In 1 word", "In {count} words")
 
 
 def _word_title(word: str, request: WordsRequest, found: PairWords) -> str:
@@ -282,13 +282,12 @@ class WordsPanel(QWidget):
             self.words, theme, self, name=self.tr("Words that contain the selection"), row_room=3, has_heading=False,
             has_bar=False, walking_chooses=True,
         )  # fmt: skip
-        self.task = Task(find_words, "The words with the selection cannot be found", self)
+        failure = "The words with the selection cannot be found"
+        self.task = Task(find_words, failure, self, on_answer=self._show, on_error=self._on_task_failed)
         column = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout = fill(column, self._title, (self.view, 1), margins=None, spacing=2)
         self._layout.setContentsMargins(_SIDES)
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
-        self.task.finished.connect(self._show)
-        self.task.failed.connect(self._on_task_failed)
 
     @property
     def title(self) -> str:
