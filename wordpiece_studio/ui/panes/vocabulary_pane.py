@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import DeadReason
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.step_marks import id_of_token
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
@@ -266,9 +266,9 @@ class VocabularyPane(Pane):
             tokens = plural(numbers.all, "{shown} of 1 token", "{shown} of {count} tokens")
         tokens = tokens.format(shown=number_text(shown), count=number_text(numbers.all))
         parts = [
-            plural(numbers.special, "1 special", "{count} special").format(count=number_text(numbers.special)),
+            counted(numbers.special, "1 special", "{count} special"),
             self.tr("{count} alphabet").format(count=number_text(numbers.alphabet)),
-            plural(numbers.learned, "1 learned", "{count} learned").format(count=number_text(numbers.learned)),
+            counted(numbers.learned, "1 learned", "{count} learned"),
         ]
         step, in_use = self._model.step, self._usage.in_use
         if step < len(in_use):
@@ -276,7 +276,7 @@ class VocabularyPane(Pane):
             change = signed_text(int(in_use[step] - in_use[step - 1]))
             parts.append(text.format(count=number_text(int(in_use[step])), change=change))
         if numbers.dead is not None:
-            parts.append(plural(numbers.dead, "1 unused", "{count} unused").format(count=number_text(numbers.dead)))
+            parts.append(counted(numbers.dead, "1 unused", "{count} unused"))
         elif self._usage.is_counting:
             parts.append(self.tr("counting…"))
         whole = " · ".join((tokens, *parts))

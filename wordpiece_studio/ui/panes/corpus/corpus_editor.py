@@ -272,10 +272,6 @@ class CorpusEditor(ExactEdit):
         self._marks = [self._cursor(start, end) for start, end in marks]
         self._draw_marks()
 
-    @property
-    def has_selection_marks(self) -> bool:
-        return bool(self.selection_marks)
-
     def set_selection_marks(self, marks: list[tuple[int, int]]) -> None:
         """Mark these ranges (UTF-16 positions), the words that contain the selection."""
         if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self.selection_marks]:
@@ -385,7 +381,7 @@ class CorpusMarks(QObject):
         self._tokenized: dict[str, list[TokenizedWord]] = {}
         self._tokenizer: Tokenizer | None = None
         self._timer = single_shot(self, self._mark)
-        model.selection_changed.connect(self._look_soon)
+        model.selection_changed.connect(lambda: self._look(_SOON_MS))
         model.run_reset.connect(self._look_later)
         model.step_changed.connect(self._look_later)
         editor.updateRequest.connect(self._look_if_moved)
@@ -428,15 +424,12 @@ class CorpusMarks(QObject):
                 return
 
     def _look(self, delay_ms: int) -> None:
-        if self._model.selection is not None or self.editor.has_selection_marks:
+        if self._model.selection is not None or self.editor.selection_marks:
             self._timer.start(delay_ms)
 
     def _look_if_moved(self, rect: QRect, dy: int) -> None:
         if dy or rect.contains(self.editor.viewport().rect()):
             self._look_later()
-
-    def _look_soon(self) -> None:
-        self._look(_SOON_MS)
 
     def _look_later(self) -> None:
         if not self._timer.isActive():

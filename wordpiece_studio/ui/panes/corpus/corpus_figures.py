@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_counting import LONGEST_WORD
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -205,7 +205,7 @@ def progress_words(progress: CountingProgress) -> str:
     if progress.words >= 1_000_000:
         parts.append(_tr("{number:.1f} million words").format(number=progress.words / 1e6))
     elif progress.words:
-        parts.append(plural(progress.words, "1 word", "{count} words").format(count=number_text(progress.words)))
+        parts.append(counted(progress.words, "1 word", "{count} words"))
     if progress.seconds_left is not None:
         parts.append(_tr("{time} left").format(time=duration(progress.seconds_left)))
     if progress.memory_bytes is not None:

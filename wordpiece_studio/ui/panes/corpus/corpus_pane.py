@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, 
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.plain_engine import split, token_of
@@ -65,7 +65,6 @@ class LineView(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.heading = plain_label("", self, role="heading")
         grid = grid_in(self, (14, 6, 14, 8), across=10, down=4)
         grid.setColumnStretch(1, 1)
@@ -88,7 +87,7 @@ class LineView(QWidget):
             explain(entry, label, caption_label)
             grid.addWidget(caption_label, row, 0)
             grid.addWidget(label, row, 1)
-        theme.dress(self._set_fonts)
+        theme.dress(lambda: self._labels["symbols"].setFont(theme.mono_font()))
 
     def show_line(
         self, number: int | None, line: str, column: int, pipeline: Pipeline, config: TrainingConfig | None = None
@@ -128,9 +127,6 @@ class LineView(QWidget):
             self.texts[name], *forms = rows.get(name, ("", ""))
             set_plain_tooltip(label, jamo_apart(line_text(self.texts[name])))
             label.show_forms(*(jamo_apart(form[:_MOST_SHOWN]) for form in forms))
-
-    def _set_fonts(self) -> None:
-        self._labels["symbols"].setFont(self._theme.mono_font())
 
 
 def _symbols_of(word: str, config: TrainingConfig) -> list[str]:
@@ -376,12 +372,11 @@ class CorpusPane(Pane):
         self.note_label.show_text(" ".join(notes))
 
     def _lines_left_out(self, number: int) -> str:
-        words = plural(
+        return counted(
             number,
             "1 line is left out: it is not a word with a count.",
             "{count} lines are left out: they are not words with counts.",
         )
-        return words.format(count=number_text(number))
 
     def _words_left_out(self, counts: WordCounts) -> str:
         number, first = counts.statistics.skipped_words, counts.skipped[0]

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.session.corpus_files import FileColumn, FileRow
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.table_model import each_row
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
@@ -242,7 +242,6 @@ class FilesView(QWidget):
 
     def __init__(self, document: Document, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._files = document.files
         self._table = table = document.files
         table.tip = each_row(lambda row: tooltip_text(table.description(row)))
         alt = Qt.KeyboardModifier.AltModifier
@@ -276,17 +275,17 @@ class FilesView(QWidget):
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
         self._lay_out(adding.actions())
-        for changed in (table.modelReset, table.rowsInserted, self._files.changed):
+        for changed in (table.modelReset, table.rowsInserted, self._table.changed):
             changed.connect(self.refresh)
         table.dataChanged.connect(self._show_detail)
-        self._files.places_wanted.connect(self.select)
+        self._table.places_wanted.connect(self.select)
         self.list.selectionModel().selectionChanged.connect(self._show_selected)
         self.refresh()
 
     def refresh(self) -> None:
         table = self._table
         number = table.rowCount()
-        files = plural(number, "1 file", "{count} files").format(count=number_text(number))
+        files = counted(number, "1 file", "{count} files")
         words = " · ".join((files, data_size(table.size)))
         set_plain_tooltip(self._sum_label, words)
         self._sum_label.show_forms(words, number_text(number))
@@ -339,10 +338,10 @@ class FilesView(QWidget):
         model.select(selection, flags.ClearAndSelect)
 
     def _remove(self) -> None:
-        self._files.remove(self.selected)
+        self._table.remove(self.selected)
 
     def _move(self, by: int) -> None:
-        self._files.move(self.selected, by)
+        self._table.move(self.selected, by)
 
     def _show_selected(self) -> None:
         rows = [self._table.records[number] for number in self.selected]
@@ -365,13 +364,13 @@ class FilesView(QWidget):
         if row.error is not None:
             return str(row.error)
         if (selected := len(self.selected)) > 1:
-            return plural(selected, "1 file selected", "{count} files selected").format(count=number_text(selected))
+            return counted(selected, "1 file selected", "{count} files selected")
         if row.statistics is None:
             return ""
         return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 
     def _read_as(self, **how: Any) -> None:
-        self._files.read_as(self.selected, **how)
+        self._table.read_as(self.selected, **how)
 
     def show_fault(self) -> None:
         self.select(self._table.faulty[:1] or self.selected)

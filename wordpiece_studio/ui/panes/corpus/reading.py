@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
 from wordpiece_studio.session.document import Reading
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, combo_box, line_field, offer
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
@@ -123,7 +123,7 @@ class EncodingDialog(QuestionDialog):
         self.replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
         self.skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
         self.read_button.setChecked(True)
-        words = plural(files, "Apply to &all files", "Apply to &all {count} files").format(count=number_text(files))
+        words = counted(files, "Apply to &all files", "Apply to &all {count} files")
         self._all_box = QCheckBox(words, self)
         self._all_box.setVisible(files > 1)
         message = plain_label(self.message, self, wrap=True)

@@ -155,8 +155,7 @@ def growth_text(growth: WordGrowth, step: int) -> str:
     """Return how often a word occurs, and since when it has been a single token; step -1: there are no steps."""
     if growth.index is None:
         return _tr("Not a word of the training corpus.")
-    times = plural(growth.count, "Once in the corpus.", "{count} times in the corpus.")
-    times = times.format(count=number_text(growth.count))
+    times = counted(growth.count, "Once in the corpus.", "{count} times in the corpus.")
     if step < 0:
         return times
     if not growth.is_whole:
@@ -318,9 +317,6 @@ class DetailsLine(QWidget):
 
         return variant(bisect_left(range(variants - 1), True, key=fits))
 
-    def last_merges(self, groups: Sequence[Sequence[FlowItem]], room: QSize) -> Sequence[FlowItem]:
-        return self.fitting(partial(shortened, groups), len(groups), room.width(), room.height())
-
     def first_tokens(self, items: Sequence[FlowItem], room: QSize) -> Sequence[FlowItem]:
         """Return as many tokens of a word as fit above one line of the note, then an ellipsis if any are left out."""
         most = min(len(items), _MOST_LOW)
@@ -448,7 +444,7 @@ class TokenDetailsPane(Pane):
             items = [FlowItem(subject.text, "chip", selected=True)]
             if subject.birth:
                 chain = chain_items(history, history.merge_tree(subject.token_id), self._model.step)
-                items = self.line.last_merges(chain, room)
+                items = self.line.fitting(partial(shortened, chain), len(chain), room.width(), room.height())
             note = f"{self._birth_text(history, subject)}\n{self._use(history, subject)}".strip()
         self.line.show_line(items, name, note, room)
 
