@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.counts import CountingProgress
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session import corpus_counting
 from wordpiece_studio.session.corpus_counting import CorpusCounting, CountsRequest
 from wordpiece_studio.session.corpus_files import FileRow
 from wordpiece_studio.session.document import Document
@@ -15,7 +19,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -119,6 +123,37 @@ def test_a_file_that_cannot_be_read_is_reported(
     assert "none.txt" in str(caught.args[0])
     assert counting.error is caught.args[0]
     assert counting.counts is None
+
+
+def test_each_state_is_reported_once_however_often_progress_is(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = threading.Event()
+
+    def slow(*request: Any, progress: Callable[[CountingProgress], None]) -> WordCounts:
+        while not may_end.wait(0.005):
+            progress(CountingProgress(1, 4))
+        return count_texts([request[0]])
+
+    monkeypatch.setattr(corpus_counting, "count_corpus", slow)
+    monkeypatch.setattr(corpus_counting, "is_much", False)
+    counting = CorpusCounting(document)
+    states: list[tuple[bool, bool, bool]] = []
+    progressed: list[CountingProgress] = []
+    counting.state_changed.connect(lambda: states.append((counting.is_running, counting.is_paused, counting.is_ending)))
+    counting.task.progressed.connect(progressed.append)
+    document.set_text("hug")
+    qtbot.waitUntil(lambda: len(progressed) >= 3)
+    counting.pause_or_resume()
+    qtbot.waitUntil(lambda: len(progressed) >= 6)
+    counting.pause_or_resume()
+    counting.keep()
+    may_end.set()
+    counted(qtbot, counting)
+    qtbot.waitUntil(lambda: not counting.is_running)
+    running, paused, ending = (True, False, False), (True, True, False), (True, False, True)
+    assert states == [running, paused, running, ending, (False, False, False)]
+    counting.close()
 
 
 class Waiting:

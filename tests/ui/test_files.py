@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import threading
 from typing import TYPE_CHECKING
 
 import psutil
@@ -14,19 +15,23 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from tests.monkey.agreement import outdated
 from tests.ui.drops import drop
-from wordpiece_studio.corpus.counts import CountingProgress
+from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
 from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.session import corpus_counting
 from wordpiece_studio.session.corpus_files import FileColumn, FileState
-from wordpiece_studio.ui.panes.corpus.corpus_figures import progress_words
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.ui.panes.corpus.corpus_figures import CountingBar, progress_words
 from wordpiece_studio.ui.panes.corpus.files_view import PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 TEXT = "hug pug bun\nhug\n"
 
@@ -291,6 +296,30 @@ def begin_counting(studio: Studio, large: Path) -> None:
     studio.open(large)
     studio.wait(lambda: studio.window.corpus_pane.counting_bar.text != "", 20_000)
     studio.wait(lambda: studio.window.corpus_pane.counting_bar.keep_button.isEnabled(), 20_000)
+
+
+def test_a_long_counting_of_a_text_is_shown_though_it_reports_often(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = threading.Event()
+
+    def slow(*request: object, progress: Callable[[CountingProgress], None]) -> WordCounts:
+        while not may_end.wait(0.005):
+            progress(CountingProgress(1, 4))
+        return WordCounts.from_pairs([("hug", 1)])
+
+    monkeypatch.setattr(corpus_counting, "count_corpus", slow)
+    monkeypatch.setattr(corpus_counting, "is_much", False)
+    document = Document()
+    counting = corpus_counting.CorpusCounting(document)
+    bar = CountingBar(document, counting, theme)
+    qtbot.addWidget(bar)
+    document.set_text("hug")
+    qtbot.waitUntil(lambda: bar.text != "", timeout=2000)
+    may_end.set()
+    qtbot.waitUntil(lambda: bar.text == "")
+    counting.close()
+    document.close()
 
 
 @pytest.mark.slow

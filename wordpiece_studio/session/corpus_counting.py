@@ -83,6 +83,7 @@ class CorpusCounting(QObject):
         self.text_serial = 0
         self.is_paused = self.is_ending = self.was_stopped = False
         self.error: StudioError | None = None
+        self._reported = False, False, False  # running, paused, ending
         self._must_report_unknown = False  # whether the loss of the counts still has to be reported
         self._expected_for = -1  # the text serial for which counts are on their way
         self._timer = single_shot(self, self.count_now)
@@ -303,7 +304,10 @@ class CorpusCounting(QObject):
     def _report_state(self) -> None:
         if not self.is_running:
             self.is_paused = self.is_ending = False
-        self.state_changed.emit()
+        state = self.is_running, self.is_paused, self.is_ending
+        if state != self._reported:  # the task reports its progress too
+            self._reported = state
+            self.state_changed.emit()
 
 
 class CountsRequest(QObject):
