@@ -424,6 +424,16 @@ def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel,
     assert not changes.rows
 
 
+def test_what_is_known_first_of_an_opened_run_has_its_steps(model: TrainerModel, run: Run) -> None:
+    changes = LiveChanges()
+    finder = ChangesFinder(model, changes)
+    known: list[tuple[bool, int]] = []
+    changes.changed.connect(lambda: known.append((changes.is_known, len(changes.rows))))
+    model.open_run(run)
+    finder.set_lines(["This is the Hugging Face Course."], {})
+    assert known == [(True, len(expected_rows(run, "This is the Hugging Face Course.")))]
+
+
 def test_what_is_found_again_to_be_so_is_known_again(
     qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -592,6 +592,7 @@ class ChangesFinder(QObject):
         timeline = self._timelines.get(run)
         if timeline is None or timeline.library is not run.library:  # it has been loaded meanwhile
             timeline = TextTimeline(run, self._merges_of(run))
+        timeline.grow(self._merges_of(run))  # it may have been made before the run had merges
         timeline.set_lines(lines)
         return timeline
 
