@@ -219,6 +219,17 @@ def test_a_file_touched_since_it_was_read_has_changed(watched: Watched, file: Pa
     assert watched.watch.reference(known.file) == known  # not what it is like now
 
 
+def test_a_change_is_forgotten_when_files_are_expected_anew(watched: Watched, file: Path) -> None:
+    os.utime(file, ns=(1, 1))
+    known = reference(file)
+    watched.expect(known)
+    file.write_text("three", encoding="utf-8")
+    watched.look()
+    assert watched.watch.changed == {file}
+    watched.expect(reference(file))
+    assert watched.watch.changed == set()
+
+
 def test_a_file_is_remembered_as_it_was_read_and_where_it_is_now(watched: Watched, file: Path, tmp_path: Path) -> None:
     read = CorpusFile(str(file), encoding="utf-8")
     assert watched.watch.reference(read) == CorpusReference(read)

@@ -93,6 +93,7 @@ class FileWatch(QObject):
 
     def expect(self, references: Iterable[CorpusReference]) -> None:
         """Watch files that were like this when they were last read; what else was read is forgotten."""
+        self.changed.clear()
         self._read = {Path(reference.file.path): reference for reference in references}
         for path, reference in self._read.items():
             if not reference.file.unagreed and not is_url(reference.file.path):
