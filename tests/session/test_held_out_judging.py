@@ -172,6 +172,15 @@ def test_a_run_that_is_brought_back_has_its_figures(quick: Judge) -> None:
     quick.wait(lambda: quick.judging.figures is not None)
 
 
+def test_an_equal_run_that_is_opened_in_place_of_one_is_judged(quick: Judge) -> None:
+    run = quick.train()
+    quick.wait(lambda: quick.judging.figures is not None)
+    again = dataclasses.replace(run, counts=count_texts([TEXT]))
+    assert again.counts == run.counts
+    quick.runs.take((again,), again, 0)
+    quick.wait(lambda: quick.judging.figures == FIGURES)
+
+
 def test_nothing_of_a_run_that_is_gone_is_kept(quick: Judge) -> None:
     quick.train()
     quick.wait(lambda: quick.judging.figures is not None)

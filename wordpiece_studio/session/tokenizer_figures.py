@@ -444,7 +444,7 @@ class HeldOutJudging(QObject):
     def figures(self) -> Judgement | None:
         """The figures by objective for the run that is shown, its own first; None if there are none yet or at all."""
         run, request = self._model.run, self._request
-        found = next((figures for known, figures in self._known if known == request), None)
+        found = next((figures for known, figures in self._known if _are_alike(known, request)), None)
         if run is None or found is None:
             return None
         own = run.config.objective
@@ -459,7 +459,7 @@ class HeldOutJudging(QObject):
         shown = {id(run.counts) for run in self._runs.all}
         self._known = [each for each in self._known if id(each[0][0]) in shown]
         request = self._request_for(self._model.run) if self._model.state is TrainerState.FINISHED else None
-        if request == self._request:
+        if _are_alike(request, self._request):
             return
         self._request = request
         self.task.forget()  # the words of a run that is gone, too
@@ -481,6 +481,11 @@ class HeldOutJudging(QObject):
     def _take(self, figures: Judgement) -> None:
         assert self._request is not None
         self._known.append((self._request, figures))
+
+
+def _are_alike(one: JudgingRequest | None, other: JudgingRequest | None) -> bool:
+    """Return whether they say the same of the same words: equal ones of a run that is gone are forgotten with it."""
+    return one is other or bool(one and other and one[0] is other[0] and one[1:] == other[1:])
 
 
 def judged(
