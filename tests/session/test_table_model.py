@@ -83,6 +83,23 @@ def table(qtbot: QtBot, qtmodeltester: ModelTester) -> Iterator[NumbersTable]:
     table.close()
 
 
+def test_an_order_by_keys_that_have_changed_meanwhile_is_not_kept() -> None:
+    class Changing(Numbers):
+        sign = 1
+
+        def signed(self, count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+            keys = np.arange(count) * self.sign
+            if self.sign > 0:
+                self.sign = -1
+                self.forget_order()  # as the window does while a thread sorts
+            return keys
+
+    items = Changing()
+    wanted = RowsWanted(3, TableColumn("", lambda _items, item: item, keys=Changing.signed))
+    assert items.ordered(wanted).tolist() == [0, 1, 2]
+    assert items.ordered(wanted).tolist() == [2, 1, 0]
+
+
 @pytest.mark.parametrize("resets", [False, True])
 def test_rows_come_go_and_move_with_their_items(
     qtbot: QtBot, table: NumbersTable, resets: bool, monkeypatch: pytest.MonkeyPatch

@@ -322,7 +322,8 @@ class SortedItems:
 
     def __init__(self) -> None:
         self.search = TokenSearch()
-        self._sorted: tuple[tuple[int, TableColumn[Any], bool], NDArray[np.int64]] | None = None
+        self._edition = 0  # of the keys; a thread may still sort by those of an earlier one
+        self._sorted: tuple[tuple[int, int, TableColumn[Any], bool], NDArray[np.int64]] | None = None
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         """Whether an answer needs no reading and no regular expression of the user's, which may take long."""
@@ -334,6 +335,7 @@ class SortedItems:
 
     def forget_order(self) -> None:
         """Drop the order kept, since the keys of a column have changed."""
+        self._edition += 1
         self._sorted = None
 
     def ordered(self, wanted: RowsWanted, should_stop: ShouldStop = lambda: False) -> NDArray[np.int64]:
@@ -346,7 +348,7 @@ class SortedItems:
         return items if mask is None else items[mask[items]]
 
     def _sorted_items(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.int64]:
-        key, kept = (wanted.count, wanted.column, wanted.descending), self._sorted
+        key, kept = (self._edition, wanted.count, wanted.column, wanted.descending), self._sorted
         if kept is not None and kept[0] == key:
             return kept[1]
         assert wanted.column.keys is not None
