@@ -255,6 +255,8 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         self._model = model
         self._changed: NDArray[np.int64] | None = None  # None: not looked up at this step
         self.changed_rows = 0
+        self._placed: NDArray[np.int64] | None = None  # an order, and its inverse, kept from step to step
+        self._places = _NONE
         self._column, self._descending = WordColumn.COUNT, True
 
     @property
@@ -334,10 +336,12 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         if self._changed is None:
             self._changed = self.source.changed()
         rows = np.arange(count) if order is None else order
-        is_changed = np.zeros(self._known, dtype=np.bool_)
-        is_changed[self._changed] = True
-        comes_first = is_changed[rows]
-        self.changed_rows = int(np.count_nonzero(comes_first))
-        if comes_first[: self.changed_rows].all():
+        if order is not None and order is not self._placed:
+            self._placed, self._places = order, np.full(self._known, -1)
+            self._places[order] = np.arange(count)
+        places = np.sort(self._changed if order is None else self._places[self._changed])
+        first = places[places >= 0]
+        self.changed_rows = len(first)
+        if np.array_equal(first, np.arange(len(first))):
             return order, count
-        return np.concatenate((rows[comes_first], rows[~comes_first])), count
+        return np.concatenate((rows[first], np.delete(rows, first))), count
