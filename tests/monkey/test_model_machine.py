@@ -51,7 +51,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.wait()
-        self.usage.close()
+        self.usage.task.close()
         self.document.close()
         self.model.close()
 

@@ -38,7 +38,7 @@ def document(qapp: object) -> Iterator[Document]:
 def counting(document: Document) -> Iterator[CorpusCounting]:
     counting = CorpusCounting(document)
     yield counting
-    counting.close()
+    counting.task.close()
 
 
 def counted(qtbot: QtBot, counting: CorpusCounting) -> list[tuple[str, int]]:
@@ -153,7 +153,7 @@ def test_each_state_is_reported_once_however_often_progress_is(
     qtbot.waitUntil(lambda: not counting.is_running)
     running, paused, ending = (True, False, False), (True, True, False), (True, False, True)
     assert states == [running, paused, running, ending, (False, False, False)]
-    counting.close()
+    counting.task.close()
 
 
 class Waiting:

@@ -11,6 +11,7 @@ import pytest
 
 from wordpiece_studio.session import document
 from wordpiece_studio.session.document import CorpusOpening, Reading, TextFile, Undecodable, is_small_text
+from wordpiece_studio.session.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 def opening(qapp: object) -> Iterator[CorpusOpening]:
     opening = CorpusOpening()
     yield opening
-    opening.close()
+    for task in opening.findChildren(Task):
+        task.close()
 
 
 def listed(qtbot: QtBot, opening: CorpusOpening, *paths: Path) -> list[FileRow]:

@@ -75,7 +75,7 @@ class Judge:
 
     def close(self) -> None:
         self.judging.task.close()
-        self.counting.close()
+        self.counting.task.close()
         self.stack.clear()
 
 

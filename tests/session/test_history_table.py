@@ -264,7 +264,7 @@ def slow_table(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, qtmodeltester: Mod
     table = HistoryTableModel(MillionModel(history()))  # type: ignore[arg-type]
     qtmodeltester.check(table)
     yield table
-    table.close()
+    table.task.close()
 
 
 def steps_of(table: HistoryTableModel) -> list[int]:
@@ -307,7 +307,7 @@ def test_a_wrong_expression_is_told_and_changes_nothing(qtbot: QtBot, pattern: s
         table.set_filter(HistoryFilter(pattern, is_pattern=True))
     assert message in str(caught.args[0])
     assert table.rowCount() == merges
-    table.close()
+    table.task.close()
 
 
 def test_rows_follow_the_live_text(qtbot: QtBot, slow_table: HistoryTableModel) -> None:

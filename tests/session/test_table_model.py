@@ -80,7 +80,7 @@ def table(qtbot: QtBot, qtmodeltester: ModelTester) -> Iterator[NumbersTable]:
     qtmodeltester.check(table)
     table._set_count(COUNT)
     yield table
-    table.close()
+    table.task.close()
 
 
 def test_an_order_by_keys_that_have_changed_meanwhile_is_not_kept() -> None:

@@ -35,7 +35,7 @@ def usage(qtbot: QtBot, model: TrainerModel) -> Iterator[TokenUsage]:
     train(qtbot, model)
     usage = TokenUsage(model)
     yield usage
-    usage.close()
+    usage.task.close()
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_how_a_word_grew(qtbot: QtBot, model: TrainerModel) -> None:
 def test_closing_waits_and_ends_it(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
     usage.set_wanted(widget, True)
     qtbot.wait(5)
-    usage.close()
+    usage.task.close()
     usage.set_wanted(widget, True)
     model.seek(1)
     qtbot.wait(20)

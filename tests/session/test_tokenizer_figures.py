@@ -26,6 +26,7 @@ from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.tokenizer_figures import (
     FiguresFound,
     FiguresMeasuring,
@@ -101,8 +102,10 @@ class Desk:
 def desk(qtbot: QtBot, model: TrainerModel, document: Document, fake: Fake) -> Iterator[Desk]:
     desk = Desk(qtbot, model, document)
     yield desk
-    desk.figures.close()
-    desk.counting.close()
+    desk.figures._files.watch(())
+    for task in desk.figures.findChildren(Task):
+        task.close()
+    desk.counting.task.close()
     end_libraries()
     desk.stack.clear()
 

@@ -69,7 +69,7 @@ class Scene:
 def scene(qtbot: QtBot, model: TrainerModel) -> Iterator[Scene]:
     scene = Scene(qtbot, model)
     yield scene
-    scene.usage.close()
+    scene.usage.task.close()
 
 
 def test_cells_say_what_the_history_says(scene: Scene) -> None:
@@ -225,7 +225,7 @@ def test_many_tokens_are_sorted_and_moved_through_quickly(scene: Scene, monkeypa
         assert sorted_in < 20
         assert time.process_time() - began < 5
     assert table.rowCount() == count
-    table.close()
+    table.task.close()
 
 
 # ---- the search
@@ -242,7 +242,7 @@ def test_only_the_latest_search_is_answered(scene: Scene, monkeypatch: pytest.Mo
     assert found == [True]
     tokens = scene.model.vocabulary_at(60).tokens
     assert scene.ids() == [token_id for token_id, token in enumerate(tokens) if token.endswith("b")]
-    scene.table.close()
+    scene.table.task.close()
 
 
 @pytest.mark.parametrize(("pattern", "message"), [("(a", "missing )"), ("(?:a|b|ab|#)+[^ab]$", "takes too long")])
@@ -260,4 +260,4 @@ def test_an_expression_that_fails_shows_no_token(
     assert scene.ids() == []
     scene.table.set_filter(VocabularyFilter())
     assert scene.ids() == everything
-    scene.table.close()
+    scene.table.task.close()

@@ -51,7 +51,8 @@ def watched(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     monkeypatch.setattr(watched_files, "SETTLE_MS", 20)
     watched = Watched(qtbot)
     yield watched
-    watched.watch.close()
+    watched.watch.watch(())
+    watched.watch.task.close()
 
 
 @pytest.fixture

@@ -69,14 +69,14 @@ class Scene:
 def hug(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> Iterator[Scene]:
     scene = Scene(qtbot, model, hugs)
     yield scene
-    scene.table.close()
+    scene.table.task.close()
 
 
 @pytest.fixture
 def scene(qtbot: QtBot, model: TrainerModel) -> Iterator[Scene]:
     scene = Scene(qtbot, model, random_counts(3))
     yield scene
-    scene.table.close()
+    scene.table.task.close()
 
 
 def test_every_word_has_its_count_and_its_split(hug: Scene) -> None:
@@ -170,7 +170,7 @@ def test_before_a_training_words_are_split_into_symbols(qtbot: QtBot, model: Tra
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
     table.show_step((hugs, TrainingConfig()))
     assert table.source is not shown
-    table.close()
+    table.task.close()
 
 
 def test_words_that_cannot_be_split_are_reported(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
@@ -178,7 +178,7 @@ def test_words_that_cannot_be_split_are_reported(qtbot: QtBot, model: TrainerMod
     with qtbot.waitSignal(table.task.failed, timeout=5000):
         table.show_step((hugs, TrainingConfig(alphabet_limit=1, alphabet_overflow="unk")))
     assert table.rowCount() == 0
-    table.close()
+    table.task.close()
 
 
 def test_words_touched_are_each_named_once(scene: Scene) -> None:
@@ -196,7 +196,7 @@ def test_qt_accepts_the_model_before_a_training(
     for counts in (hugs, random_counts(8), hugs):
         table.show_step((counts, TrainingConfig()))
         qtbot.waitUntil(lambda counts=counts: table.rowCount() == len(counts), timeout=5000)
-    table.close()
+    table.task.close()
 
 
 def test_qt_accepts_the_model(scene: Scene, qtmodeltester: ModelTester) -> None:
@@ -209,7 +209,7 @@ def test_qt_accepts_the_model(scene: Scene, qtmodeltester: ModelTester) -> None:
     table.sort(WordColumn.SPLIT, DOWN)
     table.forget()
     table.show_step()
-    table.close()
+    table.task.close()
 
 
 def test_words_that_two_cut_differently(hug: Scene, hugs: WordCounts, qtmodeltester: ModelTester) -> None:

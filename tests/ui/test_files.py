@@ -318,7 +318,7 @@ def test_a_long_counting_of_a_text_is_shown_though_it_reports_often(
     qtbot.waitUntil(lambda: bar.text != "", timeout=2000)
     may_end.set()
     qtbot.waitUntil(lambda: bar.text == "")
-    counting.close()
+    counting.task.close()
     document.close()
 
 

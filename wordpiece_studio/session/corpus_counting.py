@@ -230,12 +230,6 @@ class CorpusCounting(QObject):
         self.task.finish()
         self._report_state()
 
-    def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
-        self._timer.stop()
-        self._patience.stop()
-        self.task.close()
-
     def _stop_task(self) -> None:
         """Cancel a count; it reports nothing more."""
         self.task.stop()

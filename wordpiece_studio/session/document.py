@@ -503,10 +503,6 @@ class CorpusOpening(QObject):
         if was_running:
             self.ended.emit("stopped")
 
-    def close(self) -> None:
-        self._text.close()
-        self.list.close()
-
     def _take_text(self, found: TextFile | Undecodable | None) -> None:
         self._text.forget()  # it may be large
         if found is None:

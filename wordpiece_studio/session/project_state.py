@@ -153,9 +153,6 @@ class ProjectState(QObject):
         )  # fmt: skip
         self._connect()
 
-    def close(self) -> None:
-        self.reading.close()
-
     def set_path(self, path: Path | None) -> None:
         """Set the file of the project; the present content counts as not saved in it."""
         self.saved_content = self.left_content = None

@@ -132,12 +132,11 @@ class Session(QObject):
 
     def close(self) -> None:
         self.player.stop()
-        tasks = self.warm_up, self.overlaps, self.library_job, self.searching, self.judging.task, self.runs.places
-        for part in (self.counting, self.usage, *tasks):
-            part.close()
+        self.model.close()
+        for task in self.findChildren(Task):
+            task.close()
         end_libraries()
-        for owner in (self.figures, self.opening, self.watch, self.document, self.model):
-            owner.close()
+        self.document.close()
 
     # The corpus.
 

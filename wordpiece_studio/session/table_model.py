@@ -465,10 +465,6 @@ class SortedTableModel(TableModel[ItemsT]):
         self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
         self._ask()
 
-    def close(self) -> None:
-        self._timer.stop()
-        self.task.close()
-
     # What subclasses call.
 
     def _set_source(self, source: ItemsT | None) -> None:

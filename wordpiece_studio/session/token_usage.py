@@ -176,9 +176,6 @@ class TokenUsage(QObject):
             if not self._wanting:
                 self.task.stop()
 
-    def close(self) -> None:
-        self.task.close()
-
     # Updating.
 
     def _find(self) -> None:

@@ -275,11 +275,6 @@ class FiguresMeasuring(QObject):
         self.task.stop()
         self.changed.emit()  # the task has not, if it has still to begin
 
-    def close(self) -> None:
-        self._timer.stop()
-        self._files.close()
-        self.task.close()
-
     # The work.
 
     def refresh(self) -> None:

@@ -131,12 +131,6 @@ class FileWatch(QObject):
             self.task.run(dict(self.stamps), frozenset(self._noticed | self._expected))
             self._noticed.clear()
 
-    def close(self) -> None:
-        self._timer.stop()
-        self.stamps = {}
-        self._forget_notices()
-        self.task.close()
-
     def _take_looks(self, seen: dict[Path, tuple[FileStamp | None, FileStamp | None]]) -> None:
         for path, (before, now) in seen.items():
             if path in self.stamps and self.stamps[path] is before:

@@ -211,7 +211,7 @@ class MainWindow(Workspace):
         self.recovery.close()  # first: it records unsaved work, in case the user was not asked
         for pane in self.panes():
             pane.close_jobs()
-        for part in (self.export_controller, self.project_controller, self.project, self.session):
+        for part in (self.export_controller, self.project_controller, self.session):
             part.close()
 
     # -- keys

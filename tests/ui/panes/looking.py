@@ -41,7 +41,7 @@ class Looking:
 
     def close(self) -> None:
         """Stop running jobs."""
-        self.usage.close()
+        self.usage.task.close()
         for pane in self.bench.panes:
             if hasattr(pane, "close_jobs"):
                 pane.close_jobs()

@@ -561,7 +561,7 @@ for _ in range(20):
     application.processEvents()
 print("pyqtgraph" in sys.modules, sys.excepthook is hooks)
 pane.close()
-usage.close()
+usage.task.close()
 model.close()
 """
 

@@ -140,7 +140,6 @@ class ProjectController(Controller):
     def close(self) -> None:
         """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
-        self._file.close()
         super().close()
         self._lock.release()
 
