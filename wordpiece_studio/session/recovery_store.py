@@ -35,12 +35,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.view_text import common_ends
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, checked_settings
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
 from wordpiece_studio.storage.view import View
-from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import decodable, file_error
 
@@ -81,10 +81,8 @@ class TextEdit(msgspec.Struct, frozen=True, array_like=True):
 
     @classmethod
     def between(cls, before: str, after: str) -> TextEdit:
-        start = common_length(before, after)
-        rest, others = before[start:], after[start:]
-        end = common_length(rest, others, from_end=True)
-        return cls(len(before), start, len(rest) - end, others[: len(others) - end])
+        start, end = common_ends(before, after)
+        return cls(len(before), start, len(before) - end - start, after[start : len(after) - end])
 
     def made_in(self, text: str) -> str:
         end = self.position + self.removed
@@ -137,28 +135,25 @@ def read_journal(path: Path) -> Iterator[Change]:
                 content = line[_SUM:-1]
                 if line[-1:] != b"\n" or line[:_SUM] != _checksum(content):
                     raise file_error(path, "{path} is damaged from byte {byte:,} onward", byte=done)
-                if (change := from_json(content, Change)) is not None:
+                if (change := readable(content, Change)) is not None:
                     yield change
                 done += len(line)
     except OSError as error:
         raise file_error(path, "{path} cannot be read: {reason}", reason=error.strerror or error) from error
 
 
-def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
-    try:
-        return readable(json.loads(content, parse_constant=_refuse), kind)
-    except (ValueError, RecursionError) as error:
-        _log.info("a record of the journal cannot be read: %s", error)
-        return None
-
-
 def readable(value: object, kind: type[_Kind]) -> _Kind | None:
-    """Return what was read from JSON as this kind; None if it is none, or no training can begin with such settings."""
+    """Return what was read from JSON, or JSON itself, as this kind.
+
+    None if it is none, or no training can begin with such settings.
+    """
     try:
+        if isinstance(value, bytes):
+            value = json.loads(value, parse_constant=_refuse)
         found = msgspec.convert(value, kind)
         if isinstance(found, ProjectSettings):
             checked_settings(found)
-    except (msgspec.ValidationError, StudioError, TypeError) as error:
+    except (ValueError, RecursionError, StudioError, TypeError) as error:
         _log.info("a part of the journal is ignored: %s", error)
         return None
     return found

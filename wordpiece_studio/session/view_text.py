@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from wordpiece_studio.session.commands import Edit
+from wordpiece_studio.system.arrays import common_length
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -235,25 +236,5 @@ def placed_edit(old: str, inserted: str, newline: str, start: int) -> Edit | Non
 
 def common_ends(one: str, other: str) -> tuple[int, int]:
     """Return how many characters at the beginning, and then at the end, are the same in both."""
-    shorter = min(len(one), len(other))
-    head = _common_prefix(one, other, shorter)
-    return head, _common_suffix(one, other, shorter - head)
-
-
-def _common_prefix(one: str, other: str, limit: int) -> int:
-    """Return how many of the first `limit` characters agree; by bisection, since a Python loop would be slow."""
-    known, unknown = 0, limit + 1
-    while unknown - known > 1:
-        middle = (known + unknown) // 2
-        if one[known:middle] == other[known:middle]:
-            known = middle
-        else:
-            unknown = middle
-    return known
-
-
-def _common_suffix(one: str, other: str, limit: int) -> int:
-    """Return how many of the last `limit` characters agree."""
-    if not limit:
-        return 0
-    return _common_prefix(one[-limit:][::-1], other[-limit:][::-1], limit)
+    head = common_length(one, other)
+    return head, common_length(one[head:], other[head:], from_end=True)

@@ -14,7 +14,7 @@ from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import recovery_store
-from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore, from_json
+from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore, readable
 from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus
 from wordpiece_studio.storage.project.project_file import save_project
@@ -271,7 +271,7 @@ def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch
 
 @pytest.mark.parametrize("time_", ["NaN", "Infinity", "1e400", '"now"', "[]"])
 def test_a_time_that_is_none_is_refused(time_: str) -> None:
-    assert from_json(b'{"time": %s}' % time_.encode(), About) is None
+    assert readable(b'{"time": %s}' % time_.encode(), About) is None
 
 
 def test_a_project_file_that_someone_has_saved_since_is_noticed(folder: Path, tmp_path: Path) -> None:
