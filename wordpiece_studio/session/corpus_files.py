@@ -367,13 +367,10 @@ class CorpusFiles(RecordTableModel["FileRow"]):
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
         """Show the files at `paths` as `state`, with their errors."""
         known, wanted = errors or {}, set(paths)
-        if wanted:
-            self.set_rows(
-                [
-                    replace(row, state=state, error=known.get(row.file.path)) if row.file.path in wanted else row
-                    for row in self.records
-                ]
-            )
+        self.change_records({
+            number: replace(row, state=state, error=known.get(row.file.path))
+            for number, row in enumerate(self.records) if row.file.path in wanted
+        })  # fmt: skip
 
     def take_end(self) -> None:
         """Show that nothing is being read anymore."""

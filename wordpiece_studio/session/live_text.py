@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
@@ -278,13 +278,7 @@ class TextChanges(Sequence[TextChange]):
     def __len__(self) -> int:
         return len(self.steps)
 
-    @overload
-    def __getitem__(self, index: int) -> TextChange: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[TextChange]: ...
-    def __getitem__(self, index: int | slice) -> TextChange | list[TextChange]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> TextChange:  # type: ignore[override]  # no one wants a part
         made = self._made.get(index)
         if made is None:
             step = int(self.steps[index])

@@ -240,26 +240,16 @@ def moved_files(
             break
         for name in candidates.keys() & set(names):
             candidates[name].append(os.path.join(place, name))
-    places, missing = {}, []
-    for reference in gone:
-        old = reference.file.path
-        new = _most_similar(old, reference.size, candidates[os.path.basename(old)])
-        if new is None:
-            missing.append(old)
-        else:
-            places[old] = new
-    return places, missing
+    sizes = {reference.file.path: reference.size for reference in gone}
+    found = {old: _most_similar(old, size, candidates[os.path.basename(old)]) for old, size in sizes.items()}
+    return {old: new for old, new in found.items() if new}, [old for old, new in found.items() if not new]
 
 
 def _most_similar(old: str, size: int, candidates: list[str]) -> str | None:
     """Return the candidate, preferably of that size, whose path shares the most trailing parts with the old one."""
 
     def similarity(path: str) -> tuple[bool, int]:
-        shared = 0
-        for one, other in zip(reversed(Path(path).parts), reversed(Path(old).parts), strict=False):
-            if one != other:
-                break
-            shared += 1
+        shared = len(os.path.commonprefix([Path(each).parts[::-1] for each in (path, old)]))  # noqa: RUF071  # of parts
         has_size = False
         with contextlib.suppress(OSError):
             has_size = os.path.getsize(path) == size
