@@ -60,14 +60,16 @@ def open_studio(argv: Sequence[str]) -> int:
     window.messages.catch_faults()
     interrupts.watch(window)
     window.closed.connect(application.quit, Qt.ConnectionType.QueuedConnection)  # never shown, it is not Qt's last
-    window.open_first(argv)
-    window.show_soon()
-    code = application.exec()
-    interrupts.window = None  # it is being taken down
-    window.messages.release_faults()
-    window.take_down()
-    garbage.stop()
-    interrupts.stop()  # after the threads have ended: an impatient second Ctrl+C must not interrupt that
+    try:
+        window.open_first(argv)
+        window.show_soon()
+        code = application.exec()
+    finally:  # also if it fails: the interpreter would wait for the threads for ever
+        interrupts.window = None  # it is being taken down
+        window.messages.release_faults()
+        window.take_down()
+        garbage.stop()
+        interrupts.stop()  # after the threads have ended: an impatient second Ctrl+C must not interrupt that
     code = interrupts.exit_code or code
     _log.info("WordPiece Studio ends, exit code %s", code)
     stop_log()
