@@ -12,19 +12,22 @@ import logging
 import random
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import PLAIN_WORK_UNCOMPILED, Trainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.compiled.kernel_cache import KernelPackage
-    from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.training.config import TrainingConfig
 
 _log = logging.getLogger(__name__)
 
@@ -42,8 +45,6 @@ def warm_up(*, progress: Callable[[str], object], should_stop: Callable[[], bool
     That is how many times longer training takes here than where the forecast was calibrated. If it fails, large corpora
     cannot be trained.
     """
-    from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
-
     try:
         if not kernels_are_cached():
             progress("compiling")
@@ -73,10 +74,6 @@ def compile_kernels(should_stop: Callable[[], bool]) -> None:
 
     Only one caller compiles at a time; the others wait, and then compile only what is still missing.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached
-
     while not _compiling.acquire(timeout=POLL_SECONDS):
         if should_stop():
             return
@@ -94,17 +91,12 @@ def _compile(should_stop: Callable[[], bool], package: KernelPackage) -> None:
 
 
 def compile_here(package: KernelPackage) -> None:
-    from wordpiece_studio.compiled.kernel_cache import load_kernels
-
     gc.disable()  # numba allocates millions of objects, and this child ends soon
     load_kernels(package)
 
 
 def must_compile_first(counts: WordCounts, config: TrainingConfig) -> bool:
     """Return whether training would have to compile the kernels; an estimate that errs on the side of yes."""
-    from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-    from wordpiece_studio.training.trainer import PLAIN_WORK_UNCOMPILED
-
     if kernels_are_cached("training"):
         return False
     cells = sum(map(len, counts.words)) + 2 * len(counts.words) + 1
@@ -117,9 +109,6 @@ def measured_pace() -> float:
 
     Takes a tenth of a second, and loads the kernels if they are not.
     """
-    from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.trainer import Trainer
-
     counts = _trial_counts()
     config = TrainingConfig(objective="score", max_merges=_TRIAL_MERGES)
 
@@ -132,8 +121,6 @@ def measured_pace() -> float:
 
 
 def _trial_counts() -> WordCounts:
-    from wordpiece_studio.corpus.counts import WordCounts
-
     rng = random.Random(2012)
     syllables = [first + second for first in "bdfgklmnprst" for second in "aeiou"]
     words = ("".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(_TRIAL_WORDS))
