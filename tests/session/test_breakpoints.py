@@ -193,7 +193,7 @@ def test_what_is_disabled_or_removed_is_not_hit(marks: StepMarks) -> None:
     table, watch = marks.breakpoints, marks.watch
     table.add(Breakpoint("pattern", "."))
     assert len(watch.steps)
-    table.disable(table.all[0])
+    table.enable(0, False)
     assert (len(watch.steps), watch.is_set, watch.next_hit(0)) == (0, False, None)
 
 

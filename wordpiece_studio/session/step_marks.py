@@ -100,9 +100,6 @@ class Breakpoints(MarksModel["Breakpoint"]):
         self.insert(len(self.records), breakpoint_)
         return len(self.records) - 1
 
-    def disable(self, breakpoint_: Breakpoint) -> None:
-        self.enable(self.records.index(breakpoint_), False)
-
     def enable(self, row: int, is_enabled: bool) -> None:
         self.replace(row, msgspec.structs.replace(self.records[row], is_enabled=is_enabled))
 
@@ -319,7 +316,7 @@ class BreakpointWatch(QObject):
             self.changed.emit()
         for each, search in list(self._searches.items()):
             if search.fault is not None and each in self._searches:  # to disable one looks at the others, too
-                self._breakpoints.disable(each)
+                self._breakpoints.enable(self._breakpoints.all.index(each), False)
                 self.faulted.emit(search.fault)
 
 
