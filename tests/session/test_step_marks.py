@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import COMPARE, Bookmarks, SelectionStep
+from wordpiece_studio.session.step_marks import Bookmarks, SelectionStep
 from wordpiece_studio.storage.view import Bookmark, Selection
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -84,7 +84,7 @@ def test_a_step_of_the_run_shown_is_compared(qtbot: QtBot, trained: TrainerModel
     bookmarks = Bookmarks(trained)
     bookmarks.set_notes([Bookmark(5, "five", trained.history[4].token), Bookmark(9, "of another run", "#")])
     qtmodeltester.check(bookmarks)
-    box, other = bookmarks.index(0, COMPARE), bookmarks.index(1, COMPARE)
+    box, other = (bookmarks.index(row, 2) for row in range(2))
     role = Qt.ItemDataRole.CheckStateRole
     assert Qt.CheckState(box.data(role)) is Qt.CheckState.Unchecked
     trained.run.number = 3

@@ -330,10 +330,6 @@ def _last_before(steps: Steps, step: int) -> int:
     return int(steps[index]) if index >= 0 else 0
 
 
-COMPARE = 2
-"""The column of check boxes."""
-
-
 class Bookmarks(MarksModel["Bookmark"]):
     """The notes in order of step; three columns: step, text, which is editable, and a box that compares the step."""
 

@@ -14,7 +14,6 @@ from tests.ui.panes.conftest import changes_at
 from tests.ui.panes.timeline_bench import Timeline, click
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting
-from wordpiece_studio.session.step_marks import COMPARE
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
@@ -189,7 +188,7 @@ def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, bookmarks: Boo
 def test_a_tick_compares_a_step_and_does_not_go_there(bench: Bench, bookmarks: BookmarksDialog) -> None:
     table, notes = bookmarks._table, bookmarks.bookmarks
     bench.seek(3)
-    option = table.visualRect(notes.index(0, COMPARE))
+    option = table.visualRect(notes.index(0, 2))
     place = QPoint(option.left() + 12, option.center().y())
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert [note.run for note in notes.notes] == [0, None]
