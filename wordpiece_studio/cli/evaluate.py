@@ -19,11 +19,7 @@ from wordpiece_studio.system.printable import display_name, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from wordpiece_studio.evaluation.differences import (
-        Divergence,
-        TokenizerComparison,
-        WordDifferences,
-    )
+    from wordpiece_studio.evaluation.differences import Divergence, TokenizerComparison, WordDifferences
     from wordpiece_studio.evaluation.figures import Evaluation
     from wordpiece_studio.storage.corpus_record import CorpusRecord, RecordedFile
     from wordpiece_studio.storage.manifest import Manifest

@@ -22,13 +22,7 @@ from wordpiece_studio.corpus.decoding import ErrorHandling
 from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.corpus_record import (
-    STREAM,
-    CorpusRecord,
-    noted_files,
-    record_of_files,
-    recorded_files,
-)
+from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, noted_files, record_of_files, recorded_files
 from wordpiece_studio.storage.manifest import check_replaceable, read_manifest, side_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import written_together

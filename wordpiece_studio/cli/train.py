@@ -12,13 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
-from wordpiece_studio.cli.messages import (
-    held_out_words,
-    print_result,
-    progress,
-    summary_words,
-    warn,
-)
+from wordpiece_studio.cli.messages import held_out_words, print_result, progress, summary_words, warn
 from wordpiece_studio.cli.options import (
     FILES,
     FORCE,

@@ -323,12 +323,7 @@ class _Decoder:
                 "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file; it may be {guess}"
             )
         return StudioError(
-            what,
-            BINARY_ADVICE,
-            path=self.name,
-            line=line + before.count("\n"),
-            byte=byte + start,
-            guess=guess,
+            what, BINARY_ADVICE, path=self.name, line=line + before.count("\n"), byte=byte + start, guess=guess
         )
 
 

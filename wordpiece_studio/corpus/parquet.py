@@ -185,9 +185,7 @@ def load_pyarrow(name: str) -> Any:
         import pyarrow.parquet
     except ImportError:
         raise StudioError(
-            "{path} is a Parquet file, which needs pyarrow",
-            "Install it: pip install pyarrow",
-            path=name,
+            "{path} is a Parquet file, which needs pyarrow", "Install it: pip install pyarrow", path=name
         ) from None
     return pyarrow.lib
 

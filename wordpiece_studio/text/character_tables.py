@@ -242,6 +242,4 @@ class PatternTables:
 @cache
 def pattern_tables() -> PatternTables:
     data: dict[str, str] = json.loads(resource_path("unicode/patterns.json").read_text(encoding="ascii"))
-    return PatternTables(
-        **{name: CodePoints(data[name]) for name in ("digit", "letter", "number", "unassigned")},
-    )
+    return PatternTables(**{name: CodePoints(data[name]) for name in ("digit", "letter", "number", "unassigned")})

@@ -623,11 +623,7 @@ def _normalizer_named(name: str) -> Normalizer:
     try:
         return BertNormalizer.from_name(name)
     except ValueError:
-        raise StudioError(
-            'There is no normalizer called "{name}"',
-            _NAMES,
-            name=name,
-        ) from None
+        raise StudioError('There is no normalizer called "{name}"', _NAMES, name=name) from None
 
 
 def to_spec(normalizer: Normalizer) -> dict[str, Any]:

@@ -26,13 +26,7 @@ from wordpiece_studio.text.character_tables import (
     ranges_outside,
     run_pattern,
 )
-from wordpiece_studio.text.patterns import (
-    PATTERN_PREFIX,
-    SPLIT_PREFIX,
-    PatternPreTokenizer,
-    Split,
-    split_named,
-)
+from wordpiece_studio.text.patterns import PATTERN_PREFIX, SPLIT_PREFIX, PatternPreTokenizer, Split, split_named
 from wordpiece_studio.text.pipeline import CharacterPreTokenizer, PreTokenizer, Span, checked_steps
 
 if TYPE_CHECKING:

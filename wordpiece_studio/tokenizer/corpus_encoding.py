@@ -245,11 +245,7 @@ class _Run:
     """An encoding in progress: what the arguments ask for besides the ids of each text, and the totals."""
 
     def __init__(
-        self,
-        tokenizer: Encoder,
-        dtype: IdType,
-        add_special_tokens: bool,
-        should_stop: Callable[[], bool] | None = None,
+        self, tokenizer: Encoder, dtype: IdType, add_special_tokens: bool, should_stop: Callable[[], bool] | None = None
     ) -> None:
         if not isinstance(tokenizer, Encoder):
             raise StudioError(

@@ -148,11 +148,7 @@ RankedPair = tuple[int, int, int, int, int, float]
 """A candidate as an engine reports it: the vocabulary ids of its parts, n(a, b), f(a), f(b), and its value."""
 
 
-RULES = {
-    "score": "n(ab) / (n(a) × n(b))",
-    "likelihood": "n(ab) × ln(n(ab) × N / (n(a) × n(b)))",
-    "count": "n(ab)",
-}
+RULES = {"score": "n(ab) / (n(a) × n(b))", "likelihood": "n(ab) × ln(n(ab) × N / (n(a) × n(b)))", "count": "n(ab)"}
 """The value of each objective as it is defined; N is the number of symbols in the corpus."""
 
 

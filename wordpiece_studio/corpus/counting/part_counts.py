@@ -121,12 +121,7 @@ class PlainCounter(WordCounter):
     """
 
     def __init__(
-        self,
-        pipeline: Pipeline,
-        longest: int,
-        check_stop: Callable[[], None],
-        *,
-        most_characters: int = 8 << 20,
+        self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None], *, most_characters: int = 8 << 20
     ) -> None:
         super().__init__(pipeline, longest, check_stop)
         self._most_characters = most_characters
@@ -328,11 +323,7 @@ class PartCounts:
         )
 
     def word_counts(
-        self,
-        pipeline: Pipeline,
-        names: Sequence[str],
-        words: list[str] | JoinedWords | None = None,
-        **others: Any,
+        self, pipeline: Pipeline, names: Sequence[str], words: list[str] | JoinedWords | None = None, **others: Any
     ) -> WordCounts:
         """Return the counts of a whole corpus, or of its beginning.
 

@@ -25,10 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import msgspec
 import platformdirs
 
-from wordpiece_studio.corpus.decoding import (
-    ErrorHandling,
-    known_encoding,
-)
+from wordpiece_studio.corpus.decoding import ErrorHandling, known_encoding
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_relative, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import SourceRow

@@ -23,14 +23,7 @@ from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, Skip
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryRun, Repetition, check_library_settings
 from wordpiece_studio.libraries.training_child import Learned
-from wordpiece_studio.storage.project.container import (
-    Container,
-    array_part,
-    damaged,
-    renamed,
-    strings_parts,
-    text_part,
-)
+from wordpiece_studio.storage.project.container import Container, array_part, damaged, renamed, strings_parts, text_part
 from wordpiece_studio.storage.project.contents import CountsHead, LibraryRunHead, ProjectRun, RunHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
