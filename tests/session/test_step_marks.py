@@ -55,7 +55,8 @@ def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) 
         trained.seek(step)
         bookmarks.keep(text)
     tokens = ["", trained.history[4].token, trained.history[11].token]
-    assert bookmarks.notes == (Bookmark(0, "start"), Bookmark(5, "five", tokens[1]), Bookmark(12, "the tie", tokens[2]))
+    texts = zip((0, 5, 12), ("start", "five", "the tie"), tokens, strict=True)
+    assert bookmarks.notes == tuple(Bookmark(*each, owner=0) for each in texts)
     with qtbot.waitSignal(bookmarks.changed):
         assert bookmarks.setData(bookmarks.index(1, 1), "5!", Qt.ItemDataRole.EditRole)
     assert not bookmarks.setData(bookmarks.index(1, 0), "5", Qt.ItemDataRole.EditRole)
@@ -69,14 +70,16 @@ def test_notes_of_another_run_are_kept_and_distinguished(qtbot: QtBot, trained: 
     bookmarks.keep("five")
     trained.seek(30)
     bookmarks.keep("thirty")
-    assert bookmarks.steps() == [5, 30]
+    assert [note.step for note in bookmarks.of_run()] == [5, 30]
     replace(qtbot, trained, random_counts(5), 10)
-    assert bookmarks.steps() == [5]
+    assert [note.step for note in bookmarks.of_run()] == [5]
     assert [bookmarks.is_of_run(note) for note in bookmarks.notes] == [True, False]
     train(qtbot, trained, random_counts(6))
-    assert bookmarks.steps() == [
-        note.step for note in bookmarks.notes if note.token == trained.history[note.step - 1].token
+    assert bookmarks.of_run() == [
+        note for note in bookmarks.notes if note.token == trained.history[note.step - 1].token
     ]
+    trained.run.number = 3  # they were made at another run, whatever this one has merged there
+    assert bookmarks.of_run() == []
     assert len(bookmarks.notes) == 2
 
 

@@ -439,6 +439,19 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert not longest_first.isVisible()
 
 
+def test_the_notes_of_a_document_are_said_with_their_run_alone(studio: Studio) -> None:
+    window, runs, said = studio.window, studio.window.session.runs, studio.window.notices.step
+    window.corpus_controller.open_sample("korean-notebook")
+    assert said.text.endswith("stays [UNK]. 2 bookmarks in total (Ctrl+Shift+D).")
+    runs.show(runs.all[1])  # with the same merges
+    assert (window.model.step, said.text) == (30, "")
+    runs.show(runs.all[0])
+    window.model.seek(1)
+    assert said.text.startswith("The notebook says that WordPiece uses likelihood")
+    window.actions_.new_corpus.trigger()
+    assert said.text == ""
+
+
 def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edit(studio: Studio) -> None:
     window, runs, corpus = studio.window, studio.window.session.runs, studio.window.corpus_pane
     said = ("Restore this run’s corpus", "Trained on a different text")

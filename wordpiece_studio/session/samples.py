@@ -91,8 +91,7 @@ def _spanish() -> _Document:
         notes={
             2: _tr(
                 "The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
-                "only hu + ##gs has 5/(15 × 5) = 1/15. Of the other pairs, ##u + ##g has 5/(21 × 15) = 1/63, not "
-                "1/21."
+                "only hu + ##gs has 5/(15 × 5) = 1/15. Among the others, ##u + ##g has 5/(21 × 15) = 1/63, not 1/21."
             ),
             4: _tr(
                 "The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) "
@@ -196,7 +195,8 @@ def _korean() -> _Document:
             ),
             30: _tr(
                 "The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
-                "second run has the cleaning in its normalizer and splits them."
+                "second run has the cleaning in its normalizer and splits the three words; ! is not in the corpus and "
+                "stays [UNK]."
             ),
         },
     )
@@ -235,7 +235,7 @@ def document_project(name: str) -> Project:
         RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
     )
-    notes = tuple(Bookmark(step, note, shown.history[step - 1].token) for step, note in document.notes.items())
+    notes = tuple(Bookmark(step, note, shown.history[step - 1].token, owner=0) for step, note in document.notes.items())
     return Project(
         settings=ProjectSettings(
             training=first.config.to_dict(),

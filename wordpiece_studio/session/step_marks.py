@@ -4,8 +4,8 @@ Both are tables for Qt's views. The steps at which breakpoints are hit are found
 history, continued as it grows; a regular expression is searched for token by token. All in the window's thread, a few
 milliseconds at a time. The player plays steps at an adjustable speed, or runs from breakpoint to breakpoint.
 
-Bookmarks outlive their run: each records the merge it was made at, so that their table can show whether the current run
-has the same merge there. The step of a bookmark can be compared, like a run of its own.
+Bookmarks outlive their run: each records that and the merge it was made at, so that their table can show whether the
+current run is that one and has the same merge there. The step of a bookmark can be compared, like a run of its own.
 
 At the end is what is selected, looked up in a run: its token, and the steps that made it.
 """
@@ -358,11 +358,11 @@ class Bookmarks(MarksModel["Bookmark"]):
 
     def keep(self, text: str, step: int | None = None) -> int:
         """Bookmark a step (None: the current one) with this line of text; return its row."""
-        history = self._model.history
+        history, run = self._model.history, self._model.run
         step = self._model.step if step is None else step
         token = history[step - 1].token if history is not None and step else ""
         row = bisect_right([note.step for note in self.records], step)
-        self.insert(row, Bookmark(step, one_line(text), token))
+        self.insert(row, Bookmark(step, one_line(text), token, owner=None if run is None else run.number))
         return row
 
     def set_text(self, row: int, text: str) -> None:
@@ -379,16 +379,18 @@ class Bookmarks(MarksModel["Bookmark"]):
         return note.run is not None if note.run is not None or self.is_of_run(note) else None
 
     def is_of_run(self, note: Bookmark, run: Run | None = None) -> bool:
-        """Return whether a run has the note's merge at its step; None is the current one."""
+        """Return whether a note was made at a run that still has its merge at its step; None is the current one."""
         current, step = self._model.run, note.step
         run = run or current
-        if run is None or step > (self._model.merge_count if run is current else len(run.history)):
+        if run is None or note.owner not in (None, run.number):
+            return False
+        if step > (self._model.merge_count if run is current else len(run.history)):
             return False
         return (run.history[step - 1].token if step else "") == note.token
 
-    def steps(self) -> list[int]:
-        """Return the steps of the notes that belong to the current run, ascending."""
-        return [note.step for note in self.records if self.is_of_run(note)]
+    def of_run(self) -> list[Bookmark]:
+        """Return the notes that belong to the current run, in order of step."""
+        return [note for note in self.records if self.is_of_run(note)]
 
     # Signals of the trainer.
 

@@ -42,6 +42,7 @@ class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     text: _Text
     token: _Text = ""
     run: _Step | None = None  # the number of the run whose step is compared
+    owner: _Step | None = None  # that of the run at which it was made; None in files of older programs
 
 
 @decodable
@@ -98,8 +99,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         The step, the selection, and the text that is tokenized live.
     notes, breakpoints
         The bookmarks in order of step, and the breakpoints.
-    note_runs
-        The run of each bookmark, apart from them, as in files.
+    note_runs, note_owners
+        The run of each bookmark, and its owner, apart from them, as in files.
     markers
         What programs before format 1.3 marked; it is left out.
     tabs, current
@@ -113,6 +114,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
     notes: tuple[Bookmark, ...] = ()
     note_runs: tuple[_Step | None, ...] = ()
+    note_owners: tuple[_Step | None, ...] = ()
     markers: dict[Literal["A", "B"], _Step] | msgspec.UnsetType = msgspec.UNSET
     breakpoints: tuple[Breakpoint, ...] = ()
     tabs: Annotated[tuple[RunTab, ...], msgspec.Meta(max_length=10_000)] = ()
@@ -121,14 +123,14 @@ class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def without_texts(self) -> View:
         """Return the view without what a file holds elsewhere: the live text, and the bookmarks except their runs."""
-        runs = tuple(note.run for note in self.notes)
-        return msgspec.structs.replace(self, live_text="", notes=(), note_runs=runs)
+        runs, owners = (tuple(getattr(note, name) for note in self.notes) for name in ("run", "owner"))
+        return msgspec.structs.replace(self, live_text="", notes=(), note_runs=runs, note_owners=owners)
 
     def with_texts(self, live_text: str, notes: tuple[Bookmark, ...]) -> View:
         """Return the view with its live text and bookmarks, as `without_texts` took them out."""
-        runs = chain(self.note_runs, repeat(None))
+        runs, owners = (chain(each, repeat(None)) for each in (self.note_runs, self.note_owners))
         notes = tuple(
-            note if run is None else msgspec.structs.replace(note, run=run)
-            for note, run in zip(notes, runs, strict=False)
+            msgspec.structs.replace(note, run=run, owner=owner)
+            for note, run, owner in zip(notes, runs, owners, strict=False)
         )
-        return msgspec.structs.replace(self, live_text=live_text, notes=notes, note_runs=())
+        return msgspec.structs.replace(self, live_text=live_text, notes=notes, note_runs=(), note_owners=())

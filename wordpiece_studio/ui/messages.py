@@ -303,8 +303,8 @@ class Notices(QWidget):
         self._parent = parent
         self._free: QWidget | None = None
         self._is_quiet = False
-        self.files, self.project, self.export, self.library, self.training = self._banners = [
-            Banner(self) for _ in range(5)
+        self.files, self.project, self.export, self.library, self.training, self.step = self._banners = [
+            Banner(self) for _ in range(6)
         ]
         self._layout = fill(QVBoxLayout(self), *self._banners, spacing=_BETWEEN)
         for banner in self._banners:

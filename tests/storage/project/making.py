@@ -97,7 +97,7 @@ def course_project(text: str = "hug pug pun bun hugs\n", **fields: Any) -> Proje
         step=3,
         selection=Selection("token", text="##gs"),
         live_text="hugs bugs",
-        notes=(Bookmark(1, "the first", "##gs", 0),),
+        notes=(Bookmark(1, "the first", "##gs", 0, owner=0),),
     )
     return Project(
         settings=settings_of(),

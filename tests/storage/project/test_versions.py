@@ -68,7 +68,7 @@ def test_a_field_too_many_in_our_own_version_is_damage(path: Path) -> None:
 def test_a_project_with_the_markers_of_an_older_version_opens_without_them(path: Path) -> None:
     def age(database: sqlite3.Connection) -> None:
         view = json.loads(database.execute("SELECT v FROM meta WHERE k = 'view'").fetchone()[0])
-        del view["note_runs"]
+        del view["note_runs"], view["note_owners"]
         view["markers"] = {"A": 2, "B": 3}
         database.execute("UPDATE meta SET v = ? WHERE k = 'view'", (json.dumps(view),))
         database.execute("PRAGMA user_version = 1002")

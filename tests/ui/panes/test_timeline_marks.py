@@ -130,6 +130,22 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
     assert not timeline.marks.bookmarks.notes
 
 
+def test_a_note_is_said_where_one_arrives_at_its_step_in_its_run(bench: Bench, timeline: Timeline) -> None:
+    said, long = timeline.window.notices.step, "a note that is said to its end " * 10
+    timeline.marks.bookmarks.set_notes([Bookmark(12, long, "cha", owner=0), Bookmark(3, "other", "Fa", owner=1)])
+    for step, text in ((11, ""), (12, long.strip()), (3, ""), (12, long.strip())):
+        bench.seek(step)
+        assert said.text == text
+    assert timeline.pane.plot.marks.notes.tolist() == [12]
+    assert "other" not in timeline.pane._describe_step(3)
+    timeline.player.play()
+    bench.seek(11)
+    timeline.player.stop()
+    bench.seek(5)
+    click(bench, timeline.pane, "compare_step")  # a note that says no more than the merge
+    assert said.text == ""
+
+
 def test_a_step_is_compared_by_button(bench: Bench, timeline: Timeline) -> None:
     bookmarks = timeline.marks.bookmarks
     bench.seek(12)

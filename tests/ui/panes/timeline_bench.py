@@ -17,6 +17,7 @@ from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
+from wordpiece_studio.ui.messages import Notices
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Window(QWidget):
             model=bench.model, player=timeline.player, marks=timeline.marks, changes=timeline.changes
         )
         self.actions_, self.theme, self.timeline_pane = timeline.actions, bench.theme, timeline.pane
+        self.notices = Notices(bench.theme, self)
 
 
 class Judging(QObject):

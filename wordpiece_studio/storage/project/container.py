@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     """The number of entries, their compressed bytes, and `chunk_hash`."""
 
 SUFFIX = ".wpstudio"
-MAJOR, MINOR = 1, 4
+MAJOR, MINOR = 1, 5
 # 1.1: the word counts of a corpus not trained; 1.2: several runs; 1.3: compared bookmarks; 1.4: the longest
-# token first, and what other libraries trained
+# token first, and what other libraries trained; 1.5: the run of each bookmark
 APPLICATION_ID = 0x57505374  # "WPSt"
 PAGE_BYTES = 4096
 

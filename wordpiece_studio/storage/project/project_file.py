@@ -210,7 +210,8 @@ def _small_parts(project: Project) -> Iterator[PackedPart]:
     if project.corpus.text is not None:
         yield text_part(_TEXT, project.corpus.text)
     yield text_part(_LIVE_TEXT, project.view.live_text)
-    yield text_part(_NOTES, to_json([msgspec.structs.replace(note, run=None) for note in project.view.notes]))
+    notes = [msgspec.structs.replace(note, run=None, owner=None) for note in project.view.notes]
+    yield text_part(_NOTES, to_json(notes))
 
 
 def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os.PathLike[str]) -> None:

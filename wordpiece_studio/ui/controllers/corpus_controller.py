@@ -193,12 +193,6 @@ class CorpusController(Controller):
         pane.ask_nothing()
         pane.offer_text(text_offered(name))
         self._window.docks.bring("vocabulary" if project.view.is_longest_first else "history")
-        if notes := project.view.notes:
-            shown = next((note for note in notes if note.step == project.view.step), notes[0])
-            more = plural(len(notes), "1 bookmark in total ({keys}).", "{count} bookmarks in total ({keys}).")
-            keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            said = [shown.text] + [more.format(count=number_text(len(notes)), keys=keys)] * (len(notes) > 1)
-            self._window.notices.training.show_message(" ".join(said))
 
     def load_sample(self, name: str) -> None:
         self._session.opening.stop()

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QKeySequence
+
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import id_of_token, one_line
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
+from wordpiece_studio.ui.widgets.token_text import number_text
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
@@ -36,6 +40,9 @@ class StepController(Controller):
         model, player, marks = self._model, self._player, self._marks
         player.halted.connect(self._on_player_halted)
         marks.watch.faulted.connect(self._on_watch_faulted)
+        self._note = ""  # what is said about the current step
+        for signal in (model.step_changed, model.run_reset, player.changed, marks.bookmarks.changed):
+            signal.connect(self._show_note)
         window.actions_.bind(
             self, model.step_changed, model.state_changed, model.run_reset, model.merges_appended,
             model.selection_changed, self._changes.changed, player.changed, marks.watch.changed,
@@ -189,6 +196,22 @@ class StepController(Controller):
         self._window.notices.training.show_message(self.tr("A breakpoint was switched off. {why}").format(why=error))
 
     # -- bookmarks
+
+    def _show_note(self) -> None:
+        """Show the notes of a step where one arrives at it in their run, as long as one stays there."""
+        step, notes = self._model.step, self._marks.bookmarks.of_run()
+        own = merge_words(step, self._model.history)  # a note that says no more
+        here = [note.text for note in notes if note.step == step and note.text != own and not self._player.is_playing]
+        if here and len(notes) > 1:
+            more = plural(len(notes), "1 bookmark in total ({keys}).", "{count} bookmarks in total ({keys}).")
+            keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            here.append(more.format(count=number_text(len(notes)), keys=keys))
+        if (text := " ".join(here)) != self._note:
+            self._note, banner = text, self._window.notices.step
+            if text:
+                banner.show_message(text)
+            else:
+                banner.clear()
 
     @command(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", "keep", unless=_no_run)
     def keep_step(self) -> None:

@@ -427,7 +427,7 @@ class TimelinePane(Pane):
 
     def _show_marks(self) -> None:
         model, marks = self._model, self._marks
-        notes = np.array(marks.bookmarks.steps(), dtype=np.int64)
+        notes = np.array([note.step for note in marks.bookmarks.of_run()], dtype=np.int64)
         birth = self.selection_step.find(model.selection, model.history, model.merge_count)
         self.plot.marks = PlotMarks(self._changes.steps, marks.watch.steps, notes, birth)
         self.plot.update()
@@ -561,7 +561,7 @@ class TimelinePane(Pane):
             parts.append(self.tr("changes the live text"))
         if (hit := self._marks.watch.hit_at(step)) is not None:
             parts.append(hit_words(hit, history))
-        notes = (note.text for note in self._marks.bookmarks.notes if note.step == step)
+        notes = (note.text for note in self._marks.bookmarks.of_run() if note.step == step)
         parts += [self.tr("“{note}”").format(note=token_text(note, 40)) for note in notes]
         return " · ".join(parts)
 
