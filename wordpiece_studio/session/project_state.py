@@ -210,6 +210,15 @@ class ProjectState(QObject):
             runs=runs, counts=counts, unknown=self._unknown,
         )  # fmt: skip
 
+    def capture_run(self) -> Project:
+        """Return the project, with the corpus that the run shown was trained on in place of the present one."""
+        project, current = self.capture(), self._runs.current
+        if project.run is None or project.run.is_of_corpus or current is None or current.origin.corpus is None:
+            return project
+        settings = msgspec.structs.replace(project.settings, max_word_length=current.origin.max_word_length)
+        runs = replace(project.run, is_of_corpus=True), *project.runs[1:]
+        return replace(project, settings=settings, corpus=current.origin.corpus, runs=runs)
+
     def content(self) -> ProjectContent:
         return content_of(self.capture())
 

@@ -288,7 +288,9 @@ class Session(QObject):
 
     def origin(self, *, is_wanted: bool) -> RunOrigin:
         """Return the origin of a run on the corpus as it is now."""
-        return RunOrigin(is_wanted, self._noted(self._known_name), self.counting.text_serial, self.corpus())
+        counting = self.counting
+        name, corpus = self._noted(self._known_name), self.corpus()
+        return RunOrigin(is_wanted, name, counting.text_serial, corpus, counting.max_word_length)
 
     def _on_runs_chosen(self, run: Run) -> None:
         if run.library_run is None:  # else they are not settings of our training

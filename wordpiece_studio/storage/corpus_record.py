@@ -37,6 +37,7 @@ ONLY_COUNTS = "only the word counts are known"
 STREAM = "it was read from standard input"
 PARTIAL = "counting was stopped, and only the beginning of the corpus was taken"
 HELD_OUT = "a part of the corpus was held out"
+HASHING_STOPPED = "hashing was stopped"
 OTHER_CORPUS = "the corpus was changed or replaced after it was counted"
 _CHANGED = "the file was changed after it was counted"
 _REMOTE = "the file is behind a URL"
@@ -184,7 +185,7 @@ def _digest(reference: CorpusReference, should_stop: Callable[[], bool]) -> tupl
     except OSError as error:
         return None, f"the file cannot be read: {error.strerror or error}"
     if digest is None:
-        return None, "hashing was stopped"
+        return None, HASHING_STOPPED
     return (digest, "") if _noted(reference.file) == noted else (None, _CHANGED)
 
 

@@ -91,7 +91,7 @@ class VocabularyExport(Controller):
     )
     def save_vocabulary(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
-        project, path = self._window.project.capture(), self._window.session.document.path
+        project, path = self._window.project.capture_run(), self._window.session.document.path
         folder = self._folder or (Path.home() if path is None else path.parent)
         if project.run is None:
             return
@@ -285,7 +285,7 @@ class HistoryExport(Controller):
             return
         rows = np.arange(self._model.merge_count) if all_merges else self._pane.rows.shown_items()
         self.export_bar.begin(path.name)
-        self.job.run(path, history, rows + 1, self._window.project.capture(), all_merges)
+        self.job.run(path, history, rows + 1, self._window.project.capture_run(), all_merges)
 
     def _take_result(self, _: object) -> None:
         path, _, steps, *_ = self.job.forget()

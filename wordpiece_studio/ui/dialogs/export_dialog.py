@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +30,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import later
-from wordpiece_studio.storage.corpus_record import CorpusRecord
+from wordpiece_studio.storage.corpus_record import HASHING_STOPPED, CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, ExportKind, counts_name
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, manifest_bytes
 from wordpiece_studio.storage.merge_table import KINDS as MERGE_TABLE_KINDS
@@ -77,6 +78,8 @@ _COPIED_MS = 1500
 _NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 _PENDING = "computed when the files are written"
+_HASHED_SECONDS = 0.3
+"""A corpus that takes longer to hash is hashed when the files are written."""
 
 
 # -- what can be exported, in words
@@ -101,7 +104,7 @@ def usage_lines(export: Export) -> str:
 
 
 def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]]:
-    """Return captions and their values; the corpus of the manifest is not hashed yet."""
+    """Return captions and their values."""
     rows = []
     vocabulary_hash, corpus = manifest.vocabulary_sha256, manifest.corpus
     if vocabulary_hash is not None:
@@ -114,6 +117,8 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
     steps = _tr("Normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
     rows.append((_tr("Text processing"), steps.format(normalizer=normalizer.name, pre_tokenizer=pre_tokenizer.name)))
     if corpus is not None:
+        is_pending, missing = corpus.sha256_missing == _PENDING, _tr("Not available: {reason}")
+        said = _tr("Computed during export") if is_pending else missing.format(reason=corpus.sha256_missing)
         parts = (
             corpus_name,
             counted(corpus.words, "1 word", "{count} words"),
@@ -121,7 +126,7 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
         )
         rows += [
             (_tr("Corpus"), " · ".join(filter(None, parts))),
-            (_tr("Corpus hash"), _tr("Computed during export")),
+            (_tr("Corpus hash"), said if corpus.sha256 is None else f"{corpus.sha256[:_HASH_LETTERS]}…"),
             (_tr("Word counts hash"), f"{corpus.word_counts_sha256[:_HASH_LETTERS]}…"),
         ]
     if vocabulary_hash is not None:
@@ -153,8 +158,11 @@ class Inspection:
 
 def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> Inspection:
     """Find out what is possible with the run of a project."""
-    run = project.runs[0]
-    exported = Exported(run.counts, run.config, run.history, step, CorpusRecord(sha256_missing=_PENDING))
+    run, until = project.runs[0], time.monotonic() + _HASHED_SECONDS
+    record = record_of_project(project, lambda: should_stop() or time.monotonic() > until)
+    if record.sha256_missing.endswith(HASHING_STOPPED):
+        record = CorpusRecord(sha256_missing=_PENDING)
+    exported = Exported(run.counts, run.config, run.history, step, record)
     names: dict[ExportKind, str] = {"folder": "tokenizer", "vocabulary": VOCABULARY_FILE, "bpe": "bpe"}
     names["word-counts"] = counts_name(exported.counts)
     exports = {kind: Export(kind, Path(name)) for kind, name in names.items()}
@@ -167,17 +175,23 @@ def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> 
             found.reasons[kind] = reason
         else:
             manifest = export.manifest(exported, is_preview=True)
-            found.manifests[kind] = _manifest_rows(manifest, _corpus_name(project)), manifest_bytes(manifest).decode()
+            name = _corpus_name(project, is_of_text=record.sha256_of == "text")
+            found.manifests[kind] = _manifest_rows(manifest, name), manifest_bytes(manifest).decode()
     return found
 
 
-def _corpus_name(project: Project) -> str:
-    """Return what the corpus is called: its first file stands for all."""
+def _corpus_name(project: Project, *, is_of_text: bool) -> str:
+    """Return what the corpus is called: its first file stands for all, and it says so if it differs from its text."""
     corpus = project.corpus
+    if not project.runs[0].is_of_corpus:
+        return project.runs[0].corpus_name
     if corpus.files:
         name = Path(corpus.files[0].file.path).name
         return name if len(corpus.files) == 1 else f"{name}, … ({len(corpus.files):,})"
-    return corpus.name if corpus.origin is None else Path(corpus.origin.file.path).name
+    if corpus.origin is None:
+        return corpus.name
+    name = _tr("{name} (edited)") if corpus.is_edited else _tr("{name} (the file has changed since)")
+    return (name if is_of_text else "{name}").format(name=Path(corpus.origin.file.path).name)
 
 
 # -- the place

@@ -39,7 +39,7 @@ class Window(QWidget):
         self.theme, self.actions_, self.messages = theme, Actions(theme, [VocabularyExport], self), Messages(self)
         self.notices = Notices(theme, self)
         self.session = SimpleNamespace(model=TrainerModel(self), document=Document(self))
-        self.project = SimpleNamespace(capture=course_project)
+        self.project = SimpleNamespace(capture_run=course_project)
 
 
 class Exporting:
@@ -52,7 +52,7 @@ class Exporting:
         self.model, self.document = self.window.session.model, self.window.session.document
         self.banner, self.actions = self.window.notices.export, self.window.actions_
         self.project = course_project()
-        self.window.project.capture = self._capture
+        self.window.project.capture_run = self._capture
         self.saved: list[str] = []
         self.controller = VocabularyExport(self.window)
         self.controller.saved.connect(lambda: self.saved.append(self.banner.text))

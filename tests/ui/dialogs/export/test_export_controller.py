@@ -132,9 +132,9 @@ def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> No
     assert list(dict(dialog.preview.files.pairs)) == [*TOKENIZER_FILES, MANIFEST_FILE]
     manifest = json.loads(dialog.preview.json.toPlainText())
     assert (manifest["merges"], manifest["corpus"]["words"]) == (exporting.last, 36)
-    assert manifest["corpus"]["sha256"] is None
     rows = dict(dialog.preview.manifest.pairs)
     assert rows["Vocabulary"] == f"{manifest['vocabulary_size']} tokens, after merge {exporting.last}"
+    assert manifest["corpus"]["sha256"].startswith(rows["Corpus hash"].rstrip("…"))
     assert rows["Corpus"] == "course · 36 words · 5 distinct words"
     assert manifest["vocabulary_sha256"].startswith(rows["Vocabulary hash"].rstrip("…"))
     assert any(label.text() == rows["Vocabulary"] for label in dialog.findChildren(QLabel))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,26 @@ def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     text = "This is the Hugging Face course!"
     assert load_tokenizer(tmp_path / "out").encode(text) == studio.window.model.tokenizer_at(25).encode(text)
     assert studio.window.session.runs.unsaved_merges == 0
+
+
+def test_what_is_exported_is_of_the_corpus_of_the_run(studio: Studio, tmp_path: Path) -> None:
+    (tmp_path / "en.txt").write_text("hugs hug pug hugs", encoding="utf-8")
+    (tmp_path / "other.txt").write_text("other", encoding="utf-8")
+    studio.open(tmp_path / "en.txt")
+    studio.window.actions_.train.trigger()
+    studio.wait_finished()
+    studio.open(tmp_path / "other.txt")
+    digest = hashlib.sha256((tmp_path / "en.txt").read_bytes()).digest()
+    of_file, of_text = hashlib.sha256(digest).hexdigest(), hashlib.sha256(b"hugs hug pug hugs").hexdigest()
+    for name, hashed in (("en.txt", of_file), ("en.txt (the file has changed since)", of_text)):
+        studio.window.actions_.save_vocabulary.trigger()
+        dialog = studio.window.export_controller.vocabulary.dialog
+        studio.wait(lambda dialog=dialog: dialog.inspection is not None)
+        rows, json = dialog.inspection.manifests["folder"]
+        assert dict(rows)["Corpus"].split(" · ")[0] == name
+        assert (dict(rows)["Corpus hash"], hashed in json) == (f"{hashed[:16]}…", True)
+        dialog.reject()
+        (tmp_path / "en.txt").write_text("another text", encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
