@@ -454,18 +454,25 @@ def test_the_notes_of_a_document_are_said_with_their_run_alone(studio: Studio) -
 
 def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edit(studio: Studio) -> None:
     window, runs, corpus = studio.window, studio.window.session.runs, studio.window.corpus_pane
-    said = ("Restore this run’s corpus", "Trained on a different text")
+    words, strip = corpus.words_face.owner, window.run_strip
+
+    def is_said_of(letter: str) -> bool:
+        said = f"Showing run {letter}, trained on a different text than the corpus."
+        return (strip._button.text(), strip._said.accessibleName()) == ("Restore this run’s corpus", said)
+
     window.corpus_controller.open_sample("spanish-course")
     studio.wait(lambda: not window.project.reading.is_running)
     runs.show(runs.all[1])
-    studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_label.forms[0]) == said)
+    studio.wait(lambda: is_said_of("B") and strip.line.isVisible())
     corpus.faces.setCurrentIndex(Face.WORDS)
     assert corpus.figures.summary_label.text().startswith("Current\u00a0corpus · Lines:\u00a012")
+    assert words.text().startswith("Words of run B of Spanish course")
     window.actions_.bring_text_back.trigger()
+    studio.wait(lambda: not (strip.line.isVisible() or words.text()))
     assert window.session.document.text == runs.all[1].origin.corpus.text
     assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
     runs.show(runs.all[0])
-    studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_label.forms[0]) == said)
+    studio.wait(lambda: is_said_of("A"))
     window.session.document.edit(0, 0, "hug ")
     studio.wait(lambda: window.run_strip._button.text() == "Restore the earlier corpus")
     window.actions_.bring_text_back.trigger()
@@ -513,7 +520,8 @@ def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_
     (tmp_path / "other.txt").write_text("hug", encoding="utf-8")
     studio.open(tmp_path / "other.txt")
     assert studio.window.model.merge_count == 25
-    assert "Merges are from “English" in studio.window.bar.progress_label.forms[0]
+    said = "Showing run A of English: the Hugging Face cou…. The corpus is now other.txt."
+    studio.wait(lambda: studio.window.run_strip._said.accessibleName() == said)
 
 
 def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
@@ -521,6 +529,9 @@ def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert studio.window.bar.progress_label.forms[0] == "Settings changed since this run"
+    pane = studio.window.corpus_pane
+    studio.wait(lambda: pane.note_label.text() == "Run A had normalizer bert-cased, pre-tokenizer bert.")
+    assert pane.line_view.heading.text() == "Line 1, as the next run reads it"
 
 
 # -- training further

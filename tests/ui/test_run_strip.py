@@ -15,6 +15,8 @@ from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtWidgets import QAbstractButton
 
     from tests.ui.conftest import Studio
@@ -230,6 +232,37 @@ def test_a_run_of_another_corpus_brings_that_back(three: Studio) -> None:
     assert runs.current is runs.all[0]
     assert "from" not in window.bar.progress_label.forms[0]
     three.wait(lambda: not window.run_strip._button.isVisible())
+
+
+def test_a_run_of_the_corpus_brings_its_settings_and_its_pipeline(three: Studio) -> None:
+    window, session, runs = three.window, three.window.session, three.window.session.runs
+    window.corpus_controller.open_sample("english-notebook")
+    three.wait(lambda: not window.project.reading.is_running)
+    for run in (*runs.all[1:], runs.all[0]):
+        runs.show(run)
+        assert run.is_trained_on(session.counting.counts, session.settings.config())  # as F5 would
+        three.wait(lambda: not (window.run_strip.line.isVisible() or window.corpus_pane.is_stale))
+        assert "changed" not in window.bar.progress_label.forms[0]
+        assert window.corpus_pane.line_view.heading.text() == "Line 1, as the trainer reads it"
+    assert "normalizer bert-uncased, pre-tokenizer bert" in window.run_strip.tabs.tabToolTip(2)
+
+
+def test_a_line_says_that_the_corpus_is_another_one_and_trains_on_it(three: Studio, tmp_path: Path) -> None:
+    session, strip = three.window.session, three.window.run_strip
+    (tmp_path / "mixed.txt").write_text("mixed words, more words", encoding="utf-8")
+    three.open(tmp_path / "mixed.txt")
+    three.wait(strip.line.isVisible)
+    settings, said = session.settings.config(), strip._said.accessibleName()
+    session.runs.show(session.runs.all[0])  # of another corpus, about which its settings say nothing
+    assert session.settings.config() == settings
+    assert said.endswith("The corpus is now mixed.txt.")
+    assert strip._train.text() == "Train on mixed.txt"
+    before = session.runs.all
+    QTest.mouseClick(strip._train, _LEFT)
+    three.wait_finished()
+    three.wait(lambda: not strip.line.isVisible())
+    assert session.runs.current not in before
+    assert session.counting.counts is session.runs.current.counts
 
 
 def test_with_no_run_there_is_nothing_to_close(empty_studio: Studio) -> None:

@@ -107,7 +107,6 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
     open_large(studio, tmp_path)
     bar = studio.window.bar
     assert bar.progress_label.forms[0].startswith("About")
-    assert "\nMerges are from “" in bar.progress_label.toolTip()
     for width in (2400, 1440, studio.window.minimumWidth()):
         studio.window.resize(width, 900)
         assert bar.progress_label.text().startswith(("About", f"{round(needed(studio) / 1e6)} MB, under 1 s"))

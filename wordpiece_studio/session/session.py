@@ -127,6 +127,7 @@ class Session(QObject):
         self.is_sample = False
         self.live_text = ""
         self._known_name = self._name
+        self._is_taking = False  # another corpus, with settings of its own
         self.runs.chosen.connect(self._on_runs_chosen)
         self.runs.shown.connect(self._on_runs_shown)
 
@@ -165,7 +166,9 @@ class Session(QObject):
         self.settings.suggestion.expect_text()
         self.corpus_taken.emit()
         if not is_sample:
+            self._is_taking = True
             self.runs.drop_unasked()
+            self._is_taking = False
 
     def corpus(self) -> ProjectCorpus:
         document, watch = self.document, self.watch
@@ -230,6 +233,7 @@ class Session(QObject):
         self._known_name = self._name
         self.settings.suggestion.withdraw()
         self.corpus_taken.emit()
+        self._on_runs_chosen(run)
         if corpus.text is None:
             self.counting.set_pipeline(run.counts.normalizer, run.counts.pre_tokenizer)
         else:
@@ -293,24 +297,35 @@ class Session(QObject):
         return RunOrigin(is_wanted, name, counting.text_serial, corpus, counting.max_word_length)
 
     def _on_runs_chosen(self, run: Run) -> None:
-        if run.library_run is None:  # else they are not settings of our training
+        """Let the next run have the settings of one of the present corpus; those of others say nothing about it."""
+        if run.library_run is None and self._is_of_corpus(run):  # else they are not settings of our training
             self.settings.set_config(run.config)
 
     def _on_runs_shown(self, run: Run) -> None:
-        """Show how the words of a run were made if it is of the present corpus."""
-        is_of_corpus = run.origin.text_serial == self.counting.text_serial
-        if is_of_corpus and run.history.is_read and self.changes_since_run(run).pipeline:
-            self.counting.take_known(run.counts)
+        """Make words as they were made for a run of the present corpus, in the window and for the next run."""
+        if not self._is_of_corpus(run) or self.has_pipeline_of(run):
+            return
+        is_its_text = run.origin.text_serial == self.counting.text_serial or self._has_text_of(run)
+        if is_its_text and run.history.is_read:
+            self.note_text_of(run)
+        else:
+            self.counting.set_pipeline(run.counts.normalizer, run.counts.pre_tokenizer)
+
+    def _is_of_corpus(self, run: Run) -> bool:
+        """Return whether a run is of the present corpus, in whatever state that was, and no other is taken now."""
+        return not self._is_taking and run.origin.corpus_name == self._noted(self._known_name)
+
+    def has_pipeline_of(self, run: Run) -> bool:
+        """Return whether text becomes words for the next run as it did for this one."""
+        pipeline, counts = self.counting.pipeline, run.counts
+        return (counts.normalizer, counts.pre_tokenizer) == (pipeline.normalizer, pipeline.pre_tokenizer)
 
     def changes_since_run(self, run: Run | None = None) -> Changes:
         """Return what has changed since a run began; None is the one that is shown."""
         run = run or self.model.run
         if run is None:
             return Changes()
-        pipeline = self.counting.pipeline
-        is_same_pipeline = run.counts.normalizer == pipeline.normalizer and (
-            run.counts.pre_tokenizer == pipeline.pre_tokenizer
-        )
+        is_same_pipeline = self.has_pipeline_of(run)
         try:
             config = self.settings.config()
         except StudioError:

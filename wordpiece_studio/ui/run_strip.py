@@ -1,4 +1,4 @@
-"""The strip of runs below the training bar: a tab for each, and the text that the shown run was trained on."""
+"""The strip of runs below the training bar: a tab for each, and a line where the corpus is not that of the run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
     QTabBar,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +22,7 @@ from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.ui.widgets.fields import LineDialog, keep
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
+    CutLabel,
     explain,
     menu_text,
     plain_label,
@@ -30,7 +32,13 @@ from wordpiece_studio.ui.widgets.plain import (
     tooltip_text,
 )
 from wordpiece_studio.ui.widgets.theme import run_line
-from wordpiece_studio.ui.widgets.token_text import badges_text, paint_run_disc, repetition_text, run_names
+from wordpiece_studio.ui.widgets.token_text import (
+    badges_text,
+    paint_run_disc,
+    pipeline_text,
+    repetition_text,
+    run_names,
+)
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
@@ -248,7 +256,7 @@ class RunTabs(QTabBar):
         words = " · ".join(filter(None, (said, merges, "" if run.is_kept else self.tr("preview"))))
         self.setAccessibleTabName(index, words)
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
-        lines = (words, run.origin.corpus_name, repetition_text(run), hint)
+        lines = (words, run.origin.corpus_name, pipeline_text(run.counts), repetition_text(run), hint)
         self.setTabToolTip(index, tooltip_text("\n".join(filter(None, lines))))
         controls = self.controls(index)
         before, text = controls.sizeHint(), menu_text(f"{name} {merges}")
@@ -272,7 +280,10 @@ class RunTabs(QTabBar):
 
 
 class RunStrip(QFrame):
-    """The tabs, and the button that brings back the text of the run that is shown."""
+    """The tabs; and a line below them, with what can be done, where the corpus is not what the run shown is of."""
+
+    owner_changed = Signal(str)
+    """Whose the words of the run shown are; empty if they are those of the corpus."""
 
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -282,31 +293,59 @@ class RunStrip(QFrame):
         self._actions = actions
         self.restores_text, self.restoring_words = False, ""  # what the command to do so is now
         self.tabs = RunTabs(session, theme, self)
-        self._button = tool_button("", "", self, role="button", takes_focus=True)
+        self.line = QWidget(self)
+        frame = QFrame(self.line)
+        frame.setObjectName("corpus_line")
+        self._said = CutLabel(parent=frame)
+        self._train = tool_button("", "", frame, actions.train.trigger, role="button", takes_focus=True)
+        actions.train.enabledChanged.connect(self._train.setEnabled)
+        self._button = tool_button("", "", frame, role="button", takes_focus=True)
         self._button.setDefaultAction(actions.bring_text_back)
+        fill(QHBoxLayout(frame), (self._said, 1), self._train, self._button, margins=(12, 2, 2, 2), spacing=4)
+        fill(QHBoxLayout(self.line), frame, margins=(10, 3, 10, 2))
         title = plain_label(self.tr("Runs"), self, role="heading")
-        fill(QHBoxLayout(self), title, (self.tabs, 1), self._button, margins=(14, 2, 12, 0), spacing=10)
+        tabs = fill(QHBoxLayout(), title, (self.tabs, 1), margins=(14, 2, 12, 0), spacing=10)
+        fill(QVBoxLayout(self), tabs, self.line)
         self._timer = single_shot(self, self._show_text, _PATIENCE_MS)
         session.runs.changed.connect(self._show_text)
         session.counting.counts_changed.connect(self._on_counts_changed)
-        session.corpus_taken.connect(self._show_text)
-        session.document.modified_changed.connect(self._show_text)
+        for changed in (session.corpus_taken, session.document.modified_changed):
+            changed.connect(self._timer.start)  # what is opened or typed may be trained in an instant
         self._show_text()
 
     def _show_text(self) -> None:
         """Say what the run was trained on, if that is another text than the one here."""
+        if self._session.model.is_replacing:
+            self._timer.start()
+            return
         changes = self._session.changes_since_run()
         run = self._session.runs.current
         is_other = run is not None and (changes.is_other_corpus or changes.corpus)
-        later(self, 0, lambda: self._button.setVisible(is_other))  # it lays out panes that may not know the run yet
+        later(self, 0, lambda: self.line.setVisible(is_other))  # it lays out panes that may not know the run yet
         self.restores_text = is_other and run is not None and run.origin.corpus is not None
-        words = self.tr("Re&store this run’s corpus")
+        said, words, owner = "", self.tr("Re&store this run’s corpus"), ""
         if run is not None and is_other:
-            name = shown(run.origin.corpus_name, _LONGEST_CORPUS)
-            other = self.tr("Restore corpus “{name}”").format(name=menu_text(name))
-            here = self.tr("Restore the earlier corpus") if changes.is_edited else self.tr("Restore this run’s corpus")
-            words = other if changes.is_other_corpus else here
+            name, corpus = (
+                shown(each, _LONGEST_CORPUS) for each in (run.origin.corpus_name, self._session.corpus_name)
+            )
+            train = self.tr("Train on {name}").format(name=menu_text(corpus)) if changes.is_other_corpus else ""
+            self._train.setText(train or self.tr("Train on the corpus"))
+            owner = self.tr("Words of run {letter} of {name}, not of the corpus")
+            if changes.is_other_corpus:
+                said = self.tr("Showing run {letter} of {name}. The corpus is now {corpus}.")
+                words = self.tr("Back to {name}").format(name=menu_text(name))
+            elif changes.is_edited:
+                said = self.tr("Showing run {letter} of {name}, which was edited since.")
+                words = self.tr("Restore the earlier corpus")
+            else:
+                said = self.tr("Showing run {letter}, trained on a different text than the corpus.")
+                words = self.tr("Restore this run’s corpus")
+            named = {"letter": run.letter, "name": name, "corpus": corpus}
+            said, owner = said.format(**named), owner.format(**named)
+        self._said.show_text(said)
+        self._button.setHidden(not self.restores_text)
         self.restoring_words = words
+        self.owner_changed.emit(owner)
         self._actions.refresh_soon()
 
     def _on_counts_changed(self, counts: object) -> None:

@@ -7,7 +7,6 @@ is prepared; its dialogs ask for special tokens, and to what size to train furth
 
 from __future__ import annotations
 
-import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -98,10 +97,11 @@ def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[tuple[str, ...
     """
     model, suggested = session.model, session.settings.suggestion.words
     changes = session.changes_since_run()
-    if suggested:  # the user knows about those settings
-        changes = dataclasses.replace(changes, settings=False)
-    said = tuple(filter(None, (_changed_words(changes, model.origin.corpus_name), suggested)))
-    if needs and (model.history is None or said):
+    is_other = changes.is_other_corpus or changes.corpus  # which is said below the tabs
+    is_set = changes.pipeline or (changes.settings and not suggested)  # else the user knows about those settings
+    changed = _tr("Settings changed since this run") if is_set and not is_other else ""
+    said = tuple(filter(None, (changed, suggested)))
+    if needs and (model.history is None or is_other or said):
         return needs, "\n".join(said)
     return (said[:1], "\n".join(said[1:])) if said else (_outcome_forms(model), "")
 
@@ -173,27 +173,6 @@ def why_no_words(counts: WordCounts) -> str:
 def notice_words(notices: Sequence[Notice]) -> str:
     translate = QCoreApplication.translate
     return " ".join(translate("notices", notice.template).format(**notice.values) for notice in notices)
-
-
-def _changed_words(changes: Changes, corpus_name: str) -> str:
-    """Return what has changed since the current run, learned from the corpus of that name; empty if nothing has.
-
-    If another corpus has been opened, only that matters.
-    """
-    settings = changes.pipeline or changes.settings
-    if changes.is_other_corpus:
-        return _tr("Merges are from “{name}”").format(name=corpus_name)
-    if changes.corpus and not changes.is_edited:
-        if settings:
-            return _tr("Trained on a different text with different settings")
-        return _tr("Trained on a different text")
-    if changes.corpus and settings:
-        return _tr("Corpus and settings changed since this run")
-    if changes.corpus:
-        return _tr("Corpus changed since this run")
-    if settings:
-        return _tr("Settings changed since this run")
-    return ""
 
 
 def further_note(changes: Changes, corpus_name: str) -> str:

@@ -138,6 +138,7 @@ class Workspace(QMainWindow):
             comparison=session.comparison,
             judging=session.judging,
         )  # fmt: skip
+        self.run_strip.owner_changed.connect(self.corpus_pane.words_face.owner.show_text)
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         for empty in self.findChildren(EmptyState):
             empty.offer(self.actions_.train)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QRectF
     from PySide6.QtGui import QFont, QPainter
 
+    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.run import Run
@@ -273,6 +274,12 @@ def _normalizer(run: Run) -> str:
 def _pre_tokenizer(run: Run) -> str:
     known = _resolved(resolve_pre_tokenizer, _PRE_TOKENIZERS)
     return next((name for name, each in known if each == run.counts.pre_tokenizer), _tr("other pre-tokenizer"))
+
+
+def pipeline_text(steps: WordCounts) -> str:
+    """Return how a text becomes words: ``"normalizer bert-cased, pre-tokenizer bert"``."""
+    words = _tr("normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
+    return words.format(normalizer=steps.normalizer.name, pre_tokenizer=steps.pre_tokenizer.name)
 
 
 _FEATURES: tuple[Callable[[Run], str], ...] = (

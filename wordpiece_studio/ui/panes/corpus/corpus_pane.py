@@ -39,13 +39,14 @@ from wordpiece_studio.ui.widgets.plain import (
     tool_button,
     tooltip_text,
 )
-from wordpiece_studio.ui.widgets.token_text import jamo_apart, line_text, number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import jamo_apart, line_text, number_text, pipeline_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.text.pipeline import Pipeline, Word
     from wordpiece_studio.ui.actions import Actions
@@ -90,16 +91,19 @@ class LineView(QWidget):
         theme.dress(lambda: self._labels["symbols"].setFont(theme.mono_font()))
 
     def show_line(
-        self, number: int | None, line: str, column: int, pipeline: Pipeline, config: TrainingConfig | None = None
-    ) -> None:
+        self, number: int | None, line: str, column: int, pipeline: Pipeline, config: TrainingConfig | None = None,
+        *, is_next: bool = False,
+    ) -> None:  # fmt: skip
         """Show line `number` (from 1, None if not known) with the cursor before character `column` (from 0).
 
-        The symbols are those with which a training with these settings begins.
+        The symbols are those with which a training with these settings begins; `is_next`: the run shown has others.
         """
         line, column = _window(line, column)
         heading = self.tr("This line, as the trainer reads it")
         if number is not None:
-            heading = self.tr("Line {number}, as the trainer reads it").format(number=number_text(number))
+            said = self.tr("Line {number}, as the next run reads it") if is_next else ""
+            said = said or self.tr("Line {number}, as the trainer reads it")
+            heading = said.format(number=number_text(number))
         set_plain_text(self.heading, heading)
         try:
             aligned = pipeline.normalizer.align(line)
@@ -369,6 +373,9 @@ class CorpusPane(Pane):
             notes.append(self._lines_left_out(self._counted.statistics.skipped_lines))
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
+        if (run := self._run_apart) is not None:
+            words = self.tr("Run {letter} had {steps}.")
+            notes.append(words.format(letter=run.letter, steps=pipeline_text(run.counts)))
         self.note_label.show_text(" ".join(notes))
 
     def _lines_left_out(self, number: int) -> str:
@@ -399,10 +406,17 @@ class CorpusPane(Pane):
             length=number_text(first.length),
         )
 
+    @property
+    def _run_apart(self) -> Run | None:
+        """The run shown, if text becomes words in another way for the next one."""
+        run = self._model.run
+        return None if run is None or self._session.has_pipeline_of(run) else run
+
     def _show_line(self) -> None:
-        config = self._session.settings.valid_config()
+        config, is_next = self._session.settings.valid_config(), self._run_apart is not None
         if self._document.is_files:
-            self.line_view.show_line(*self.files_view.preview.line_at_cursor(), self._counting.pipeline, config)
+            at_cursor = self.files_view.preview.line_at_cursor()
+            self.line_view.show_line(*at_cursor, self._counting.pipeline, config, is_next=is_next)
             return
         block = self.editor.textCursor().block()
         number = block.blockNumber() + 1
@@ -414,7 +428,7 @@ class CorpusPane(Pane):
             start = self._document.text_position(block.position())
             line = self._document.text[start : self._document.text_position(block.position() + block.length() - 1)]
             column = self._document.text_position(self.editor.textCursor().position()) - start
-        self.line_view.show_line(number, line, column, self._counting.pipeline, config)
+        self.line_view.show_line(number, line, column, self._counting.pipeline, config, is_next=is_next)
 
     def minimumSizeHint(self) -> QSize:
         """Use the actual width of wrapped texts; Qt's own answer assumes their preferred width."""
@@ -443,11 +457,9 @@ class CorpusPane(Pane):
     def _give_room_to_text(self, room: int) -> None:
         """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
         warnings, line_view = self.lint_view, self.line_view
-        others = (
-            self.faces, self.counting_bar, self.counts_offer, self.find_bar, self._page_bar, self.note_label,
-            self.figures,
-        )  # fmt: skip
+        others = self.faces, self.counting_bar, self.counts_offer, self.find_bar, self._page_bar, self.figures
         taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
+        taken += 0 if self.note_label.isHidden() else self.note_label.minimumHeight()
         rest = room - taken - _LEAST_LINES * self.editor.fontMetrics().lineSpacing()
         warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
         is_line_read = not is_typed_counts(self._document.text)  # words with counts are taken as they stand

@@ -117,7 +117,7 @@ class WordsFace(Pane):
         self.choice = QComboBox(self, sizeAdjustPolicy=policy, minimumContentsLength=_SHORTEST_CHOICE)
         self.choice.setAccessibleName(self.tr("Which words are shown"))
         self.choice.hide()
-        self.share = WholeLabel(self, role="hint")
+        self.owner, self.share = WholeLabel(self, role="warning"), WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self._lay_out()
         self._connect()
@@ -127,7 +127,7 @@ class WordsFace(Pane):
     def _lay_out(self) -> None:
         parts = (self._field, 1), self.only, self.set_button
         controls = fill(QHBoxLayout(), *parts, margins=(12, 2, 12, 0), spacing=6)
-        apart = fill(QVBoxLayout(), self.choice, self.share, margins=(12, 0, 12, 0), spacing=-1)
+        apart = fill(QVBoxLayout(), self.owner, self.choice, self.share, margins=(12, 0, 12, 0), spacing=-1)
         fill(QVBoxLayout(self), controls, apart, (self.empty, 1), (self.view, 100), margins=(1, 2, 1, 2), spacing=4)
 
     def _connect(self) -> None:
