@@ -234,14 +234,14 @@ def test_a_run_of_another_corpus_brings_that_back(three: Studio) -> None:
     three.wait(lambda: not window.run_strip._button.isVisible())
 
 
-def test_a_run_of_the_corpus_brings_its_settings_and_its_pipeline(three: Studio) -> None:
-    window, session, runs = three.window, three.window.session, three.window.session.runs
+def test_a_run_of_the_corpus_brings_its_settings_and_its_pipeline(studio: Studio) -> None:
+    window, session, runs = studio.window, studio.window.session, studio.window.session.runs
     window.corpus_controller.open_sample("english-notebook")
-    three.wait(lambda: not window.project.reading.is_running)
+    studio.wait(lambda: not window.project.reading.is_running)
     for run in (*runs.all[1:], runs.all[0]):
         runs.show(run)
         assert run.is_trained_on(session.counting.counts, session.settings.config())  # as F5 would
-        three.wait(lambda: not (window.run_strip.line.isVisible() or window.corpus_pane.is_stale))
+        studio.wait(lambda: not (window.run_strip.line.isVisible() or window.corpus_pane.is_stale))
         assert "changed" not in window.bar.progress_label.forms[0]
         assert window.corpus_pane.line_view.heading.text() == "Line 1, as the trainer reads it"
     assert "normalizer bert-uncased, pre-tokenizer bert" in window.run_strip.tabs.tabToolTip(2)

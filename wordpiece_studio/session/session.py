@@ -292,9 +292,8 @@ class Session(QObject):
 
     def origin(self, *, is_wanted: bool) -> RunOrigin:
         """Return the origin of a run on the corpus as it is now."""
-        counting = self.counting
-        name, corpus = self._noted(self._known_name), self.corpus()
-        return RunOrigin(is_wanted, name, counting.text_serial, corpus, counting.max_word_length)
+        name, serial = self._noted(self._known_name), self.counting.text_serial
+        return RunOrigin(is_wanted, name, serial, self.corpus(), self.counting.max_word_length)
 
     def _on_runs_chosen(self, run: Run) -> None:
         """Let the next run have the settings of one of the present corpus; those of others say nothing about it."""
@@ -315,8 +314,10 @@ class Session(QObject):
         """Return whether a run is of the present corpus, in whatever state that was, and no other is taken now."""
         return not self._is_taking and run.origin.corpus_name == self._noted(self._known_name)
 
-    def has_pipeline_of(self, run: Run) -> bool:
-        """Return whether text becomes words for the next run as it did for this one."""
+    def has_pipeline_of(self, run: Run | None) -> bool:
+        """Return whether text becomes words for the next run as it did for this one, if there is one."""
+        if run is None:
+            return True
         pipeline, counts = self.counting.pipeline, run.counts
         return (counts.normalizer, counts.pre_tokenizer) == (pipeline.normalizer, pipeline.pre_tokenizer)
 

@@ -325,11 +325,9 @@ class RunStrip(QFrame):
         self.restores_text = is_other and run is not None and run.origin.corpus is not None
         said, words, owner = "", self.tr("Re&store this run’s corpus"), ""
         if run is not None and is_other:
-            name, corpus = (
-                shown(each, _LONGEST_CORPUS) for each in (run.origin.corpus_name, self._session.corpus_name)
-            )
-            train = self.tr("Train on {name}").format(name=menu_text(corpus)) if changes.is_other_corpus else ""
-            self._train.setText(train or self.tr("Train on the corpus"))
+            names = run.origin.corpus_name, self._session.corpus_name
+            name, corpus = (shown(each, _LONGEST_CORPUS) for each in names)
+            self._train.setText(self.tr("Train on {name}").format(name=menu_text(corpus)))
             owner = self.tr("Words of run {letter} of {name}, not of the corpus")
             if changes.is_other_corpus:
                 said = self.tr("Showing run {letter} of {name}. The corpus is now {corpus}.")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QKeySequence
 
-from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import id_of_token, one_line
 from wordpiece_studio.ui.actions import command, tr
@@ -203,15 +202,12 @@ class StepController(Controller):
         own = merge_words(step, self._model.history)  # a note that says no more
         here = [note.text for note in notes if note.step == step and note.text != own and not self._player.is_playing]
         if here and len(notes) > 1:
-            more = plural(len(notes), "1 bookmark in total ({keys}).", "{count} bookmarks in total ({keys}).")
+            more = self.tr("{count} bookmarks in total ({keys}).")
             keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             here.append(more.format(count=number_text(len(notes)), keys=keys))
         if (text := " ".join(here)) != self._note:
             self._note, banner = text, self._window.notices.step
-            if text:
-                banner.show_message(text)
-            else:
-                banner.clear()
+            banner.show_message(text) if text else banner.clear()
 
     @command(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", "keep", unless=_no_run)
     def keep_step(self) -> None:

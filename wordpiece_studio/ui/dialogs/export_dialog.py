@@ -78,8 +78,7 @@ _COPIED_MS = 1500
 _NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 _PENDING = "computed when the files are written"
-_HASHED_SECONDS = 0.3
-"""A corpus that takes longer to hash is hashed when the files are written."""
+_HASHED_SECONDS = 0.3  # a corpus that takes longer is hashed when the files are written
 
 
 # -- what can be exported, in words

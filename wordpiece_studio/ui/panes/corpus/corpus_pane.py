@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.text.pipeline import Pipeline, Word
     from wordpiece_studio.ui.actions import Actions
@@ -373,7 +372,8 @@ class CorpusPane(Pane):
             notes.append(self._lines_left_out(self._counted.statistics.skipped_lines))
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
-        if (run := self._run_apart) is not None:
+        run = self._model.run
+        if run is not None and not self._session.has_pipeline_of(run):
             words = self.tr("Run {letter} had {steps}.")
             notes.append(words.format(letter=run.letter, steps=pipeline_text(run.counts)))
         self.note_label.show_text(" ".join(notes))
@@ -406,14 +406,8 @@ class CorpusPane(Pane):
             length=number_text(first.length),
         )
 
-    @property
-    def _run_apart(self) -> Run | None:
-        """The run shown, if text becomes words in another way for the next one."""
-        run = self._model.run
-        return None if run is None or self._session.has_pipeline_of(run) else run
-
     def _show_line(self) -> None:
-        config, is_next = self._session.settings.valid_config(), self._run_apart is not None
+        config, is_next = self._session.settings.valid_config(), not self._session.has_pipeline_of(self._model.run)
         if self._document.is_files:
             at_cursor = self.files_view.preview.line_at_cursor()
             self.line_view.show_line(*at_cursor, self._counting.pipeline, config, is_next=is_next)
