@@ -53,7 +53,7 @@ _DISC = 18  # pixels, across
 _GAP, _EDGE = 7, 9
 _RIGHT = QTabBar.ButtonPosition.RightSide
 _LEAST_HEIGHT, _MARGIN = 30, 2
-_LONGEST_NAME, _LONGEST_CORPUS = 60, 30
+_LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_ON_BUTTON = 60, 30, 16
 _PATIENCE_MS = 150
 _KEY = Qt.Key
 _KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2, _KEY.Key_Space)
@@ -323,21 +323,21 @@ class RunStrip(QFrame):
         is_other = run is not None and (changes.is_other_corpus or changes.corpus)
         later(self, 0, lambda: self.line.setVisible(is_other))  # it lays out panes that may not know the run yet
         self.restores_text = is_other and run is not None and run.origin.corpus is not None
-        said, words, owner = "", self.tr("Re&store this run’s corpus"), ""
+        said, words, owner = "", self.tr("Restore this run’s corpus"), ""
         if run is not None and is_other:
             names = run.origin.corpus_name, self._session.corpus_name
             name, corpus = (shown(each, _LONGEST_CORPUS) for each in names)
-            self._train.setText(self.tr("Train on {name}").format(name=menu_text(corpus)))
+            short, corpus_short = (menu_text(shown(each, _LONGEST_ON_BUTTON)) for each in names)
+            self._train.setText(self.tr("Train on {name}").format(name=corpus_short))
             owner = self.tr("Words of run {letter} of {name}, not of the corpus")
             if changes.is_other_corpus:
                 said = self.tr("Showing run {letter} of {name}. The corpus is now {corpus}.")
-                words = self.tr("Back to {name}").format(name=menu_text(name))
+                words = self.tr("Back to {name}").format(name=short)
             elif changes.is_edited:
                 said = self.tr("Showing run {letter} of {name}, which was edited since.")
                 words = self.tr("Restore the earlier corpus")
             else:
                 said = self.tr("Showing run {letter}, trained on a different text than the corpus.")
-                words = self.tr("Restore this run’s corpus")
             named = {"letter": run.letter, "name": name, "corpus": corpus}
             said, owner = said.format(**named), owner.format(**named)
         self._said.show_text(said)
