@@ -32,6 +32,7 @@ CROSSING = {
     "runs_controller: charts_pane.tokenizers_requested": "dialogs about files are the window's",
     "runs_controller: run_strip.tabs.rename_wanted": "a command asks for the name too",
     "view_controller: history_pane.columns_chosen": "they are remembered for the next start",
+    "workspace: run_strip.owner_changed": "whose text it is takes long to find out, and is known there",
 }
 """Who connects which signal, and why the pane or the session cannot do it alone."""
 
