@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import doctest
 import itertools
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QColor
 
 from tests.ui.color_vision import VISIONS, contrast, difference, seen
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.ui.widgets import theme
-from wordpiece_studio.ui.widgets.theme import INKS, LOOKS, SHADES, Look, Theme, TokenStyles
+from wordpiece_studio.ui.widgets.chips import edge_pen
+from wordpiece_studio.ui.widgets.theme import INKS, LOOKS, SHADES, Border, Look, Theme, TokenStyles
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
+_GROUNDS = ("surface", "window", "raised", "hover", "accent_soft", "tie_soft", "error_soft")
 _PAIRS = [
-    ("text", "surface"), ("text", "window"), ("muted", "surface"), ("muted", "window"), ("accent_text", "accent"),
-    ("accent_ink", "surface"), ("text", "accent_soft"), ("tie_text", "tie_soft"), ("error", "error_soft"),
-    ("success", "surface"), ("text", "hover"), ("accent_text", "accent_hover"),
+    *itertools.product(("text", "muted", "faint", "accent_ink", "tie_text", "error", "success"), _GROUNDS),
+    ("accent_text", "accent"), ("accent_text", "accent_hover"),
+]  # fmt: skip
+_PARTS = [
+    *itertools.product(("border", "accent", "tie", "bar", "bookmark"), ("surface", "window", "raised")),
+    ("tie", "tie_soft"), ("tie", "hover"), ("border", "tie_soft"), ("error_line", "surface"),
+    ("error_line", "error_soft"), ("bookmark", "hover"),
 ]  # fmt: skip
 _LEAST_CONTRAST = {"light": 4.5, "dark": 4.5, "contrast": 7.0}
 _LEAST_DIFFERENCE = 10.0
 """CIEDE2000; what the module's docstring promises."""
 
+pytestmark = pytest.mark.usefixtures("qapp")
 looks = pytest.mark.parametrize("look", LOOKS)
 
 
@@ -48,12 +57,26 @@ def test_text_is_readable(look: Look, ink_and_ground: tuple[str, str]) -> None:
 
 
 @looks
-def test_edges_that_carry_meaning_are_visible_in_every_look(look: Look) -> None:
-    colors = LOOKS[look]
-    assert contrast(colors.accent, colors.surface) >= 3
-    if look == "contrast":
-        assert contrast(colors.border, colors.surface) >= 7
-        assert contrast(colors.faint, colors.surface) >= 7
+@pytest.mark.parametrize("part_and_ground", _PARTS, ids="-on-".join)
+def test_borders_marks_and_bars_are_visible(look: Look, part_and_ground: tuple[str, str]) -> None:
+    part, ground = part_and_ground
+    least = 7 if look == "contrast" and part == "border" else 3
+    assert contrast(getattr(LOOKS[look], part), getattr(LOOKS[look], ground)) >= least
+
+
+@looks
+@pytest.mark.parametrize("border", ["thick", "double"])
+def test_a_border_that_tells_tokens_apart_is_visible_on_every_token_colour(look: Look, border: Border) -> None:
+    pens = [(edge_pen(color, look, border).color(), color) for color in SHADES[look]]
+    assert min(contrast(*each) for each in pens) >= 3
+
+
+@looks
+@pytest.mark.parametrize("name", ["arrow-up", "arrow-down"])
+def test_arrows_are_visible(look: Look, name: str) -> None:
+    drawn = re.search(r'stroke="(#\w+)"', resource_path(f"icons/{name}.svg").read_text(encoding="utf-8"))
+    assert drawn is not None
+    assert contrast(QColor(drawn[1]), LOOKS[look].raised) >= 3
 
 
 @looks
@@ -71,8 +94,21 @@ def test_the_colours_of_runs_can_be_distinguished_and_none_is_the_accent(look: L
     assert min(difference(*pair) for pair in pairs) >= _LEAST_DIFFERENCE
     accent = seen(LOOKS[look].accent, vision)
     assert min(difference(seen(color, vision), accent) for color in shades) >= 9
-    assert min(contrast(color, LOOKS[look].surface) for color in shades) >= _LEAST_CONTRAST[look]
     assert Theme(look).run_color(8) == shades[0]
+
+
+@looks
+def test_a_run_is_visible_and_its_letter_readable(look: Look) -> None:
+    chosen = Theme(look)
+    for number in range(8):
+        color = chosen.run_color(number)
+        assert min(contrast(color, ground) for ground in (chosen.surface, chosen.window)) >= 3
+        assert contrast(color, chosen.run_ink(number)) >= _LEAST_CONTRAST["light"]
+
+
+def test_a_run_has_one_colour_in_light_and_dark() -> None:
+    light, dark = Theme("light"), Theme("dark")
+    assert [light.run_color(number) for number in range(8)] == [dark.run_color(number) for number in range(8)]
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ class TableColumn(Generic[SourceT]):
     chips: Callable[[SourceT, int], Iterable[Iterable[Sequence[Any]]]] | None = None
     indent: int = 0
     sign: Callable[[SourceT, int], str] | None = None
-    ink: str | Callable[[SourceT, int], Any] = ""  # a color, or the name of one of the theme; empty: that of the row
+    ink: str | Callable[[SourceT, int], str] = ""  # the name of a color of the theme; empty: that of the row
     bold: Callable[[SourceT, int], bool] | None = None
     width: str | Callable[[Any, SourceT], float] | None = None  # None: what the others leave
     least: str | Callable[[Any, SourceT], float] | None = None  # where there is little room; None: no less

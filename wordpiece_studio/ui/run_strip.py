@@ -212,7 +212,7 @@ class RunTabs(QTabBar):
         painter.setPen(QPen(color if is_current else theme.border, 2 if is_current else 1))
         painter.drawRoundedRect(box, 6, 6)
         if is_current and self.hasFocus():
-            painter.setPen(QPen(theme.text, 1, Qt.PenStyle.DotLine))
+            painter.setPen(QPen(theme.accent, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(3, 3, -3, -3), 4, 4)
         disc = QRectF(box.left() + _EDGE, box.center().y() - _DISC / 2 - 2, _DISC, _DISC)

@@ -173,7 +173,7 @@ class HistoryView(TableView):
         frame = QRect(0, self.rowViewportPosition(row), width, self.row_height)
         if frame.intersects(event.rect()):
             with QPainter(self.viewport()) as painter:
-                painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DashLine))
+                painter.setPen(QPen(self._theme.accent_ink, 1))
                 painter.drawRect(frame.adjusted(0, 0, -1, -1))
 
     def show_step(self, step: int, *, select: bool) -> None:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 _PADDING = 7.0
 _RADIUS = 5.0
 _CORNER = 8.0
-_FADED = 0.45
 _RING = 2.5
 _AROUND = 2.0
 """Pixels that the ring around a chip needs."""
@@ -145,31 +144,28 @@ class ChipStyle:
 
     def _paint_anew(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook) -> None:
         ground = self._theme.token_color(token)
-        is_hollow = look.faded and self._theme.look == "contrast"
-        if look.faded and not is_hollow:
-            painter.setOpacity(_FADED)
         if look.unknown:
             self._paint_unknown_ground(painter, rect, token)
-        elif is_hollow:
-            painter.setPen(QPen(self._theme.faint, 1, Qt.PenStyle.DashLine))
+        elif look.faded:
+            painter.setPen(QPen(self._theme.border, 1))
             painter.setBrush(self._theme.surface)
             _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
         else:
-            edge = _edge_pen(ground, self._theme.look, self._theme.token_styles.of(token).border)
+            border = self._theme.token_styles.of(token).border
+            edge = edge_pen(ground, self._theme.look, border)
             inset = edge.widthF() / 2
             painter.setPen(edge)
             painter.setBrush(ground)
-            _draw_shape(painter, rect.adjusted(inset, inset, -inset, -inset), look.continues)
+            for within in (inset, inset + 2.5) if border == "double" else (inset,):
+                _draw_shape(painter, rect.adjusted(within, within, -within, -within), look.continues)
         if look.fresh:
             self._paint_corner(painter, rect)
         if look.selected or look.current:
             self._paint_ring(painter, rect, look)
-        ink = self._theme.text if look.unknown else self._theme.token_ink
-        painter.setPen(self._theme.faint if is_hollow else ink)
+        ink = self._theme.faint if look.faded else self._theme.token_ink
+        painter.setPen(self._theme.text if look.unknown else ink)
         painter.setFont(self.font)
         painter.drawText(rect, _CENTRE, token_text(token))
-        if look.faded:
-            painter.setOpacity(1.0)
 
     def paint_captions(self, painter: QPainter, rect: QRectF, captions: tuple[str, ...]) -> None:
         """Draw the lines of text under the chip whose place is `rect`, each centred."""
@@ -243,12 +239,10 @@ def _draw_shape(painter: QPainter, rect: QRectF, is_square_at_left: bool) -> Non
     painter.drawPath(path)
 
 
-def _edge_pen(ground: QColor, look: Look, border: Border) -> QPen:
-    faint, strong = (130, 160) if look == "dark" else (118, 160)
+def edge_pen(ground: QColor, look: Look, border: Border) -> QPen:
+    faint, strong = (130, 280) if look == "dark" else (118, 200)
     color = ground.lighter if look == "dark" else ground.darker
-    if border == "thin":
-        return QPen(color(faint), 1)
-    return QPen(color(strong), 2, Qt.PenStyle.DotLine if border == "dotted" else Qt.PenStyle.SolidLine)
+    return QPen(color(faint if border == "thin" else strong), 2 if border == "thick" else 1)
 
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)

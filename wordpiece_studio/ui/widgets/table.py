@@ -166,7 +166,7 @@ class CellDelegate(QStyledItemDelegate):
 
     def _ink(self, column: TableColumn[Any], item: int, look: RowLook) -> QColor:
         ink = column.ink if isinstance(column.ink, str) else column.ink(self._table.rows.source, item)
-        color: QColor = getattr(self._theme, ink or look.ink or "text") if isinstance(ink, str) else ink
+        color: QColor = getattr(self._theme, ink or look.ink or "text")
         return color
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:

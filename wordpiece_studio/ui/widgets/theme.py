@@ -15,7 +15,7 @@ from itertools import pairwise, product
 from string import Template
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -28,10 +28,20 @@ from PySide6.QtGui import (
     QPixmapCache,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QMenu,
+    QRadioButton,
+    QTableView,
+    QWidget,
+)
 
 from wordpiece_studio.notebook import CHIP_COLORS, CHIP_INK
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.ui.widgets.plain import set_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -84,7 +94,8 @@ class Colors:
 
     ``window`` lies behind the panels, ``surface`` is a panel, ``raised`` a button or field, ``hover`` the same under
     the pointer; ``border`` goes round panels and fields, ``line`` between rows; ``faint`` is text about what is not
-    reached yet; each ``_soft`` colour is a background for text of the colour it is named after.
+    reached yet; each ``_soft`` colour is a background for text of the colour it is named after. Text has a contrast of
+    at least 4.5 on all of them, and what else is to be told from them, one of 3.
     """
 
     window: QColor
@@ -119,20 +130,20 @@ def _colors(**names: str) -> Colors:
 
 
 LIGHT = _colors(
-    window="#f3f4f7", surface="#ffffff", raised="#ffffff", hover="#eef1f6", border="#d5d8de", line="#e6e8ec",
-    text="#1d2330", muted="#626a78", faint="#747c8a",
+    window="#f3f4f7", surface="#ffffff", raised="#ffffff", hover="#eef1f6", border="#858c99", line="#e6e8ec",
+    text="#1d2330", muted="#4f5765", faint="#616977",
     accent="#2563e0", accent_hover="#1c54c7", accent_text="#ffffff", accent_soft="#e6eefd", accent_ink="#1b4fbe",
-    tie="#f0b44c", tie_soft="#fff6e5", tie_text="#8a5a00",
-    error="#8c1d18", error_soft="#fff1f0", error_line="#f2b8b5", success="#256b2a", bar="#a9b6d3",
+    tie="#b57a14", tie_soft="#fff6e5", tie_text="#8a5a00",
+    error="#8c1d18", error_soft="#fff1f0", error_line="#d4665f", success="#256b2a", bar="#7889b3",
     bookmark="#7350c8",
 )  # fmt: skip
 
 DARK = _colors(
-    window="#14171d", surface="#1c2028", raised="#262b35", hover="#303643", border="#363d4a", line="#2b313c",
-    text="#e6e9ef", muted="#a0a9b8", faint="#838c9c",
-    accent="#3267dd", accent_hover="#2a5bcb", accent_text="#ffffff", accent_soft="#22324f", accent_ink="#8fb4ff",
+    window="#14171d", surface="#1c2028", raised="#262b35", hover="#303643", border="#6f788a", line="#2b313c",
+    text="#e6e9ef", muted="#b3bbc8", faint="#99a2b1",
+    accent="#3a6fe6", accent_hover="#2a5bcb", accent_text="#ffffff", accent_soft="#22324f", accent_ink="#8fb4ff",
     tie="#c98f2b", tie_soft="#332a17", tie_text="#f2c46d",
-    error="#ffb4ab", error_soft="#3a1f1e", error_line="#7d3a36", success="#7fd08a", bar="#4a5874",
+    error="#ffb4ab", error_soft="#3a1f1e", error_line="#b8605a", success="#7fd08a", bar="#66789c",
     bookmark="#b39af5",
 )  # fmt: skip
 
@@ -156,8 +167,8 @@ SHADES = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_SHADES.ite
 INKS: dict[Look, QColor] = {"light": QColor(CHIP_INK), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
 
 
-Border = Literal["thin", "thick", "dotted"]
-_BORDERS: tuple[Border, ...] = ("thin", "thick", "dotted")
+Border = Literal["thin", "thick", "double"]
+_BORDERS: tuple[Border, ...] = ("thin", "thick", "double")
 _SHADE_COUNT = 8
 
 
@@ -238,12 +249,9 @@ def _style_beside(beside: list[TokenStyle], used: Counter[TokenStyle]) -> TokenS
     return min(_STYLES, key=lambda style: (same[style], shades[style.shade], used[style]))
 
 
-_NAMED_RUNS: dict[Look, tuple[str, ...]] = {
-    "light": ("#037c64", "#7c1b03", "#61049f", "#e5065f", "#6c6c13", "#a44691", "#26593b", "#723158"),
-    "dark": ("#4db375", "#fa572e", "#8e8eeb", "#f9c806", "#56fbda", "#cb86a1", "#c8fda5", "#d7cdfe"),
-    "contrast": ("#6ce5d9", "#fa802e", "#b07efc", "#e8fda5", "#4db3a8", "#cba186", "#cdfed9", "#c0b1f1"),
-}
-_RUNS = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_RUNS.items()}
+_NAMED_RUNS = ("#277d5d", "#db0059", "#8d579e", "#85940e", "#e55b86", "#9c80b4", "#0a9b86", "#6d7100")
+_NAMED_BRIGHT_RUNS = ("#6ce5d9", "#fa802e", "#b07efc", "#e8fda5", "#4db3a8", "#cba186", "#cdfed9", "#c0b1f1")
+_RUNS, _BRIGHT_RUNS = (tuple(map(QColor, shades)) for shades in (_NAMED_RUNS, _NAMED_BRIGHT_RUNS))
 _PEN = Qt.PenStyle
 _RUN_LINES = (_PEN.SolidLine, _PEN.DashLine, _PEN.DotLine, _PEN.DashDotLine)
 
@@ -274,6 +282,8 @@ def palette(colors: Colors) -> QPalette:
 
 _BOLD_ROLES = ("title", "heading", "primary")
 """The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
+_WITH_SIGNS = (QCheckBox, QRadioButton, QComboBox, QAbstractSpinBox, QMenu, QTableView)
+"""What has boxes to tick or arrows, whose sizes in the style sheet follow the font, but which Qt caches."""
 
 ThemeChoice = Literal["system", "light", "dark", "contrast"]
 
@@ -371,11 +381,19 @@ class Theme(QObject, Colors):
         return SHADES[self.look][self.token_styles.of(token).shade]
 
     def run_color(self, number: int) -> QColor:
-        """Return the colour of the run with this number, from 0; `surface` is written on it. There are eight.
+        """Return the colour of the run with this number, from 0; :meth:`run_ink` is written on it. There are eight.
 
-        They were found like the backgrounds of tokens, and lie as far apart; none is near the accent.
+        They are the same in light and dark. They were found like the backgrounds of tokens, and lie as far apart; none
+        is near the accent.
         """
-        return _RUNS[self.look][number % len(_RUNS[self.look])]
+        shades = _BRIGHT_RUNS if self.look == "contrast" else _RUNS
+        return shades[number % len(shades)]
+
+    def run_ink(self, number: int) -> QColor:
+        color = self.run_color(number)
+        channels = color.redF(), color.greenF(), color.blueF()
+        luminance = sum(weight * each**2.2 for weight, each in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
+        return QColor("black" if luminance > 0.18 else "white")
 
     # -- fonts: the system's own sizes, changed by steps of a point
 
@@ -411,8 +429,8 @@ def _pass_font_on(root: QWidget, font: QFont) -> None:
     for widget in root.findChildren(QWidget):
         if widget.property("role") in _BOLD_ROLES:  # the style sheet gave them a font of their own
             widget.setFont(_changed(font, 0, bold=True))
-        elif isinstance(widget, QComboBox):  # Qt's keep the size that they needed until their style changes
-            QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+        elif isinstance(widget, _WITH_SIGNS):
+            set_look(widget)
 
 
 def scaled_font(font: QFont, scale: float) -> QFont:

@@ -227,7 +227,7 @@ def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
     painter.drawEllipse(disc)
-    painter.setPen(theme.surface)
+    painter.setPen(theme.run_ink(run.color))
     font.setBold(True)
     font.setPixelSize(11 if len(run.letter) == 1 else 8)
     painter.setFont(font)

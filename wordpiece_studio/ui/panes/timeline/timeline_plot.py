@@ -426,7 +426,7 @@ class TimelinePlot(QAbstractSlider):
         left, right = self._edges
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.border)
-        painter.drawRoundedRect(QRectF(left, y - 1.5, right - left, 3), 1.5, 1.5)
+        painter.drawRect(QRectF(left, y - 0.5, right - left, 1))  # thin: marks on it must stand out
 
     def _paint_lane(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
         color = self._theme.run_color(lane.run.color)
@@ -552,6 +552,6 @@ class TimelinePlot(QAbstractSlider):
         box.moveLeft(max(x + 8 if fits else x - 8 - box.width(), 2))
         painter.setPen(QPen(self._theme.border, 1))
         painter.setBrush(self._theme.raised)
-        painter.drawRoundedRect(box, 4, 4)
+        painter.drawRect(box)
         painter.setPen(self._theme.text)
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)

@@ -30,8 +30,6 @@ from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, tok
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from PySide6.QtGui import QColor
-
     from wordpiece_studio.session.live_text import LiveChanges, LiveLine, TextChange, TextSummary
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
@@ -249,7 +247,7 @@ class ChangesView(QWidget):
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("changes", self)
         self.model: RecordTableModel[TextChange] = RecordTableModel(
-            self._columns(theme), self, tip=lambda _rows, row: tooltip_text(self.spoken(row))
+            self._columns(), self, tip=lambda _rows, row: tooltip_text(self.spoken(row))
         )
         self._table = TableView(
             self.model, theme, self, name=self.tr("Steps that changed the text"), row_room=4, has_heading=False,
@@ -262,11 +260,7 @@ class ChangesView(QWidget):
         changes.changed.connect(self._show_rows)
         self._show_rows()
 
-    def _columns(self, theme: Theme) -> tuple[TableColumn[Sequence[TextChange]], ...]:
-        def color(_rows: Sequence[TextChange], row: int) -> QColor | str:
-            run = self.run_of(row)
-            return "" if run is None else theme.run_color(run.color)
-
+    def _columns(self) -> tuple[TableColumn[Sequence[TextChange]], ...]:
         return (
             TableColumn(
                 _tr("Step"), each_row(lambda change: number_text(change.step)), entry="step", width="300,000",
@@ -282,7 +276,7 @@ class ChangesView(QWidget):
                 width="10,000 tokens",
             ),
             TableColumn(
-                _tr("Run"), lambda _rows, row: self._letter_of(row), ink=color, entry="run", width="AA",
+                _tr("Run"), lambda _rows, row: self._letter_of(row), entry="run", width="AA",
                 is_there=lambda _rows: self.is_merged,
             ),
         )  # fmt: skip
