@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_DISC = 18  # pixels, across
 _GAP, _EDGE = 7, 9
 _RIGHT = QTabBar.ButtonPosition.RightSide
 _LEAST_HEIGHT, _MARGIN = 30, 2
@@ -156,7 +155,9 @@ class RunTabs(QTabBar):
         width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + self.fontMetrics().horizontalAdvance(merges)
         controls = self.tabButton(index, _RIGHT)
         width += 0 if controls is None else controls.sizeHint().width()
-        return QSize(width + _DISC + 3 * _GAP + _EDGE, max(_LEAST_HEIGHT, self.fontMetrics().height() + 13))
+        return QSize(
+            width + self.fontMetrics().height() + 3 * _GAP + _EDGE, max(_LEAST_HEIGHT, self.fontMetrics().height() + 13)
+        )
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return self.tabSizeHint(index)
@@ -215,7 +216,8 @@ class RunTabs(QTabBar):
             painter.setPen(QPen(theme.accent, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(3, 3, -3, -3), 4, 4)
-        disc = QRectF(box.left() + _EDGE, box.center().y() - _DISC / 2 - 2, _DISC, _DISC)
+        across = self.fontMetrics().height()
+        disc = QRectF(box.left() + _EDGE, box.center().y() - across / 2 - 2, across, across)
         paint_run_disc(painter, run, disc, theme, QFont(self.font()))
         left = disc.right() + _GAP
         painter.setFont(self._name_font(is_current=is_current, is_kept=run.is_kept))

@@ -214,7 +214,7 @@ class FurtherDialog(QuestionDialog):
             ).format(size=size),
             self, role="caption", wrap=True,
         )  # fmt: skip
-        self.size_box = _size_box(self, size + 1, max(size + 1, _LARGEST_SIZE))
+        self.size_box = _SizeBox(self, size + 1, max(size + 1, _LARGEST_SIZE))
         self.size_box.setValue(next_size(size))
         self.size_box.setAccessibleName(self.tr("New vocabulary size"))
         self.size_box.selectAll()
@@ -230,10 +230,19 @@ class FurtherDialog(QuestionDialog):
         self.size_box.setFocus()
 
 
-def _size_box(parent: QWidget, least: int, most: int) -> QSpinBox:
-    box = QSpinBox(parent, minimum=least, maximum=most, stepType=QSpinBox.StepType.AdaptiveDecimalStepType)
-    box.setGroupSeparatorShown(True)
-    return box
+class _SizeBox(Fitted, QSpinBox):
+    """A number of tokens or of pairs, with room for the usual ones and for the name of zero in any font."""
+
+    def __init__(self, parent: QWidget, least: int, most: int) -> None:
+        super().__init__(parent, minimum=least, maximum=most, stepType=QSpinBox.StepType.AdaptiveDecimalStepType)
+        self.setGroupSeparatorShown(True)
+
+    def fit(self) -> None:
+        metrics = self.fontMetrics()
+        arrows = metrics.height()  # as wide in the style sheet
+        least = max(metrics.horizontalAdvance(text) for text in ("000,000", self.specialValueText()))
+        self.setMinimumWidth(least + arrows + _BESIDE_NUMBER)
+        self.setMaximumWidth(max(least, metrics.horizontalAdvance("0,000,000")) + arrows + _BESIDE_NUMBER)
 
 
 def next_size(size: int) -> int:
@@ -245,6 +254,7 @@ def next_size(size: int) -> int:
     return next((step for step in _STEPS if step > size * 1.1), size + max(1, size // 5))
 
 
+_BESIDE_NUMBER = 18  # pixels
 _LONGEST_PROBLEM = 300
 _LARGEST_COUNT = 1_000_000_000
 
@@ -377,12 +387,10 @@ class TrainingSettings(QWidget):
         return box
 
     def _make_spin_box(self, caption: str, name: str, entry: str, largest: int, at_zero: str, tip: str) -> QSpinBox:
-        box = _size_box(self, 0, largest)
+        box = _SizeBox(self, 0, largest)
         box.setSpecialValueText(at_zero)
         box.setAccessibleName(name)
         explain(entry, box)
-        box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)
-        box.setMaximumWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 40)
         box.setProperty("tip", "\n".join((name, tip)))
         box.valueChanged.connect(self._take_limits)
         self._add(caption, box)

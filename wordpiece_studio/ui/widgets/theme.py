@@ -31,10 +31,8 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
-    QCheckBox,
     QComboBox,
     QMenu,
-    QRadioButton,
     QTableView,
     QWidget,
 )
@@ -282,8 +280,8 @@ def palette(colors: Colors) -> QPalette:
 
 _BOLD_ROLES = ("title", "heading", "primary")
 """The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
-_WITH_SIGNS = (QCheckBox, QRadioButton, QComboBox, QAbstractSpinBox, QMenu, QTableView)
-"""What has boxes to tick or arrows, whose sizes in the style sheet follow the font, but which Qt caches."""
+_WITH_SIGNS = (QAbstractButton, QComboBox, QAbstractSpinBox, QMenu, QTableView)
+"""What has boxes to tick, icons or arrows, whose sizes in the style sheet follow the font, but which Qt caches."""
 
 ThemeChoice = Literal["system", "light", "dark", "contrast"]
 
@@ -371,7 +369,7 @@ class Theme(QObject, Colors):
             self._application.setStyleSheet("")  # replacing one takes Qt three times as long
             sheet = Template(resource_path("window.qss").read_text("utf-8"))
             names = {name: color.name() for name, color in vars(self.colors).items()}
-            for picture in ("arrow-up", "arrow-down", "check"):
+            for picture in ("arrow-up", "arrow-down", "arrow-right", "check"):
                 names[picture.replace("-", "_")] = resource_path(f"icons/{picture}.svg").as_posix()
             self._application.setStyleSheet(sheet.substitute(names))
 
@@ -427,10 +425,10 @@ def _pass_font_on(root: QWidget, font: QFont) -> None:
     """Give `root` and everything in it this font; a style sheet set for that would too, but take a second."""
     root.setFont(font)
     for widget in root.findChildren(QWidget):
+        if isinstance(widget, _WITH_SIGNS):
+            set_look(widget)
         if widget.property("role") in _BOLD_ROLES:  # the style sheet gave them a font of their own
             widget.setFont(_changed(font, 0, bold=True))
-        elif isinstance(widget, _WITH_SIGNS):
-            set_look(widget)
 
 
 def scaled_font(font: QFont, scale: float) -> QFont:

@@ -229,7 +229,7 @@ def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font
     painter.drawEllipse(disc)
     painter.setPen(theme.run_ink(run.color))
     font.setBold(True)
-    font.setPixelSize(11 if len(run.letter) == 1 else 8)
+    font.setPixelSize(max(int(disc.height() * (0.62 if len(run.letter) == 1 else 0.45)), 1))
     painter.setFont(font)
     painter.drawText(disc, Qt.AlignmentFlag.AlignCenter, run.letter)
     painter.setPen(QPen(color, 2, run_line(run.color), Qt.PenCapStyle.FlatCap))

@@ -187,7 +187,7 @@ _CROWDED, _CROWDED_TOP = 20.0, 8.0
 """In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
 _BETWEEN_TOKENS = 5.0
 _PARTING_ABOVE = 5.0
-_DISC, _GAP, _WIDEST_NAME = 16.0, 6.0, 0.2
+_GAP, _WIDEST_NAME = 6.0, 0.2
 _GROUND = 0.18  # how opaque the area below the curve of a lane is
 _BACKGROUND_EVENTS = (
     QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange, QEvent.Type.Resize,
@@ -278,13 +278,17 @@ class TimelinePlot(QAbstractSlider):
         bold, plain = (QFontMetrics(self._name_font(is_own=is_own)) for is_own in (True, False))
         widest = max(bold.horizontalAdvance(lane.name) for lane in self.lanes)
         text = max(plain.horizontalAdvance(lane.widest) for lane in self.lanes)
-        left = _SIDE + _DISC + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP
+        left = _SIDE + bold.height() + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP
         return left, max(self.width() - text - 2 * _GAP, left + 1)
 
     def _name_font(self, *, is_own: bool) -> QFont:
         font = QFont(self._theme.font(-2) if self._is_crowded else self.font())
         font.setBold(is_own)
         return font
+
+    @property
+    def _line(self) -> int:
+        return QFontMetrics(self._name_font(is_own=True)).height()
 
     @property
     def _is_crowded(self) -> bool:
@@ -441,12 +445,13 @@ class TimelinePlot(QAbstractSlider):
         if lane.parting is not None:
             parting = self._xs_of(np.array([min(lane.parting, len(lane.values))]), lane)
             paint_marks(painter, "parting", parting, room.bottom() - _PARTING_ABOVE, self._theme)
-        across = min(_DISC, room.height() + 2)
+        line = self._line
+        across = min(line, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
         paint_run_disc(painter, lane.run, disc, self._theme, QFont(self.font()))
         painter.setFont(self._name_font(is_own=lane is self.lanes[self.own]))
         painter.setPen(self._theme.text)
-        place = QRectF(disc.right() + _GAP, disc.bottom() - _DISC, room.left() - disc.right() - 2 * _GAP, _DISC)
+        place = QRectF(disc.right() + _GAP, disc.bottom() - line, room.left() - disc.right() - 2 * _GAP, line)
         name = painter.fontMetrics().elidedText(lane.name, Qt.TextElideMode.ElideRight, int(place.width()))
         painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), name)
 
@@ -463,7 +468,8 @@ class TimelinePlot(QAbstractSlider):
                 painter.drawEllipse(QPointF(x, room.bottom()), across, across)
             painter.setPen(theme.text if is_own else theme.muted)
             painter.setFont(self._name_font(is_own=False))
-            said = QRectF(room.right() + _GAP, room.bottom() - _DISC + 2, self.width() - room.right() - 2 * _GAP, _DISC)
+            line, left = self._line, room.right() + _GAP
+            said = QRectF(left, room.bottom() - line + 2, self.width() - left - _GAP, line)
             painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), lane.words)
 
     def _paint_tokens(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
