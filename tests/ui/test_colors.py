@@ -7,6 +7,8 @@ import itertools
 import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,6 +19,9 @@ from wordpiece_studio.resources import resource_path
 from wordpiece_studio.ui.widgets import theme
 from wordpiece_studio.ui.widgets.chips import edge_pen
 from wordpiece_studio.ui.widgets.theme import INKS, LOOKS, SHADES, Border, Look, Theme, TokenStyles
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _GROUNDS = ("surface", "window", "raised", "hover", "accent_soft", "tie_soft", "error_soft")
@@ -77,6 +82,19 @@ def test_arrows_are_visible(look: Look, name: str) -> None:
     drawn = re.search(r'stroke="(#\w+)"', resource_path(f"icons/{name}.svg").read_text(encoding="utf-8"))
     assert drawn is not None
     assert contrast(QColor(drawn[1]), LOOKS[look].raised) >= 3
+
+
+@looks
+def test_ticks_are_visible(look: Look, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    sheets: list[str] = []
+    for name in ("setStyle", "setPalette"):
+        monkeypatch.setattr(qapp, name, lambda _: None)
+    monkeypatch.setattr(qapp, "setStyleSheet", sheets.append)
+    Theme(look).apply_to(qapp)
+    found = re.search(r'url\("([^"]*check[^"]*)"\)', sheets[-1])
+    assert found is not None
+    color = QColor(re.findall(r'stroke="(#\w+)"', Path(found[1]).read_text(encoding="utf-8"))[0])
+    assert contrast(color, LOOKS[look].accent) >= 3
 
 
 @looks

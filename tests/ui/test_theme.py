@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QListView, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QSpinBox,
+    QStyle,
+    QStyleOptionSpinBox,
+    QToolButton,
+    QWidget,
+)
 
 from wordpiece_studio.ui.widgets.theme import CONTRAST, DARK, LIGHT, Theme
 
@@ -74,6 +86,33 @@ def test_another_size_of_text_reaches_what_the_style_sheet_would_reach(qtbot: Qt
             qapp.setStyleSheet(qapp.styleSheet() + "\n")
             assert (fonts, hints) == shown(window)
             assert {float(font.split(",")[1]) for font in fonts} == {scale * old_font.pointSizeF()}
+    finally:
+        qapp.setPalette(old_palette)
+        qapp.setStyleSheet(old_sheet)
+        qapp.setFont(old_font)
+
+
+def test_boxes_icons_and_arrows_grow_with_the_text(qtbot: QtBot, qapp: QApplication) -> None:
+    theme = Theme("light")
+    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+    window = QWidget()
+    qtbot.addWidget(window)
+    tick, button, spin = QCheckBox(window), QToolButton(window), QSpinBox(window)
+
+    def sizes() -> list[int]:
+        option = QStyleOptionSpinBox()
+        spin.initStyleOption(option)
+        style, part = spin.style(), QStyle.SubControl.SC_SpinBoxUp
+        box = tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick)
+        arrow = style.subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, spin)
+        return [box, button.iconSize().width(), arrow.width()]
+
+    try:
+        theme.apply_to(qapp)
+        window.show()
+        before = sizes()
+        theme.set_scale(2.0)
+        assert all(1.7 * old < new < 2.3 * old for old, new in zip(before, sizes(), strict=True))
     finally:
         qapp.setPalette(old_palette)
         qapp.setStyleSheet(old_sheet)

@@ -47,6 +47,15 @@ def test_a_config_comes_back_as_it_was(
     assert shown == (config.objective, config.vocab_size or 0, config.min_frequency)
 
 
+def test_the_boxes_hold_the_usual_sizes_in_every_font(fields: TrainingSettings) -> None:
+    for scale in (1.0, 2.0, 0.9):
+        font = fields.font()
+        font.setPointSizeF(scale * 10)
+        fields.size_box.setFont(font)
+        widest = max(map(fields.size_box.fontMetrics().horizontalAdvance, ("000,000", "No limit")))
+        assert widest < fields.size_box.minimumWidth() <= fields.size_box.maximumWidth()
+
+
 def test_what_is_chosen_in_a_field_is_a_setting(
     settings: ChosenSettings, fields: TrainingSettings, qtbot: QtBot
 ) -> None:

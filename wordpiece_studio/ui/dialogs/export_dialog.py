@@ -419,8 +419,7 @@ class ExportPreview(QWidget):
         self.copy_button.setText(self.tr("Co&py"))
 
     def _file_labels(self, name: str, purpose: str) -> tuple[QLabel, QLabel]:
-        hint = plain_label(purpose, self, role="hint", wrap=True)
-        return CutLabel(display_name(name), self, most=_NAME_WIDTH), hint
+        return CutLabel(display_name(name), self, most=_NAME_WIDTH), CutLabel(purpose, self, role="hint")
 
     def _manifest_labels(self, caption: str, value: str) -> tuple[QLabel, QLabel]:
         pair = plain_label(caption, self, role="hint"), plain_label(shown(value, _LONGEST_VALUE), self, wrap=True)
@@ -482,7 +481,8 @@ class ExportDialog(QuestionDialog):
         self.kinds = KindChoice(self)
         self.kinds.group.idToggled.connect(self._on_kinds_id_toggled)
         self._steps = QButtonGroup(self)
-        self.counts_box = QCheckBox(self.tr("Add the word &counts, to verify it without the corpus"), self)
+        self.counts_box = QCheckBox(self.tr("Add the word &counts"), self)
+        set_plain_tooltip(self.counts_box, self.tr("To verify it without the corpus"))
         self.counts_box.toggled.connect(self._show_place)
         self.preview = ExportPreview(fixed_font, self)
         self.place_edit = line_field(self, most=LONGEST_LIST)
@@ -530,7 +530,8 @@ class ExportDialog(QuestionDialog):
         fill(QVBoxLayout(content), *parts, *below, margins=(0, 0, 10, 0), spacing=-1)
         area = _scrolled(content, self)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setFixedWidth(_LEFT_WIDTH)
+        needed = content.minimumSizeHint().width() + area.verticalScrollBar().sizeHint().width()
+        area.setFixedWidth(max(_LEFT_WIDTH, needed))
         return area
 
     # -- what is chosen

@@ -371,6 +371,8 @@ class Theme(QObject, Colors):
             names = {name: color.name() for name, color in vars(self.colors).items()}
             for picture in ("arrow-up", "arrow-down", "arrow-right", "check"):
                 names[picture.replace("-", "_")] = resource_path(f"icons/{picture}.svg").as_posix()
+            if self.look == "contrast":  # a file has one colour, and white is not seen on this accent
+                names["check"] = resource_path("icons/check-black.svg").as_posix()
             self._application.setStyleSheet(sheet.substitute(names))
 
     # -- colours

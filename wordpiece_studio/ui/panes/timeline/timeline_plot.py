@@ -188,6 +188,7 @@ _CROWDED, _CROWDED_TOP = 20.0, 8.0
 _BETWEEN_TOKENS = 5.0
 _PARTING_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2
+_SHORTEST_LANE = 60  # pixels; where that much is not left, a lane has no words beside it
 _GROUND = 0.18  # how opaque the area below the curve of a lane is
 _BACKGROUND_EVENTS = (
     QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange, QEvent.Type.Resize,
@@ -279,7 +280,8 @@ class TimelinePlot(QAbstractSlider):
         widest = max(bold.horizontalAdvance(lane.name) for lane in self.lanes)
         text = max(plain.horizontalAdvance(lane.widest) for lane in self.lanes)
         left = _SIDE + bold.height() + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP
-        return left, max(self.width() - text - 2 * _GAP, left + 1)
+        right = self.width() - text - 2 * _GAP
+        return left, right if right > left + _SHORTEST_LANE else max(self.width() - _SIDE, left + 1)
 
     def _name_font(self, *, is_own: bool) -> QFont:
         font = QFont(self._theme.font(-2) if self._is_crowded else self.font())
@@ -470,7 +472,8 @@ class TimelinePlot(QAbstractSlider):
             painter.setFont(self._name_font(is_own=False))
             line, left = self._line, room.right() + _GAP
             said = QRectF(left, room.bottom() - line + 2, self.width() - left - _GAP, line)
-            painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), lane.words)
+            if painter.fontMetrics().horizontalAdvance(lane.words) <= said.width():
+                painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), lane.words)
 
     def _paint_tokens(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
         if not self._names_tokens(lane):
