@@ -472,7 +472,7 @@ class TimelinePlot(QAbstractSlider):
             painter.setFont(self._name_font(is_own=False))
             line, left = self._line, room.right() + _GAP
             said = QRectF(left, room.bottom() - line + 2, self.width() - left - _GAP, line)
-            if painter.fontMetrics().horizontalAdvance(lane.words) <= said.width():
+            if painter.fontMetrics().horizontalAdvance(lane.words) <= said.width() + _GAP:
                 painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), lane.words)
 
     def _paint_tokens(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
