@@ -281,6 +281,12 @@ def qtbot(qtbot: QtBot) -> QtBot:
     return qtbot
 
 
+@pytest.fixture
+def long_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat every training as one that took long, and is not lost without a question."""
+    monkeypatch.setattr("wordpiece_studio.session.run.LONG_SECONDS", -1.0)
+
+
 # ---- nothing left over -----------------------------------------------------------------------------------------------
 
 

@@ -59,6 +59,7 @@ def previewed(qtbot: QtBot, model: TrainerModel, objective: str) -> Run:
     return model.run
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_every_training_adds_a_run(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
     assert (runs.all, runs.current) == ((), None)
     first, second = trained(qtbot, model, "score"), trained(qtbot, model, "score")

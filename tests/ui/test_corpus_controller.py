@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.session.document import Reading
+from wordpiece_studio.session.run import LONG_SECONDS
 from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
@@ -240,6 +241,7 @@ def test_leaving_with_edits_asks_once(studio: Studio) -> None:
     assert not studio.window.isVisible()
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_leaving_while_training_asks(studio: Studio) -> None:
     path_text = " ".join(f"{number:x}{number:o}" for number in range(3000))
     studio.set_text(path_text)
@@ -259,6 +261,7 @@ def train(studio: Studio) -> None:
     studio.wait_finished()
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_leaving_asks_for_merges_that_the_user_asked_for_and_did_not_save(studio: Studio, tmp_path: Path) -> None:
     train(studio)
     studio.window.close()
@@ -272,6 +275,7 @@ def test_leaving_asks_for_merges_that_the_user_asked_for_and_did_not_save(studio
     assert len(open_project(tmp_path / "mine.wpstudio").run.history) == 25
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio) -> None:
     train(studio)
     studio.window.export_controller.vocabulary.saved.emit()
@@ -284,6 +288,7 @@ def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio) -> N
     assert not studio.window.isVisible()
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_text_and_merges_are_one_question_and_one_file(studio: Studio, tmp_path: Path) -> None:
     train(studio)
     studio.set_text("mine")
@@ -299,6 +304,18 @@ def test_text_and_merges_are_one_question_and_one_file(studio: Studio, tmp_path:
     project = open_project(tmp_path / "mine.wpstudio")
     assert project.corpus.text == "mine"
     assert sorted(len(run.history) for run in project.runs) == [3, 25]  # of the text, and of the sample
+
+
+def test_leaving_asks_for_a_quick_run_only_if_it_has_a_name(studio: Studio) -> None:
+    runs = studio.window.session.runs
+    train(studio)
+    assert runs.current.origin.is_wanted
+    assert 0 < runs.current.seconds < LONG_SECONDS
+    assert not studio.window.project_controller.must_ask()
+    runs.rename(runs.current, "mine")
+    studio.window.close()
+    studio.answer(_DISCARD)
+    assert not studio.window.isVisible()
 
 
 def test_leaving_with_nothing_at_stake_asks_nothing(studio: Studio) -> None:

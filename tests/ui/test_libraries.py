@@ -41,6 +41,7 @@ def trained(studio: Studio, trainer: str) -> Run:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("long_runs")
 def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> None:
     window = studio.window
     model, runs = window.model, window.session.runs

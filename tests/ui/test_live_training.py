@@ -94,6 +94,7 @@ def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
     assert window.actions_.train.isEnabled()
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_what_the_user_trained_stays_beside_one_preview(studio: Studio) -> None:
     window = studio.window
     train(studio)

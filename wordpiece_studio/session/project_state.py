@@ -424,7 +424,8 @@ class UnsavedWork:
 def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
     """Return what `loss` would cost."""
     model, path, saved = session.model, session.document.path, project.saved_content
-    trains = loss is not Loss.CORPUS and model.state is TrainerState.TRAINING and model.origin.is_wanted
+    is_training = model.state is TrainerState.TRAINING and model.origin.is_wanted
+    trains = loss is not Loss.CORPUS and is_training and model.run is not None and model.run.is_worth_asking
     if saved is not None:
         unsaved = _compared(session, project.content(), saved)
     else:
@@ -448,11 +449,10 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
 def _compared(session: Session, now: ProjectContent, saved: ProjectContent) -> UnsavedWork:
     new = [
         run for run in session.runs.all
-        if run.number in now.runs and now.runs[run.number] != saved.runs.get(run.number)
+        if run.is_worth_asking and run.number in now.runs and now.runs[run.number] != saved.runs.get(run.number)
     ]  # fmt: skip
-    new_numbers = {run.number for run in new}
-    tabs = {number: tab for number, tab in now.tabs.items() if number not in new_numbers}
-    tabs_before = {number: saved.tabs.get(number) for number in tabs}
+    tabs = {number: tab for number, tab in now.tabs.items() if number in saved.tabs}
+    tabs_before = {number: saved.tabs[number] for number in tabs}
     # A run trained meanwhile takes settings over as its own; they are still the same.
     are_other_settings = now.settings != saved.settings and now.own_settings != saved.own_settings
     return UnsavedWork(

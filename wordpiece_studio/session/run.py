@@ -38,6 +38,8 @@ class RunOrigin:
     max_word_length: int = 1000  # of the words that were counted
 
 
+LONG_SECONDS = 10.0
+"""Training that took longer is not lost without a question."""
 _TOKENIZERS_KEPT = 16
 _QUICK_WORDS = 50_000
 """Distinct words; for more, it takes too long to count at each step the tokens that they consist of."""
@@ -65,6 +67,7 @@ class Run:
     is_kept: bool = True  # it stays when another one is trained; False for a preview
     is_compared: bool = False
     step: int = 0  # at which it was left
+    seconds: float = 0.0  # that training took, without pauses
     library_run: LibraryRun | None = None
     library: LibraryTokenizer | None = None
     _tokenizers: OrderedDict[tuple[int, bool], Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
@@ -85,8 +88,12 @@ class Run:
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether it is, or has merges, that the user asked for and did not save."""
-        return self.origin.is_wanted and len(self.history) > self.saved_merges
+        """Whether it is, or has merges, that the user asked for and did not save, and not made again in no time."""
+        return self.origin.is_wanted and len(self.history) > self.saved_merges and self.is_worth_asking
+
+    @property
+    def is_worth_asking(self) -> bool:
+        return self.seconds > LONG_SECONDS or bool(self.name)
 
     @property
     def can_cut_longest_first(self) -> bool:

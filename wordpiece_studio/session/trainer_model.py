@@ -434,7 +434,7 @@ class TrainerModel(QObject):
             return
         self._learned, seconds = part
         self._unreleased += 1
-        self._pace.note(self._learned, seconds)
+        self._note_pace(seconds)
         # Not published here: Qt delivers queued signals until none are left, so a fast worker could keep the window
         # from ever painting. The timer gives it a turn, and the gate keeps the worker from running ahead.
         if not self._publish_timer.isActive():
@@ -453,7 +453,7 @@ class TrainerModel(QObject):
         self._learned = halt.merges
         if self.run is not None:
             self.run.config = halt.config
-        self._pace.note(halt.merges, halt.seconds)
+        self._note_pace(halt.seconds)
         self._publish_timer.stop()
         ended_runs = self._ended_runs
         self._publish()
@@ -503,6 +503,11 @@ class TrainerModel(QObject):
 
     # Internal changes.
 
+    def _note_pace(self, seconds: float) -> None:
+        self._pace.note(self._learned, seconds)
+        if self.run is not None:
+            self.run.seconds = max(self.run.seconds, seconds)
+
     def _nearest(self, step: int) -> int:
         return max(0, min(int(step), self.merge_count))
 
@@ -530,7 +535,7 @@ class TrainerModel(QObject):
         self._set_run(run)
         self._learned = len(run.history)
         if seconds is not None:
-            self._pace.note(self._learned, seconds)
+            self._note_pace(seconds)
         ended_runs = self._ended_runs
         self.run_reset.emit()
         if self._ended_runs != ended_runs:

@@ -313,6 +313,7 @@ def trained_by_library(
     What `tokenizers` merges is then trained by us in its order of ties: if that gives its vocabulary, the run has our
     history. All other runs have none, see `LibraryHistory`.
     """
+    began = time.perf_counter()
     corpus = corpus_with_lines(origin.corpus, counts) if reads_text(trainer) else None
     given: Any = counts if corpus is None else [each.file for each in corpus.files] or [corpus.text or ""]
     library_run = train_library(given, config, trainer, twice=is_twice, progress=progress, should_stop=should_stop)
@@ -331,4 +332,5 @@ def trained_by_library(
         history = LibraryHistory(library_run, counts, library)
         run = Run(counts, library_run.config, history, library_run=library_run, library=library)
     run.origin, run.stop_reason, run.step = origin, run.stop_reason or "peer", len(run.history)
+    run.seconds = time.perf_counter() - began
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from functools import partial
@@ -465,6 +466,8 @@ class RecoveryController(Controller):
         is_of_file = bool(about.project_path) and not recovered.is_project_another
         self._state.set_path(Path(about.project_path) if is_of_file else None)
         self.keeper.adopt(wanted, recovered)
+        for run in self._session.runs.all:
+            run.seconds = math.inf  # not known: it may have taken long
         self._then = None
         self._put_off()
         name = about.name or self.tr("Unnamed text")

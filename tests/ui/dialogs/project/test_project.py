@@ -308,6 +308,7 @@ def test_a_project_whose_file_is_gone_or_changed_is_unsaved(projects: Projects) 
     assert open_project(path).corpus.text.startswith("x")
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_a_run_trained_while_a_project_is_saved_stays_unsaved(
     projects: Projects, monkeypatch: pytest.MonkeyPatch
 ) -> None:

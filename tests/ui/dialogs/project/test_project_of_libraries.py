@@ -30,6 +30,7 @@ def saved(path: Path, library_run: ProjectRun) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("long_runs")
 def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     window, runs = projects.window, projects.window.session.runs
     projects.open(saved(projects.path(), library_run_of()))
