@@ -186,6 +186,8 @@ class LiveText:
         return known[line]
 
 
+MOST_UNKNOWN = 1 / 3
+"""Of the words of a text: if more are, there is no figure of tokens per word."""
 _BREAK = "\n"
 _ADDED = ""
 """In place of the word of an added token."""
@@ -203,6 +205,11 @@ class TextSummary:
     def fertility(self) -> float:
         """Tokens per word; 0 for a text without words."""
         return self.tokens / self.words if self.words else 0.0
+
+    @property
+    def has_fertility(self) -> bool:
+        """Whether tokens per word say something: an unknown word, however long, is one token."""
+        return self.words > 0 and self.unknown <= MOST_UNKNOWN * self.words
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,12 @@ def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPan
     assert pane._summary.text() == "1 word · 1 token · 1.00 tokens per word · 0 unknown"
 
 
+def test_tokens_per_word_is_no_figure_where_much_is_unknown(bench: Bench, pane: TokenizationPane) -> None:
+    pane.set_text("ok qq this is")
+    bench.settle()
+    assert pane._summary.text() == "4 words · 8 tokens · 2 unknown"
+
+
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
     assert pane.unknown_box.text() == (
         "“!” is [UNK]: the symbol ! does not occur in the training corpus.\nThe whole word becomes unknown, not only "

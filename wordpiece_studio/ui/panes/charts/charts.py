@@ -157,19 +157,19 @@ def _fertility_axis(source: ChartSource) -> Axis:
     return Axis(_tr("Tokens per word"), notes=notes)
 
 
-def _live_words(source: ChartSource) -> int:
-    return source.changes.summary_at(0).words if source.changes.is_known else 0
+def _has_live_fertility(source: ChartSource) -> bool:
+    return source.changes.is_known and source.changes.summary_at(0).has_fertility
 
 
 def _live_curve(source: ChartSource, columns: int) -> Curve:
-    if not _live_words(source):
+    if not _has_live_fertility(source):
         return Curve(np.empty(0), np.empty(0))
     changes = source.changes
     return held_curve(changes.steps, changes.rows.tokens, changes.summary_at(0), source.count, columns)
 
 
 def _live_fertility(source: ChartSource, step: int) -> float | None:
-    return source.changes.summary_at(step).fertility if _live_words(source) else None
+    return source.changes.summary_at(step).fertility if _has_live_fertility(source) else None
 
 
 def _fertility_figures(source: ChartSource, step: int) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
-from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.session.live_text import MOST_UNKNOWN, LiveText
 from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
@@ -234,7 +234,8 @@ def figures_text(live: LiveText) -> str:
     if number:
         is_too_good = lost > MUCH_UNKNOWN * tokens  # an unknown word, however long, is one token
         rate = f"({tokens / number:.2f})" if is_too_good else f"{tokens / number:.2f}"
-        said.append(_tr("{rate} per word").format(rate=rate))
+        if sum(any(piece.token == unknown for piece in word.pieces) for word in words) <= MOST_UNKNOWN * number:
+            said.append(_tr("{rate} per word").format(rate=rate))
         if is_too_good:
             said.append(counted(lost, "1 unknown", "{count} unknown"))
     return " · ".join(said)

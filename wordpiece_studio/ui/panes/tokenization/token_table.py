@@ -70,12 +70,11 @@ class PieceTexts(QObject):
 
     def summary(self, found: TextSummary) -> str:
         is_too_good = found.unknown > MUCH_UNKNOWN * found.tokens  # an unknown word, however long, is one token
+        rate = f"({found.fertility:.2f})" if is_too_good else f"{found.fertility:.2f}"
         said = [
             counted(found.words, "1 word", "{count} words"),
             counted(found.tokens, "1 token", "{count} tokens"),
-            self.tr("{rate} tokens per word").format(
-                rate=f"({found.fertility:.2f})" if is_too_good else f"{found.fertility:.2f}"
-            ),
+            *([self.tr("{rate} tokens per word").format(rate=rate)] if found.has_fertility else []),
             counted(found.unknown, "1 unknown", "{count} unknown"),
         ]
         if self.options.offsets:
