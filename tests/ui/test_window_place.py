@@ -71,7 +71,13 @@ def test_the_usual_arrangement_is_not_tied_to_this_screen(studio: Studio) -> Non
 
 
 def places(bar: TrainingBar) -> dict[str, QRect]:
-    parts = (bar.buttons, *bar.settings.findChildren(QWidget), bar.messages_button, bar.search_button)
+    parts = (
+        bar.buttons,
+        *bar.settings.findChildren(QWidget),
+        bar.messages_button,
+        bar.export_button,
+        bar.search_button,
+    )
     return {f"{n} {type(part).__name__}": QRect(part.mapTo(bar, QPoint()), part.size()) for n, part in enumerate(parts)}
 
 

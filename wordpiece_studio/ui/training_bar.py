@@ -532,6 +532,7 @@ class TrainingBar(Fitted, QFrame):
         self.buttons = TrainButtons(actions, self)
         self.progress_label = FittingLabel(self, role="hint")
         self.messages_button = _button("", self, actions.last_messages, _STYLES.ToolButtonIconOnly)
+        self.export_button = _button("button", self, actions.save_vocabulary)
         self.search_button = self._make_search_button(actions.command_palette)
         self.progress_bar = QProgressBar(self, textVisible=False)
         self.progress_bar.setAccessibleName(self.tr("Training progress"))
@@ -544,8 +545,9 @@ class TrainingBar(Fitted, QFrame):
         self._engine_words: tuple[str, ...] = ()
         self.is_preparing = False  # the fast engine is compiled
         self.ready_timer = single_shot(self, self._forget_engine, _READY_MS)
-        parts = self.buttons, _space(10), self.settings, _space(6), (self.progress_label, 1), self.messages_button
-        self._controls = fill(QHBoxLayout(), *parts, self.search_button, margins=(12, 7, 12, 5), spacing=6)
+        parts = self.buttons, _space(10), self.settings, _space(6), (self.progress_label, 1)
+        more = self.messages_button, self.export_button, self.search_button
+        self._controls = fill(QHBoxLayout(), *parts, *more, margins=(12, 7, 12, 5), spacing=6)
         fill(QVBoxLayout(self), self._controls, self.progress_bar)
 
     def focus_first(self) -> None:

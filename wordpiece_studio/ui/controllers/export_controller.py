@@ -87,6 +87,7 @@ class VocabularyExport(Controller):
         tr("Export &vocabulary…"),
         tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
         "Ctrl+Shift+E",
+        button=tr("Export…"),
         when=lambda self: self._model.history is not None and not self.exporting.is_running,
     )
     def save_vocabulary(self) -> None:
