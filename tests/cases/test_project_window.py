@@ -170,6 +170,7 @@ def test_a_refused_renaming_is_tried_again_and_then_another_place_is_offered(
 
 
 @pytest.mark.case(69)
+@pytest.mark.usefixtures("long_runs")
 def test_closing_in_training_asks_once_and_saves_what_was_learned(projects: Projects, told: Told) -> None:  # noqa: F811
     window = projects.window
     projects.studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))

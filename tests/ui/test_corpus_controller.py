@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
+from wordpiece_studio.session.corpus_counting import LONGEST_WORD
 from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.run import LONG_SECONDS
 from wordpiece_studio.storage.project.project_file import open_project
+from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
+from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
 if TYPE_CHECKING:
@@ -226,6 +230,40 @@ def test_a_text_that_cannot_be_saved_is_still_there(studio: Studio, tmp_path: Pa
     studio.answer(QMessageBox.StandardButton.Ok)
     assert studio.window.session.document.is_modified
     studio.window.session.document.undo_stack.undo()
+
+
+# -- a new corpus
+
+
+def test_the_live_text_follows_the_first_line_of_a_new_corpus_until_it_is_edited(studio: Studio) -> None:
+    window, pane = studio.window, studio.window.tokenization_pane
+    window.corpus_controller.open_sample("spanish-course")  # whose text is not the user's either
+    window.actions_.new_corpus.trigger()
+    assert pane.text == ""
+    studio.set_text("\nthe ship\nsails over the wide sea")
+    assert pane.text == "the ship"
+    window.session.document.edit(1, 0, "all ")
+    assert pane.text == window.session.live_text == "all the ship"
+    pane.set_text("mine")
+    studio.set_text("other")
+    assert pane.text == "mine"
+    window.actions_.new_corpus.trigger()
+    studio.answer(_DISCARD)
+    studio.set_text("third")
+    assert pane.text == "mine"
+
+
+def test_a_new_corpus_has_nothing_of_the_former_run(studio: Studio) -> None:
+    session = studio.window.session
+    studio.window.corpus_controller.open_sample("korean-notebook")
+    studio.wait(lambda: session.counting.counts is not None)
+    session.settings.choose(min_frequency=7, special_tokens=())
+    session.counting.set_longest_word(20)
+    studio.window.actions_.new_corpus.trigger()
+    assert session.settings.config() == TrainingConfig(vocab_size=70)
+    pipeline = session.counting.pipeline
+    assert (pipeline.normalizer, pipeline.pre_tokenizer) == (BertNormalizer(), BertPreTokenizer())
+    assert session.counting.max_word_length == LONGEST_WORD
 
 
 # -- leaving

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QMessageBox
 
-from tests.ui.drops import drop
+from tests.ui.drops import drop, hovering
 from wordpiece_studio.session import document as document_module
 from wordpiece_studio.session import view_text
 from wordpiece_studio.session.document import TextFile
@@ -18,7 +18,7 @@ from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.panes.corpus import corpus_editor
 from wordpiece_studio.ui.panes.corpus.corpus_editor import find_places, next_place, previous_place
-from wordpiece_studio.ui.panes.corpus.corpus_pane import LineView
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face, LineView
 from wordpiece_studio.ui.widgets.token_text import jamo_apart
 
 if TYPE_CHECKING:
@@ -127,6 +127,52 @@ def test_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
     drop(studio.window.corpus_pane.editor.viewport(), path)
     studio.wait_opened()
     assert studio.window.session.document.text == "dropped"
+
+
+def test_a_drop_says_what_it_did_and_is_undone(studio: Studio, tmp_path: Path) -> None:
+    window, path = studio.window, tmp_path / "dropped.txt"
+    path.write_text("dropped", encoding="utf-8")
+    text, tokens = window.session.document.text, window.model.history.vocabulary(25).tokens
+    pane = window.corpus_pane
+    pane.faces.setCurrentIndex(Face.FILES)
+    with hovering(pane.files_view, path):
+        assert pane.files_view.drops.light.isVisible()
+    assert not pane.files_view.drops.light.isVisible()
+    drop(pane.files_view, path)
+    studio.wait_opened()
+    assert [file.path for file in window.session.document.files.files] == [str(path)]
+    banner = window.notices.training
+    assert (banner.text, banner.button.text()) == ("The corpus is now dropped.txt.", "Undo")
+    drop(pane.files_view, path)
+    studio.wait_opened()
+    assert banner.text == "1 file was added to the corpus."
+    banner.button.click()
+    assert len(window.session.document.files.files) == 1
+    drop(pane.editor.viewport(), path)
+    studio.wait_opened()
+    assert (window.session.document.text, banner.text) == ("dropped", "The corpus is now dropped.txt.")
+    assert window.model.history is None
+    banner.button.click()
+    assert window.session.document.is_files
+    banner.clear()
+    window.corpus_controller.load_sample("course-en.txt")
+    studio.wait(lambda: window.model.merge_count == 25)
+    studio.wait_finished()
+    window.model.seek(3)
+    drop(window, path)
+    studio.wait_opened()
+    banner.button.click()
+    assert window.session.document.text == text
+    assert (window.model.step, window.model.history.vocabulary(25).tokens) == (3, tokens)
+    assert not window.project_controller.must_ask()
+
+
+def test_a_drop_that_only_passes_leaves_no_trace(studio: Studio, tmp_path: Path) -> None:
+    with hovering(studio.window, tmp_path):
+        assert studio.window.drops.light.isVisible()
+        assert studio.window.drops.light.text() == "Drop to open"
+    assert not studio.window.drops.light.isVisible()
+    assert studio.window.notices.training.text == ""
 
 
 # -- the line as the trainer reads it

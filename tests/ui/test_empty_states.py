@@ -1,13 +1,14 @@
-"""What empty panes show: a sentence and the command that fills them."""
+"""What empty panes show: a sentence, and in the middle the steps that fill them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.widgets.pane import EmptyState
 
 if TYPE_CHECKING:
@@ -16,7 +17,38 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Studio
 
 
-def test_before_a_training_panes_offer_to_train_and_their_button_does(empty_studio: Studio, qtbot: QtBot) -> None:
+def steps(studio: Studio) -> list[QPushButton]:
+    return studio.window.scoreboard_pane.middle.nothing.findChildren(QPushButton)
+
+
+def looks(studio: Studio) -> list[tuple[str, bool, str]]:
+    return [(step.text(), step.isEnabled(), step.property("role")) for step in steps(studio)]
+
+
+def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
+    window = studio.window
+    window.actions_.train_as_you_type.trigger()  # off
+    window.corpus_pane.show_face(Face.WORDS)
+    window.actions_.new_corpus.trigger()
+    card = window.scoreboard_pane.middle.nothing
+    studio.wait(card.isVisible)
+    studio.wait(lambda: looks(studio) == [("1  Add text", True, "primary"), ("2  Train", False, "")])
+    reason = "The corpus has no words. Type or open a text, then train."
+    assert reason in [label.text() for label in card.findChildren(QLabel)]
+    studio.qtbot.mouseClick(steps(studio)[0], Qt.MouseButton.LeftButton)
+    assert window.corpus_pane.face is Face.TEXT
+    assert window.corpus_pane.editor.hasFocus()
+    studio.qtbot.keyClicks(window.corpus_pane.editor, "hug pug")
+    studio.wait(lambda: looks(studio) == [("1  Add text", True, ""), ("2  Train", True, "primary")])
+    assert reason not in [label.text() for label in card.findChildren(QLabel)]
+    assert not window.bar.export_button.isEnabled()
+    studio.qtbot.mouseClick(steps(studio)[1], Qt.MouseButton.LeftButton)
+    studio.wait_finished()
+    assert window.bar.export_button.isEnabled()
+    assert window.bar.export_button.defaultAction() is window.actions_.save_vocabulary
+
+
+def test_before_a_training_one_pane_offers_to_train_and_its_button_does(empty_studio: Studio, qtbot: QtBot) -> None:
     window = empty_studio.window
     window.actions_.train_as_you_type.trigger()  # off
     empty_studio.set_text("hug hugs pug")
@@ -25,9 +57,9 @@ def test_before_a_training_panes_offer_to_train_and_their_button_does(empty_stud
     states = window.findChildren(EmptyState)
     qtbot.waitUntil(lambda: sum(state.isVisible() for state in states) >= 2)
     seen = [state for state in states if state.isVisible()]
-    assert all("Train" in state.text for state in seen)
-    button = seen[0].findChild(QPushButton)
-    assert button.text() == "Train"
+    assert all("train" in state.text.lower() for state in seen)
+    button = steps(empty_studio)[1]
+    assert [each for state in seen for each in state.findChildren(QPushButton)] == steps(empty_studio)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.model.state is TrainerState.FINISHED)
     qtbot.waitUntil(lambda: not any(state.isVisible() for state in seen))

@@ -16,6 +16,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import document_project, document_titles
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.training_bar import FurtherDialog
@@ -186,15 +187,14 @@ def test_a_target_below_the_alphabet_names_the_minimum_beside_the_work(studio: S
 
 def test_an_empty_corpus_says_what_to_do(studio: Studio) -> None:
     studio.window.actions_.new_corpus.trigger()
-    studio.window.actions_.train.trigger()
-    studio.wait(lambda: "no words" in studio.window.notices.training.text)
+    studio.wait(lambda: not studio.window.actions_.train.isEnabled())
+    assert "no words" in studio.window.actions_.train.property(REASON)
 
 
 def test_words_that_are_too_long_are_the_reason_for_no_words(studio: Studio) -> None:
     studio.set_text("x" * 5000)
-    studio.window.actions_.train.trigger()
-    studio.wait(lambda: "too long" in studio.window.notices.training.text)
-    assert "line 1, length 5,000" in studio.window.notices.training.text
+    studio.wait(lambda: not studio.window.actions_.train.isEnabled())
+    assert "too long: line 1, length 5,000" in studio.window.actions_.train.property(REASON)
 
 
 def test_what_is_odd_about_a_corpus_is_reported_when_the_user_trains(studio: Studio) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox, QPushButton
 
 from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.storage.view import Selection
@@ -53,7 +53,9 @@ def test_each_face_shows_its_part(studio: Studio, words: WordsFace) -> None:
     assert not pane.editor.isVisible()
     assert not pane.files_view.isVisible()
     click_tab(studio, Face.FILES)  # the corpus is a text
-    assert pane.face is Face.WORDS
+    offers = [button.text().replace("&", "") for button in pane.files_view.empty.findChildren(QPushButton)]
+    assert (pane.files_view.empty.isVisible(), offers) == (True, ["Add files…", "Add folder…"])
+    assert "They take the place of the text." in pane.files_view.empty.findChild(QLabel).text()
     click_tab(studio, Face.TEXT)
     assert pane.editor.isVisible()
     assert not words.isVisible()

@@ -131,6 +131,10 @@ class CorpusCounting(QObject):
         self._forget()
         self.pipeline_changed.emit()
 
+    def begin_anew(self) -> None:
+        """Forget how text became words; the corpus is about to be replaced."""
+        self.take_pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"), LONGEST_WORD)
+
     def set_longest_word(self, length: int) -> None:
         if length != self.max_word_length:
             self.max_word_length = length

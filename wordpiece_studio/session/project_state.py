@@ -275,12 +275,30 @@ class ProjectState(QObject):
         self.left_content = content_of(project)
         self.saved.emit()
 
+    def undoing(self) -> Callable[[], None]:
+        """Return what shows everything again as it is now."""
+        project, path, kept = self.capture(), self.path, {run.number: run for run in self._runs.all}
+        about = {name: getattr(self, name) for name in ("stamp", "saved_content", "left_content", "is_file_another")}
+
+        def undo() -> None:
+            self.restore(project)
+            self.set_path(path)
+            for name, value in about.items():
+                setattr(self, name, value)
+            for run in self._runs.all:
+                run.seconds, run.saved_merges = kept[run.number].seconds, kept[run.number].saved_merges
+            self.changed.emit()
+
+        return undo
+
     def clear(self) -> None:
-        """Discard the run, marks and file of the project; the corpus has already been replaced."""
+        """Discard the run, marks, settings and file of the project; the corpus has already been replaced."""
         self.reading.forget()
         self.serial += 1
         self.set_path(None)
         self._runs.take((), None, 0)
+        self._counting.begin_anew()
+        self._session.settings.begin_anew()
         self._session.show_view(View(live_text=self._session.live_text))
         self.saved.emit()
 

@@ -419,7 +419,7 @@ class LiveTraining(QObject):
 
 SUGGESTED_OBJECTIVE: Objective = "likelihood"
 """For a corpus of the user's own, where the score needs a floor that no one knows beforehand."""
-_FIRST_SIZE = 70
+_FIRST_CONFIG = TrainingConfig(vocab_size=70)
 _LARGE_TEXT = 5000
 """Characters; a text that is longer and has at least doubled was pasted or dropped, not typed."""
 _SIZES = (500, 1000, 2000, 4000, 8000, 16_000, 30_000)
@@ -448,7 +448,7 @@ class ChosenSettings(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._base = TrainingConfig(vocab_size=_FIRST_SIZE)
+        self._base = _FIRST_CONFIG
         self._values: dict[str, Any] = {}  # in place of those of the base
         self.suggestion = Suggestion(self)
 
@@ -465,6 +465,9 @@ class ChosenSettings(QObject):
     def set_config(self, config: TrainingConfig) -> None:
         self._base, self._values = config, {}
         self.replaced.emit()
+
+    def begin_anew(self) -> None:
+        self.set_config(_FIRST_CONFIG)
 
     def choose(self, **values: Any) -> None:
         """Take the values that the user chose, by the names of the fields of `TrainingConfig`."""

@@ -94,7 +94,7 @@ class MainWindow(Workspace):
                 "undo redo",
                 "cut copy paste select_all",
                 "find find_next find_previous find_token",
-                "type_live_text",
+                "add_text type_live_text",
             ),
             Menu(
                 tr("&Training"),

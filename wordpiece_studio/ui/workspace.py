@@ -30,7 +30,7 @@ from wordpiece_studio.ui.run_strip import RunStrip
 from wordpiece_studio.ui.training_bar import TrainingBar
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops, RoomArea
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel, fill
+from wordpiece_studio.ui.widgets.pane import Pane, Panel, fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -90,7 +90,7 @@ class Workspace(QMainWindow):
         self.notices = Notices(theme, self._content)
         self._make_panes()
         self.docks = DockArea(self)
-        self.drops = FileDrops(self)
+        self.drops = FileDrops(self, self.tr("Drop to open"))
         self._put_together()
         self.session.runs.shown.connect(self._on_runs_shown)
 
@@ -140,8 +140,7 @@ class Workspace(QMainWindow):
         )  # fmt: skip
         self.run_strip.owner_changed.connect(self.corpus_pane.words_face.owner.show_text)
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
-        for empty in self.findChildren(EmptyState):
-            empty.offer(self.actions_.train)
+        self.scoreboard_pane.middle.nothing.offer(self.actions_.add_text, self.actions_.train)
 
     def _put_together(self) -> None:
         for pane, (name, (title, entry)) in zip(self.panes(), PANES.items(), strict=True):

@@ -38,7 +38,7 @@ def seek(bench: Bench, pane: ScoreboardPane, step: int) -> None:
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
-    assert "Train" in pane.middle.nothing.text
+    assert "train" in pane.middle.nothing.text
     assert pane.middle.nothing.isVisible()
 
 

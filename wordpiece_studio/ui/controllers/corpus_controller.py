@@ -25,7 +25,7 @@ from wordpiece_studio.session.document import (
     is_about_decoding,
     read_text_file,
 )
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.samples import (
     document_project,
@@ -51,6 +51,7 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     overwrite_box,
 )
 from wordpiece_studio.ui.messages import ask, question_box
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, shown
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -82,19 +83,22 @@ class CorpusController(Controller):
         self._training = training
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._suggested_text = window.tokenization_pane.text
-        self._awaits_preview = False
+        self._awaits_preview = self._lends_first_line = False  # until the live text is edited
         pane = window.corpus_pane
         self.disk = CorpusOnDisk(window)
-        pane.editor.drops.files_dropped.connect(self.open_paths)
-        window.drops.files_dropped.connect(self.open_paths)
-        pane.files_view.drops.files_dropped.connect(self.add_paths)
+        self._undo: Callable[[], None] | None = None  # what undoes a drop
+        pane.editor.drops.files_dropped.connect(partial(self.open_paths, are_dropped=True))
+        window.drops.files_dropped.connect(partial(self.open_paths, are_dropped=True))
+        pane.files_view.drops.files_dropped.connect(partial(self.add_paths, are_dropped=True))
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
         pane.refused.connect(self._messages.show_error)
         session = window.session
         session.opening.files_found.connect(self._on_opening_files_found)
         session.opening.ended.connect(self._on_opening_ended)
+        project.opening.finished.connect(lambda _project: self._say_what_a_drop_did())
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
+        session.document.text_changed.connect(self._lend_first_line)
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.live_text_changed.connect(window.tokenization_pane.set_text)
         window.tokenization_pane.edit.text_changed.connect(session.set_live_text)
@@ -138,28 +142,35 @@ class CorpusController(Controller):
     def open_recent(self, paths: Sequence[str]) -> None:
         self.open_paths(paths)
 
-    def open_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+    def open_paths(self, paths: Iterable[str | os.PathLike[str]], *, are_dropped: bool = False) -> None:
         """Open files, folders and patterns as the corpus once the present one is safe: as a small text, or as a list.
 
-        A project is opened instead.
+        A project is opened instead. With `are_dropped`, a notice says what was done, and undoes it.
         """
         absolute = tuple(os.path.abspath(path) for path in paths)
-        if absolute and not self._has_project(absolute):
-            self._project.when_safe(partial(self._session.opening.open, absolute), Loss.CORPUS)
+        if absolute and not self._has_project(absolute, are_dropped=are_dropped):
+            self._project.when_safe(partial(self._open_safely, absolute, are_dropped=are_dropped), Loss.CORPUS)
 
-    def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+    def _open_safely(self, paths: tuple[str, ...], *, as_list: bool = False, are_dropped: bool = False) -> None:
+        self._undo = self._undoing() if are_dropped else None
+        self._session.opening.open(paths, as_list=as_list)
+
+    def add_paths(self, paths: Iterable[str | os.PathLike[str]], *, are_dropped: bool = False) -> None:
         """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
         absolute, opening = tuple(os.path.abspath(path) for path in paths), self._session.opening
-        if not absolute or self._has_project(absolute):
+        if not absolute or self._has_project(absolute, are_dropped=are_dropped):
             return
         if self._document.is_files:
+            stack = self._document.undo_stack
+            self._undo = partial(stack.setIndex, stack.index()) if are_dropped else None
             opening.open(absolute, as_list=True)
             self._added = []
         else:
             own = () if self._document.path is None else (str(self._document.path),)
-            self._project.when_safe(partial(opening.open, (*own, *absolute), as_list=True), Loss.CORPUS)
+            add = partial(self._open_safely, (*own, *absolute), as_list=True, are_dropped=are_dropped)
+            self._project.when_safe(add, Loss.CORPUS)
 
-    def _has_project(self, paths: tuple[str, ...]) -> bool:
+    def _has_project(self, paths: tuple[str, ...], *, are_dropped: bool) -> bool:
         """Return whether a project is among the paths; if it is the only path, open it."""
         if not any(map(names_project, paths)):
             return False
@@ -168,12 +179,29 @@ class CorpusController(Controller):
                 StudioError("A project cannot be opened together with other files", "Open the project alone.")
             )
         else:
-            self._project.when_safe(partial(self._open_project, Path(paths[0])), Loss.ALL)
+            self._project.when_safe(partial(self._open_project, Path(paths[0]), are_dropped=are_dropped), Loss.ALL)
         return True
 
-    def _open_project(self, path: Path) -> None:
+    def _open_project(self, path: Path, *, are_dropped: bool) -> None:
         self._session.opening.stop()
+        self._undo = self._undoing() if are_dropped else None
         self._project.open(path)
+
+    def _undoing(self) -> Callable[[], None]:
+        return partial(self._project.when_safe, self._window.project.undoing(), Loss.CORPUS)
+
+    def _say_what_a_drop_did(self, added: int = 0) -> None:
+        undo, self._undo = self._undo, None
+        words = self.tr("The corpus is now {name}.").format(name=self._session.corpus_name)
+        if added:
+            words = counted(added, "1 file was added to the corpus.", "{count} files were added to the corpus.")
+        if undo is not None:  # a training clears the notice: undone after it, its run would be lost
+            act = partial(self._undo_drop, undo)
+            self._window.notices.training.show_message(words, action=self.tr("Undo"), act=act, needs_answer=False)
+
+    def _undo_drop(self, undo: Callable[[], None]) -> None:
+        self._window.notices.training.clear()
+        undo()
 
     def _samples(self) -> Iterator[MenuChoice]:
         return (MenuChoice(each.name, menu_text(each.title)) for each in samples())
@@ -190,6 +218,7 @@ class CorpusController(Controller):
         self._session.opening.stop()
         project, pane = document_project(name), self._window.tokenization_pane
         self._window.project.show_sample(project)
+        self._suggested_text = pane.text
         pane.ask_nothing()
         pane.offer_text(text_offered(name))
         self._window.docks.bring("vocabulary" if project.view.is_longest_first else "history")
@@ -221,6 +250,8 @@ class CorpusController(Controller):
         self._document.clear()
         self._session.take_corpus(self.tr("Untitled"))
         self._window.project.clear()
+        self._lends_first_line = not self._is_live_text_own()
+        self._lend_first_line()
 
     # -- what was opened
 
@@ -255,6 +286,8 @@ class CorpusController(Controller):
             self._ask_how_to_read(opened.error, opening.reading, opened.guess, lambda dialog: reopen(dialog.reading))
         elif isinstance(opened, StudioError):
             self._messages.show_error(opened)
+        if opened == "listed" or isinstance(opened, TextFile):
+            self._say_what_a_drop_did(len(added or ()))
 
     def _take_text(self, file: TextFile) -> None:
         path = Path(self._session.opening.paths[0])
@@ -271,7 +304,7 @@ class CorpusController(Controller):
     # -- a text to tokenize
 
     def _on_session_corpus_taken(self) -> None:
-        self._awaits_preview = self._document.is_files
+        self._awaits_preview, self._lends_first_line = self._document.is_files, False
         self._window.tokenization_pane.offer_text("")  # it was about the previous corpus
         if self._document.path is not None:
             self._suggest_text(first_sentence(self._document.text))
@@ -281,10 +314,18 @@ class CorpusController(Controller):
             self._awaits_preview = False
             self._suggest_text(first_sentence(text))
 
+    def _lend_first_line(self) -> None:
+        self._lends_first_line = self._lends_first_line and not self._is_live_text_own()
+        if self._lends_first_line:
+            self._suggested_text = first_sentence(self._document.text.lstrip().partition("\n")[0])
+            self._window.tokenization_pane.set_text(self._suggested_text)
+
+    def _is_live_text_own(self) -> bool:
+        return self._window.tokenization_pane.text not in (self._suggested_text, "")
+
     def _suggest_text(self, text: str) -> None:
         """Suggest a text to tokenize; if the user has typed one, only offer it."""
-        pane = self._window.tokenization_pane
-        is_own = pane.text not in (self._suggested_text, "")
+        pane, is_own = self._window.tokenization_pane, self._is_live_text_own()
         if text:
             self._suggested_text = text
         if is_own:
@@ -332,6 +373,14 @@ class CorpusController(Controller):
             return self._document.path.parent
         files = self._document.files.files
         return None if not files or files[0].unagreed or is_url(files[0].path) else Path(files[0].path).parent
+
+    @command(
+        tr("Type c&orpus text"), tr("Go to the corpus, to type or paste a text"), "Ctrl+Shift+L", button=tr("Add text")
+    )
+    def add_text(self) -> None:
+        self._window.docks.bring("corpus")
+        self._window.corpus_pane.show_face(Face.TEXT)
+        self._window.corpus_pane.editor.setFocus()
 
     # -- saving the text
 

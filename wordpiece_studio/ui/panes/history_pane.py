@@ -519,7 +519,7 @@ class HistoryPane(Pane):
             text = self.tr("No merge matches the filter.")
             if self.rows.filter.only_live and not self._changes.is_known:
                 text = self.tr("Still finding the steps that change the live text.")
-        self.empty.replace(self.view, text, offers=self._model.history is None)
+        self.empty.replace(self.view, text)
 
     def _why_no_merge(self) -> str:
         """Return why a run has no merge, and whether there can be one."""

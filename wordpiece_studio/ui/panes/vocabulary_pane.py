@@ -292,7 +292,7 @@ class VocabularyPane(Pane):
             text = self.tr("Nothing has been trained yet. Train to see every token here.")
         elif not self.table.rowCount():
             text = self._why_empty()
-        self.empty.replace(self.view, text, offers=self._model.history is None)
+        self.empty.replace(self.view, text)
         self.controls.setVisible(self._model.history is not None)
 
     def _why_empty(self) -> str:

@@ -403,6 +403,7 @@ class LineDialog(QuestionDialog):
 
 _ALONE = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)  # on a Mac arrow keys have the second
 _DRAGS = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
+_DRAG_ENDS = (QEvent.Type.DragLeave, QEvent.Type.Drop)
 
 
 def is_alone(event: QKeyEvent) -> bool:
@@ -420,24 +421,38 @@ def keep(event: QEvent, keys: Collection[Qt.Key]) -> bool:
 
 
 class FileDrops(QObject):
-    """Takes local files and folders that are dropped on a widget, which handles all other drops itself."""
+    """Takes local files and folders that are dropped on a widget, which handles all other drops itself.
+
+    While some are over the widget, it is lit up, and `words` say what dropping them does.
+    """
 
     files_dropped = Signal(object)
     """Files or folders were dropped, a list of str."""
 
-    def __init__(self, target: QWidget) -> None:
+    def __init__(self, target: QWidget, words: str) -> None:
         super().__init__(target)
         self._target = target.viewport() if isinstance(target, QAbstractScrollArea) else target
+        self.light = plain_label(words, self._target, wrap=True)
+        self.light.setObjectName("drop_light")
+        self.light.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.light.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.light.hide()
         self._target.setAcceptDrops(True)
         self._target.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._target and event.type() in _DRAG_ENDS:
+            self.light.hide()
         if watched is not self._target or event.type() not in _DRAGS or not isinstance(event, QDropEvent):
             return False
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if not paths:
             return False
         event.acceptProposedAction()
-        if event.type() == QEvent.Type.Drop:
+        if event.type() == QEvent.Type.DragEnter:
+            self.light.setGeometry(self._target.rect())
+            self.light.raise_()
+            self.light.show()
+        elif event.type() == QEvent.Type.Drop:
             self.files_dropped.emit(paths)
         return True

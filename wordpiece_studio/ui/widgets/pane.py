@@ -33,7 +33,15 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.ui.widgets.plain import CutLabel, Fitted, explain, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import (
+    CutLabel,
+    Fitted,
+    explain,
+    plain_label,
+    set_look,
+    set_plain_text,
+    set_plain_tooltip,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,50 +215,68 @@ def _until_frame(delay_ms: int) -> int:
     return _FRAME_MS - now % _FRAME_MS + (max(delay_ms // _FRAME_MS, 1) - 1) * _FRAME_MS
 
 
-class EmptyState(QWidget):
-    """What a pane shows while it is empty: a sentence, and below it the command that would fill it, if any.
+class EmptyState(Fitted, QWidget):
+    """What a pane shows while it is empty: a sentence, and below it the steps that would fill it, if any are offered.
 
-    The pane decides when it is shown and what it says; the window sets the command with :meth:`offer`.
+    The pane decides when it is shown and what it says; the window sets the steps with :meth:`offer`.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._action: QAction | None = None
-        self._label = plain_label("", self, role="hint", wrap=True)
-        self._label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._button = QPushButton(self)
-        self._button.setProperty("role", "button")
-        explain("training", self._button)
-        self._button.hide()
-        button = self._button, 0, Qt.AlignmentFlag.AlignHCenter
-        fill(QVBoxLayout(self), 1, self._label, button, 1, margins=(24, 8, 24, 8), spacing=8)
+        self._steps: dict[QPushButton, QAction] = {}
+        self._label, self._reason = (plain_label("", self, role="hint", wrap=True) for _ in range(2))
+        for label in (self._label, self._reason):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._reason.hide()
+        self._row = fill(QHBoxLayout(), spacing=8)
+        steps = fill(QHBoxLayout(), 1, self._row, 1)
+        parts = 1, self._label, steps, self._reason, 1
+        self._layout = fill(QVBoxLayout(self), *parts, margins=(24, 8, 24, 8), spacing=8)
 
     @property
     def text(self) -> str:
         return self._label.text() if not self.isHidden() else ""
 
-    def offer(self, action: QAction) -> None:
-        self._action = action
-        self._button.clicked.connect(action.trigger)
-        action.changed.connect(self._show_action)
-        self._show_action()
+    def offer(self, *actions: QAction) -> None:
+        """Offer to do these one after the other."""
+        for action in actions:
+            button = QPushButton(self)
+            explain("training", button)
+            button.clicked.connect(action.trigger)
+            action.changed.connect(self._show_steps)
+            self._row.addWidget(button)
+            self._steps[button] = action
+        self._show_steps()
 
-    def show_text(self, text: str, *, offers: bool = False) -> None:
-        """Show `text`, with `offers` also the command below it."""
+    def show_text(self, text: str) -> None:
         set_plain_text(self._label, text)
-        self._button.setVisible(offers and self._action is not None)
 
-    def replace(self, view: QWidget, text: str, *, offers: bool = False) -> None:
+    def replace(self, view: QWidget, text: str) -> None:
         """Stand in for a view if there is a `text` that says why it is empty."""
-        self.show_text(text, offers=offers)
+        self.show_text(text)
         self.setVisible(bool(text))
         view.setVisible(not text)
 
-    def _show_action(self) -> None:
-        if self._action is not None:
-            self._button.setText(self._action.iconText())  # without the mnemonic, which belongs to the menu
-            self._button.setEnabled(self._action.isEnabled())
-            set_plain_tooltip(self._button, self._action.statusTip())
+    def _show_steps(self) -> None:
+        """Show the last step that can be done in the accent color, and why those after it cannot be done yet."""
+        able = [button for button, action in self._steps.items() if action.isEnabled()]
+        for number, (button, action) in enumerate(self._steps.items(), 1):
+            button.setText(f"{number}  {action.iconText()}")  # without the mnemonic, which belongs to the menu
+            button.setEnabled(action.isEnabled())
+            reason = action.property("reason") or ""
+            set_plain_tooltip(button, reason or action.statusTip())
+            set_look(button, role="primary" if button in able[-1:] else "")
+            set_plain_text(self._reason, reason)  # of the last step
+        self.fit()
+
+    def fit(self) -> None:
+        """Leave out the reason, then the sentence, where there is room for the steps alone."""
+        reason = bool(self._reason.text())
+        for has_sentence, has_reason in ((True, reason), (True, False), (False, False)) if self._steps else ():
+            self._label.setVisible(has_sentence)
+            self._reason.setVisible(has_reason)
+            if self._layout.totalHeightForWidth(self.width()) <= self.height():
+                break
 
 
 Part = QLabel | QAbstractButton

@@ -369,6 +369,7 @@ class Theme(QObject, Colors):
             self._application.setStyleSheet("")  # replacing one takes Qt three times as long
             sheet = Template(resource_path("window.qss").read_text("utf-8"))
             names = {name: color.name() for name, color in vars(self.colors).items()}
+            names["veil"] = names["accent_soft"].replace("#", "#d8")  # what lies below shows through
             for picture in ("arrow-up", "arrow-down", "arrow-right", "check"):
                 names[picture.replace("-", "_")] = resource_path(f"icons/{picture}.svg").as_posix()
             if self.look == "contrast":  # a file has one colour, and white is not seen on this accent

@@ -101,7 +101,7 @@ class CorpusEditor(ExactEdit):
         self._awaited: tuple[int, int | None] | None = None  # to be selected once loaded
         self._marks: list[QTextCursor] = []  # cursors, because edits move them
         self.selection_marks: list[QTextCursor] = []
-        self.drops = FileDrops(self)
+        self.drops = FileDrops(self, self.tr("Drop to open as the corpus"))
         self.setAccessibleName(self.tr("Corpus text"))
         self.setPlaceholderText(self.tr("Type or paste text here, drop files or a folder, or choose a sample."))
         self.setTabChangesFocus(True)

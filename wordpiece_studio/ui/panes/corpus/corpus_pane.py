@@ -226,10 +226,7 @@ class FaceBar(Fitted, QTabBar):
     def show_kind(self, is_files: bool) -> None:
         shows_words = self.currentIndex() == Face.WORDS  # Qt leaves a tab that is disabled
         self.setTabEnabled(Face.TEXT, not is_files)
-        self.setTabEnabled(Face.FILES, is_files)
-        tips = (self.tr("The corpus is a list of files"), self.tr("The corpus is a text; drop files here to use them"))
-        self.setTabToolTip(Face.TEXT, tooltip_text(tips[0] if is_files else ""))
-        self.setTabToolTip(Face.FILES, tooltip_text("" if is_files else tips[1]))
+        self.setTabToolTip(Face.TEXT, tooltip_text(self.tr("The corpus is a list of files") if is_files else ""))
         if not shows_words:
             self.setCurrentIndex(Face.FILES if is_files else Face.TEXT)
 
@@ -326,6 +323,7 @@ class CorpusPane(Pane):
         if self.face is Face.WORDS:
             self.words_face.focus_search()
             return
+        self.show_face(Face.TEXT)
         self.find_bar.open_bar()
 
     def find_next(self) -> None:
@@ -355,7 +353,7 @@ class CorpusPane(Pane):
         self.editor.setVisible(self.face is Face.TEXT)
         self.words_face.setVisible(self.face is Face.WORDS)
         self.files_view.setVisible(self.face is Face.FILES)
-        if self.face is Face.WORDS and not self.find_bar.isHidden():
+        if self.face is not Face.TEXT and not self.find_bar.isHidden():
             self.find_bar.close_bar()
         self._page_bar.refresh(self.face is Face.TEXT)
         self.counts_offer.set_wanted(self.face is not Face.WORDS)
@@ -440,7 +438,7 @@ class CorpusPane(Pane):
         if is_files:
             self.lint_view.set_dense(room < _LOW_BELOW)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
-        if self.face is Face.WORDS:
+        if self.face is Face.WORDS or (self.face is Face.FILES and not is_files):
             self.line_view.hide()
             self.lint_view.set_dense(True)
         elif is_files:

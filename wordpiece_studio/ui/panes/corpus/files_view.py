@@ -242,6 +242,7 @@ class FilesView(QWidget):
 
     def __init__(self, document: Document, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._document = document
         self._table = table = document.files
         table.tip = each_row(lambda row: tooltip_text(table.description(row)))
         alt = Qt.KeyboardModifier.AltModifier
@@ -253,7 +254,7 @@ class FilesView(QWidget):
                 alt | Qt.Key.Key_Up: partial(self._move, -1), alt | Qt.Key.Key_Down: partial(self._move, 1),
             },
         )  # fmt: skip
-        self.drops = FileDrops(self.list)
+        self.drops = FileDrops(self, self.tr("Drop to add to the corpus"))
         self.form = ReadingForm(document.files.kind_title, self._read_as, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
@@ -272,6 +273,7 @@ class FilesView(QWidget):
         theme.set_icon(down, "down", "text", "faint")
         self._of_selected = remove, up, down
         self.empty = QWidget(self)
+        self._empty_label = plain_label("", self.empty, wrap=True)
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
         self._lay_out(adding.actions())
@@ -377,19 +379,22 @@ class FilesView(QWidget):
 
     def showEvent(self, event: object) -> None:
         super().showEvent(event)  # type: ignore[arg-type]
+        words = self.tr("No files yet. Drop files or folders here, or add them.")
+        if not self._document.is_files and self._document.text and self._document.path is None:
+            words += " " + self.tr("They take the place of the text.")
+        set_plain_text(self._empty_label, words)
         self._show_selected()
 
     # -- construction
 
     def _lay_out(self, adding: Sequence[QAction]) -> None:
-        words = plain_label(self.tr("No files yet. Drop files or folders here, or add them."), self.empty, wrap=True)
-        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         offers = []
         for action in adding:
             offer = QPushButton(action.text(), self.empty)
             offer.clicked.connect(action.trigger)
             offers.append((offer, 0, Qt.AlignmentFlag.AlignHCenter))
-        fill(QVBoxLayout(self.empty), 1, words, *offers, 1, margins=(24, 24, 24, 24), spacing=-1)
+        fill(QVBoxLayout(self.empty), 1, self._empty_label, *offers, 1, margins=(24, 24, 24, 24), spacing=-1)
         buttons = self.preview_button, self._add_button, *self._of_selected
         for button in buttons:
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

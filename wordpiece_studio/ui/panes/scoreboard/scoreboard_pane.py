@@ -193,7 +193,7 @@ class CandidatesPart(QStackedWidget):
         self.setCurrentWidget(self._note if text else self.view)
 
     def show_nothing(self, text: str) -> None:
-        self.nothing.show_text(text, offers=True)
+        self.nothing.show_text(text)
         self.setCurrentWidget(self.nothing)
 
 
@@ -365,7 +365,7 @@ class ScoreboardPane(Pane):
     def _show_message(self) -> None:
         candidates, can_pause = self.candidates, False
         if self._model.history is None:
-            self.middle.show_nothing(self.tr("Nothing has been trained yet. Train to see why each pair is merged."))
+            self.middle.show_nothing(self.tr("Add a text and train to see why each pair is merged."))
             return
         if not self._model.history.has_steps:
             text = self.tr("This run was trained with another library, which does not record merges.")
