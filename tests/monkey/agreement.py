@@ -106,9 +106,9 @@ class FiguresCheck:
     def disagreement(self, window: MainWindow) -> str:
         """Return what is shown of older files, in words; nothing if all is well. Only of a window that is settled."""
         figures = window.session.figures
-        request, face = figures._request, window.charts_pane.face
+        request, face = figures._request, window.comparison_pane.summary
         is_done = request is not None and figures.task.answered == (request,)
-        if request is None or face is None or not face.isVisible() or figures.is_running or not is_done:
+        if request is None or not face.isVisible() or figures.is_running or not is_done:
             return ""
         contents = _contents(request.files())
         state = (request, figures._found, contents)

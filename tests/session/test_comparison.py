@@ -9,7 +9,7 @@ from PySide6.QtGui import QUndoStack
 
 from tests.session.test_runs import previewed, trained
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.runs import COLORS, ComparedStep, Comparison, Runs, step_of_size
+from wordpiece_studio.session.runs import COLORS, ComparedStep, Comparison, Runs, step_of_size, words_apart
 from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.storage.view import Bookmark
 from wordpiece_studio.training.config import TrainingConfig
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from wordpiece_studio.session.runs import WordsApart
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 
@@ -55,9 +56,9 @@ def test_the_others_follow_the_run_that_is_shown(qtbot: QtBot, model: TrainerMod
     comparison = Comparison(model, runs, Bookmarks(model))
     assert comparison.aligned() == []
     score, likelihood, count = (trained(qtbot, model, name) for name in ("score", "likelihood", "count"))
-    for run in (score, likelihood):
-        runs.set_compared(run, True)
     runs.show(score)
+    runs.set_compared(likelihood, True)
+    assert runs.compared == (score, likelihood)  # the current run always takes part
     model.seek(3)
     assert comparison.aligned() == [ComparedStep(likelihood, 3)]
     tokenizer = comparison.aligned()[0].tokenizer
@@ -169,3 +170,26 @@ def test_a_step_that_the_run_of_its_number_does_not_have_is_not_compared(
     assert [each.bookmark.text for each in comparison.beside()] == ["its own"]
     bookmarks.set_notes([Bookmark(3, "of no run", token, 7)])
     assert comparison.beside() == []
+
+
+def test_words_apart_come_in_parts_and_the_most_frequent_first(
+    qtbot: QtBot, model: TrainerModel, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wordpiece_studio.session.runs._PART_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.evaluation.differences._AT_ONCE", 2)
+    steps = [ComparedStep(trained(qtbot, model, name), 3) for name in ("score", "likelihood", "count")]
+    counts = steps[0].run.counts
+    ends = []
+
+    def parts() -> Iterator[WordsApart]:
+        ends.append((yield from words_apart(counts, None, *steps, should_stop=lambda: False)))
+
+    found = list(parts())
+    (whole,) = ends
+    assert [each.compared for each in found] == [2, 4, 5]
+    assert [each.rows == whole.rows[: len(each.rows)] for each in found] == [True] * 3
+    assert (whole.compared, whole.distinct_words, whole.total) == (5, 5, counts.total)
+    order = sorted(counts.items(), key=lambda item: -item[1])
+    splits = [[tuple(each.run.tokenizer_at(3).encode(word).tokens) for each in steps] for word, _ in order]
+    expected = [(*item, split) for item, split in zip(order, splits, strict=True) if len(set(split)) > 1]
+    assert whole.rows == expected != []

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
-import wordpiece_studio as wps
 from tests.session.conftest import random_counts
 from wordpiece_studio.session import table_model
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import VALUE_ROLE
-from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
+from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsFilter
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -210,31 +209,6 @@ def test_qt_accepts_the_model(scene: Scene, qtmodeltester: ModelTester) -> None:
     table.forget()
     table.show_step()
     table.task.close()
-
-
-def test_words_that_two_cut_differently(hug: Scene, hugs: WordCounts, qtmodeltester: ModelTester) -> None:
-    other = wps.train(hugs, TrainingConfig(vocab_size=None, max_merges=3, objective="count"))
-    found = wps.compare(hug.model.tokenizer_at(3), other.tokenizer(), hugs).differences
-    hug.seek(3)
-    table = hug.table
-    qtmodeltester.check(table)
-    table.show_apart(WordsApart(found, ("A", "B")))
-    cells = [[table.index(row, column).data(VALUE_ROLE) for column in WordColumn] for row in range(table.rowCount())]
-    assert cells == [[each.word, each.count, each.first] for each in found.words]
-    assert [table.source.splits(item) for item in table.shown_items()] == [
-        (each.first, each.second) for each in found.words
-    ]
-    assert table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "Split by A and B"
-    assert table.source.split_texts(0) == ["A: p ##u ##n", "B: p ##un"]
-    table.sort(WordColumn.SPLIT, UP)
-    assert hug.words()[0] == "hugs"
-    table.set_filter(WordsFilter("u", "##un"))
-    assert set(hug.words()) == {"pun", "bun"}
-    assert table.row_of_word("pun") >= 0 > table.row_of_word("hug")
-    table.set_filter(WordsFilter())
-    hug.seek(3)
-    assert len(hug.rows()) == 5
-    assert not table.is_apart
 
 
 def test_a_token_is_looked_for_in_the_words_of_another_run_too(hug: Scene, hugs: WordCounts) -> None:

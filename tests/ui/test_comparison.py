@@ -10,7 +10,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
-from tests.ui.panes.looking import compared_texts
 from tests.ui.test_run_strip import train
 from wordpiece_studio.session.runs import ComparedStep, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
@@ -292,22 +291,6 @@ def test_rows_of_the_run_shown_before_are_not_taken_for_those_of_this_one(two: S
     assert view.rows is rows
 
 
-def test_the_list_of_changes_keeps_its_place_in_a_low_pane(two: Studio) -> None:
-    window, pane = two.window, two.window.tokenization_pane
-    pane.set_text("This is the Hugging Face course!")
-    window.resize(1366, 768)
-    view, options = pane.changes_view, pane.options
-    two.wait(lambda: not pane.is_stale and options.is_small and view.isVisible())
-    assert not options._ids.isVisible()
-    assert not options.ids
-    assert view._table.verticalScrollBar().value() % view._table.rowHeight(0) == 0  # no row is cut at the top
-    assert view._table.viewport().height() >= 2 * view._table.rowHeight(0)
-    for run in compared(two):
-        window.session.runs.set_compared(run, False)
-    two.wait(lambda: not pane.is_stale and options._ids.isVisible())
-    assert options.ids
-
-
 def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
     window, pane = two.window, two.window.tokenization_pane
     score, _ = compared(two)
@@ -340,31 +323,25 @@ def fixed(two: Studio) -> Studio:
     return two
 
 
-def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> None:
-    window, pane = fixed.window, fixed.window.tokenization_pane
-    lines, sides = pane._compared, compared(fixed)
-    pane.set_text("This chapter shows the tokenization of a course")
+def test_bookmarked_steps_have_splits_that_never_change(fixed: Studio) -> None:
+    window, (score, likelihood) = fixed.window, compared(fixed)
+    window.tokenization_pane.set_text("This chapter shows the tokenization of a course")
+    window.actions_.choice("choose_layout", "compare").trigger()
+    table = window.comparison_pane.text
     for step in (10, 25, 0):
         window.model.seek(step)
-        fixed.wait(lambda: not pane.is_stale and len(compared_texts(pane)) == 3)
-        expected = []
-        for run, at, name in ((sides[0], 3, "@3 a tie"), (sides[1], 12, "@12 late")):
-            words = Tokenizer(run.history.vocabulary(at)).encode(pane.text).tokens
-            rate = f"{len(words)} tokens · ({len(words) / 8:.2f}) per word · {words.count('[UNK]')} unknown"
-            expected.append(f"{name} · at step {at} · {rate}")
-        assert compared_texts(pane)[1:] == expected
-        cuts = [[[p.token for p in word.pieces] for word in each.live[0].words] for each in lines._lines]
-        cuts.append([[p.token for p in word.pieces] for word in pane.live[0].words])
-        different = {
-            (0, place) for place, words in enumerate(zip(*cuts, strict=True)) if len(set(map(tuple, words))) > 1
-        }
-        assert lines.differing == different
-        assert (step != 10) or different
-        assert [line.chips.accessibleName() for line in lines._lines] == ["Tokens of run A@3", "Tokens of run B@12"]
+        fixed.wait(lambda: not window.comparison_pane.is_stale)
+        tokenizers = [
+            Tokenizer(run.history.vocabulary(at)) for run, at in ((score, step), (score, 3), (likelihood, 12))
+        ]
+        assert [each.label for each in table._steps] == ["A", "A@3", "B@12"]
+        for row in table.words:
+            splits = [each.encode(row.word).tokens for each in tokenizers]
+            assert (list(row.splits), row.is_apart) == (splits, any(each != splits[0] for each in splits))
     window.session.marks.bookmarks.remove(0)
-    fixed.wait(lambda: len(compared_texts(pane)) == 2)
+    fixed.wait(lambda: len(table._steps) == 2)
     window.session.marks.bookmarks.set_compared(0, False)
-    fixed.wait(lambda: compared_texts(pane) == [])
+    fixed.wait(lambda: not table._steps)
 
 
 def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
@@ -409,10 +386,8 @@ def test_tokens_say_whether_a_bookmarked_step_has_them(fixed: Studio) -> None:
     assert rows == [score.history[number].token for number in range(3, 10)]
 
 
-def test_further_steps_are_named(fixed: Studio) -> None:
-    window, bookmarks = fixed.window, fixed.window.session.marks.bookmarks
+def test_no_more_than_four_lanes_are_drawn(fixed: Studio) -> None:
+    bookmarks = fixed.window.session.marks.bookmarks
     for step in (5, 7):
         bookmarks.set_compared(bookmarks.keep("more", step), True)
-    rest = window.tokenization_pane._compared.rest
-    fixed.wait(lambda: rest.text() == "Also compared: B @12 late")
     fixed.wait(lambda: len(settled_plot(fixed).lanes) == 4)

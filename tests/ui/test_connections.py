@@ -28,10 +28,11 @@ CROSSING = {
     "corpus_controller: tokenization_pane.edit.text_changed": "the live text is the session's",
     "export_controller: charts_pane.save_requested": "dialogs about files are the window's",
     "export_controller: history_pane.export_button.clicked": "dialogs about files are the window's",
-    "runs_controller: charts_pane.files_requested": "dialogs about files are the window's",
-    "runs_controller: charts_pane.tokenizers_requested": "dialogs about files are the window's",
+    "runs_controller: comparison_pane.files_requested": "dialogs about files are the window's",
+    "runs_controller: comparison_pane.tokenizers_requested": "dialogs about files are the window's",
     "runs_controller: run_strip.tabs.rename_wanted": "a command asks for the name too",
     "view_controller: history_pane.columns_chosen": "they are remembered for the next start",
+    "view_controller: tokenization_pane.comparison_requested": "it is another layout",
     "workspace: run_strip.owner_changed": "whose text it is takes long to find out, and is known there",
 }
 """Who connects which signal, and why the pane or the session cannot do it alone."""

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import csv
+from itertools import combinations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 import wordpiece_studio as wps
 from tests.ui.test_libraries import trained
 from tests.ui.test_run_strip import train
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting, step_of_size
-from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.comparison.compared_tables import divergence_line, text_rows
+from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytestqt.modeltest import ModelTester
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.evaluation.differences import WordDifference
 
 _LEFT = Qt.MouseButton.LeftButton
 _CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -45,64 +50,130 @@ def two(studio: Studio) -> Studio:
     return studio
 
 
-def expected(studio: Studio, *steps: int) -> tuple[WordDifference, ...]:
-    """Return what the library says about all runs at these steps."""
+def wait_for_words(studio: Studio, *steps: int) -> None:
+    """Wait until the tab of words shows what the library says about the first two runs at these steps."""
     runs = studio.window.session.runs.all
-    tokenizers = [run.tokenizer_at(step) for run, step in zip(runs, steps, strict=True)]
-    return wps.compare(*tokenizers, runs[0].counts).differences.words
+    tokenizers = [run.tokenizer_at(step) for run, step in zip(runs, steps, strict=False)]
+    found = wps.compare(*tokenizers, runs[0].counts).differences.words
+    cells = [(each.word, each.count, [each.first, each.second]) for each in found]
+    table = studio.window.comparison_pane.words
+    studio.wait(lambda: list(table.rows.records) == cells and not table.search.is_running, 30_000)
 
 
-def shown(studio: Studio) -> list[tuple[object, ...]]:
-    table = studio.window.corpus_pane.words_face.table
-    words = table.source
-    if words is None:
-        return []
-    return [(words.words[item], words.weights[item], *words.splits(item)) for item in table.shown_items().tolist()]
-
-
-def wait_for(studio: Studio, words: tuple[WordDifference, ...]) -> None:
-    cells = [(each.word, each.count, each.first, each.second) for each in words]
-    studio.wait(lambda: shown(studio) == cells, 30_000)
-
-
-def test_words_that_are_cut_differently(two: Studio) -> None:
+def test_words_that_are_split_differently(two: Studio) -> None:
     window, runs = two.window, two.window.session.runs
-    face = window.corpus_pane.words_face
-    window.docks.bring("token_details")
+    pane = window.comparison_pane
+    words = pane.words
     QTest.keyClick(window, Qt.Key.Key_W, _CONTROL_SHIFT)
-    wait_for(two, expected(two, 3, 3))
-    assert face.isVisible()
-    assert face.choice.currentText() == "Split differently by B"
-    assert (
-        face.share.text() == "A at step 3 and B at step 3 split 5 of 5 distinct words differently: 100.00% of the text."
-    )
-    cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
-    rects = {item.text: rect for rect, item in face.view.delegate.places(cell, face.table.index(0, WordColumn.SPLIT))}
-    for token in ("##u", "##un"):
-        two.qtbot.mouseClick(face.view.viewport(), _LEFT, pos=rects[token].center().toPoint())
+    wait_for_words(two, 3, 3)
+    assert (pane.isVisible(), pane.tab) == (True, Tab.WORDS)
+    assert words.said.text() == "5 of 5 distinct words are not split the same way by all: 100.00% of the text."
+    assert "A at step 3 · the others" in pane.hints[0]
+    assert [words.rows.title(at) for at in range(4)] == ["Word", "Count", "A", "B"]
+    for column, token in ((2, "##u"), (3, "##un")):
+        index = words.rows.index(0, column)
+        rects = {item.text: rect for rect, item in words.table.delegate.places(words.table.visualRect(index), index)}
+        two.qtbot.mouseClick(words.table.viewport(), _LEFT, pos=rects[token].center().toPoint())
         assert window.model.selection == Selection("token", text=token)
-    window.corpus_pane.show_face(Face.TEXT)
+    pane.show_tab(Tab.TEXT)
     window.model.seek(7)
-    two.wait(lambda: not window.timeline_pane.is_stale, 30_000)
-    assert not face._search.request  # nothing is compared where nobody sees it
-    window.corpus_pane.show_face(Face.WORDS)
-    wait_for(two, expected(two, 7, 7))
-    assert face.share.text().startswith("A at step 7 and B at step 7 split ")
+    two.wait(lambda: not pane.is_stale, 30_000)
+    assert not words.search.request  # nothing is compared where nobody sees it
+    pane.show_tab(Tab.WORDS)
+    wait_for_words(two, 7, 7)
 
-    runs.show(runs.all[1])  # it is compared with A then
-    two.wait(lambda: face.choice.currentText() == "Split differently by A", 30_000)
+    runs.show(runs.all[1])
     window.model.seek(0)
-    two.wait(lambda: face.empty.text == "B at step 0 and A at step 0 split all words the same way.", 30_000)
+    two.wait(lambda: words.said.text().startswith("0 of 5 distinct words are not split"), 30_000)
     window.actions_.compare_step.trigger()  # a bookmark is compared like a run
     window.model.seek(5)
-    two.wait(lambda: face.choice.count() == 3 and face.choice.itemText(2) == "Split differently by B@0", 30_000)
-    window.actions_.word_differences.trigger()
-    two.wait(lambda: face.share.text().startswith("B at step 5 and B at step 0 split "), 30_000)
-    window.actions_.word_differences.trigger()
-    two.wait(lambda: not face.table.is_apart and len(shown(two)) == 5, 30_000)
+    two.wait(lambda: [words.rows.title(at) for at in range(2, words.rows.columnCount())] == ["A", "B", "B@0"], 30_000)
+    assert words.rows.rowCount() > 0
+    window.session.marks.bookmarks.set_compared(0, False)
     for run in runs.all:
         runs.set_compared(run, False)
-    two.wait(lambda: face.choice.count() == 2)
+    two.wait(lambda: "No runs are compared" in pane.empty.text)
+    assert not window.actions_.word_differences.isEnabled()
+    button = pane.empty.findChild(QPushButton)
+    assert button.text() == "Compare all runs"
+    button.click()
+    wait_for_words(two, 5, 5)
+
+
+def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
+    window, (first, second) = two.window, two.window.session.runs.all
+    pane, table = window.comparison_pane, window.comparison_pane.text
+    window.tokenization_pane.set_text("hugs x pun")
+    link = window.tokenization_pane._compare
+    two.wait(lambda: not window.tokenization_pane.is_stale)
+    two.qtbot.mouseClick(link, _LEFT)
+    assert window.settings.values.layout == "compare"
+    assert [name for name, panel in window.docks._panels.items() if panel.isVisible()] == ["comparison"]
+    pane.show_tab(Tab.TEXT)
+    window.model.seek(5)
+    two.wait(lambda: not pane.is_stale)
+    qtmodeltester.check(table.rows)
+    splits = [[run.tokenizer_at(5).encode(word).tokens for run in (first, second)] for word in ("hugs", "x", "pun")]
+    assert [list(row.splits) for row in table.words] == splits
+    alike = sum(one == other for one, other in splits)
+    assert 0 < alike < 3
+    assert pane.foot.text().startswith(f"{alike} of 3 words of the live text ")
+    counts = [sum(len(split[at]) for split in splits) for at in (0, 1)]
+    titles = [table.rows.title(at) for at in range(3)]
+    assert titles == ["Word", *(f"{run} · {count} tokens" for run, count in zip("AB", counts, strict=True))]
+    table.only.click()
+    assert table.rows.rowCount() == 3 - alike
+    table.only.click()
+
+    table.table.setFocus()
+    QTest.keyClick(table.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    rows = [[word, *map(" ".join, split)] for word, split in zip(("hugs", "x", "pun"), splits, strict=True)]
+    copied = [line.split("\t") for line in QApplication.clipboard().text().splitlines()]
+    assert copied == [titles, *rows]
+    copy, export = table.table.actions()
+    table.table.selectRow(1)
+    copy.trigger()
+    assert QApplication.clipboard().text().splitlines()[1:] == ["\t".join(rows[1])]
+    two.wait(export.isEnabled)
+
+
+def test_what_is_one_word_for_one_run_and_two_for_another_is_one_row() -> None:
+    tokens = [*"ab!", "##!", "##b", "ab", "[UNK]"]
+    split, whole = (
+        wps.Tokenizer(wps.Vocabulary(tokens), pre_tokenizer=pre_tokenizer)
+        for pre_tokenizer in ("bert", "whitespace-split")
+    )
+    rows = text_rows([LiveText("ab! ab\n☃ a", each) for each in (split, whole)])
+    assert [(row.word, row.splits, row.is_apart) for row in rows] == [
+        ("ab!", [["ab", "!"], ["ab", "##!"]], False), ("ab", [["ab"], ["ab"]], False),
+        ("☃", [["[UNK]"], ["[UNK]"]], False), ("a", [["a"], ["a"]], False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tab", Tab)
+def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
+    window, pane = two.window, two.window.comparison_pane
+    window.runs_controller._show_comparison(tab)
+    two.wait(lambda: pane.table is not None, 60_000)
+    two.wait(lambda: not window.session.figures.is_running, 60_000)
+    window.actions_.export_comparison.trigger()
+    (dialog,) = window.findChildren(QFileDialog)
+    assert dialog.selectedFiles()[0].endswith(f"{pane.file_name}.csv")
+    dialog.reject()
+    window.export_controller.comparison.write(str(tmp_path / "a.csv"))
+    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == pane.lines() != []
+    assert len(pane.lines()) == pane.table.rows.rowCount() + 1
+
+
+def test_one_run_alone_is_told_what_to_do(studio: Studio) -> None:
+    window, pane = studio.window, studio.window.comparison_pane
+    assert not window.tokenization_pane._compare.isVisible()
+    window.actions_.choice("choose_layout", "compare").trigger()
+    pane.show_tab(Tab.TEXT)
+    assert pane.empty.text.startswith("There is nothing to compare yet.")
+    assert pane.table is None
+    assert not window.actions_.export_comparison.isEnabled()
 
 
 def test_where_runs_part(two: Studio) -> None:
@@ -124,9 +195,8 @@ def test_where_runs_part(two: Studio) -> None:
     assert later > 1
     two.wait(lambda: link.text() == f"▼ A and B diverge at step 1 · ▼ A and C diverge at step {later}", 30_000)
     assert link.accessibleName().startswith(f"{text}\n▼ A and C diverge at step {later}")
-    window.docks.bring("corpus")
     for step in (later, 1):
-        QTest.keyClick(window, Qt.Key.Key_G, _CONTROL_SHIFT)
+        two.qtbot.mouseClick(link, _LEFT)
         two.wait(lambda step=step: window.model.step == step, 30_000)
 
     pane.hide()
@@ -139,7 +209,7 @@ def test_where_runs_part(two: Studio) -> None:
     two.wait(lambda: "B and C diverge" in link.text(), 30_000)
     window.session.runs.set_compared(window.session.runs.all[2], False)
     two.wait(lambda: not link.isVisible())
-    assert not window.actions_.go_to_parting.isEnabled()
+    assert not window.actions_.divergences.isEnabled()
     pane.go_to_parting()  # as if the last comparison had ended before it was known
     two.wait(lambda: not pane.is_stale)
     window.session.runs.set_compared(first, True)
@@ -147,14 +217,38 @@ def test_where_runs_part(two: Studio) -> None:
     assert window.model.step != 1
 
 
+def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) -> None:
+    window, (first, second) = two.window, two.window.session.runs.all
+    train(two, "likelihood")
+    third = window.model.run
+    window.session.runs.set_compared(third, True)
+    QTest.keyClick(window, Qt.Key.Key_G, _CONTROL_SHIFT)
+    pane = window.comparison_pane
+    table = pane.divergences
+    two.wait(lambda: table.rows.rowCount() == 3, 30_000)
+    assert pane.tab is Tab.DIVERGENCES
+    found = [wps.divergence(one.history, other.history) for one, other in combinations((first, second, third), 2)]
+    assert [table.rows.index(row, 1).data().split()[0] for row in range(3)] == [str(each.step) for each in found]
+    lines = [divergence_line(each) for each in table.search.answer]
+    assert lines[0][0] == "A and B"
+    assert lines[0][2:] == ("A merges ##g + ##s", "B merges ##u + ##g", "Go there")
+    cell = table.table.visualRect(table.rows.index(0, 4)).center()
+    two.qtbot.mouseClick(table.table.viewport(), _LEFT, pos=cell)
+    assert (window.model.run, window.model.step) == (first, 1)
+    window.model.seek(0)
+    two.wait(lambda: table.search.request and table.search.answered == table.search.request, 30_000)
+    table.table.setFocus()
+    QTest.keyClick(table.table, Qt.Key.Key_Return)
+    assert window.model.step == 1
+
+
 @pytest.mark.slow
-def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
+@pytest.mark.parametrize("tab", Tab)
+def test_the_window_rests_while_it_compares(two: Studio, tab: Tab) -> None:
     window = two.window
-    for action in (window.actions_.figures, window.actions_.word_differences, window.actions_.vocabulary_overlap):
-        action.trigger()
-    overlap, figures = window.runs_controller.overlap, window.session.figures
-    two.wait(lambda: overlap.said.text().startswith("A ") and window.corpus_pane.words_face.share.text() != "", 30_000)
-    two.wait(lambda: figures.rows()[0].figures is not None, 30_000)
+    window.runs_controller._show_comparison(tab)
+    two.wait(lambda: window.comparison_pane.table is not None, 30_000)
+    two.wait(lambda: window.session.figures.rows()[0].figures is not None, 30_000)
     for width in (1024, 1366):
         window.resize(width, 768)
         assert two.rests()
@@ -170,8 +264,9 @@ def test_unknown_merges_are_said_once() -> None:
 def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester) -> None:
     window, (first, second) = two.window, two.window.session.runs.all
     window.actions_.vocabulary_overlap.trigger()
-    overlap = window.runs_controller.overlap
-    model = overlap.lines
+    pane = window.comparison_pane
+    overlap = pane.vocabularies
+    model = overlap.rows
     qtmodeltester.check(model)
 
     def lines() -> list[list[str]]:
@@ -195,18 +290,14 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
         two.wait(lambda expected=expected: lines() == expected, 30_000)
         assert overlap.said.text() == f"A at step {step} has {sizes[0]} tokens. Compared with:"
     assert model.headerData(1, Qt.Orientation.Horizontal) == "B at step 7"
-    overlap.close()
+    pane.show_tab(Tab.TEXT)
     window.model.seek(2)
-    two.wait(lambda: not window.timeline_pane.is_stale)
+    two.wait(lambda: not pane.is_stale)
     assert not window.session.overlaps.request
-    overlap.begin()
+    pane.show_tab(Tab.VOCABULARIES)
     two.wait(lambda: overlap.said.text().startswith("A at step 2 "), 30_000)
     window.session.runs.set_compared(second, False)
-    two.wait(lambda: overlap.said.text().startswith("No runs are compared."), 30_000)
-    font = overlap.font()
-    font.setPointSizeF(2 * font.pointSizeF())
-    overlap.setFont(font)
-    assert overlap._table.verticalHeader().defaultSectionSize() > overlap._table.fontMetrics().height()
+    two.wait(lambda: pane.empty.text.startswith("No runs are compared."), 30_000)
 
 
 @pytest.mark.slow
@@ -224,13 +315,13 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         window.model.seek(7)
         at = step_of_size(library_run.history, own.history.vocabulary_size(7))[0]
         found = wps.compare(own.tokenizer_at(7), library_run.tokenizer_at(at), own.counts)
+        cells = [(each.word, each.count, [each.first, each.second]) for each in found.differences.words]
+        words, text = window.comparison_pane.words, window.comparison_pane.text
         window.actions_.word_differences.trigger()
-        wait_for(two, found.differences.words)
+        two.wait(lambda cells=cells, words=words: list(words.rows.records) == cells, 30_000)
         window.tokenization_pane.set_text(" ".join(own.counts.words))
-        apart = {own.counts.words.index(each.word) for each in found.differences.words}
-        compared = window.tokenization_pane._compared
-        two.wait(lambda apart=apart, line=compared: line.differing == {(0, place) for place in apart}, 30_000)
-        window.actions_.word_differences.trigger()
+        apart = {each.word for each in found.differences.words}
+        two.wait(lambda apart=apart, text=text: {row.word for row in text.words if row.is_apart} == apart, 30_000)
         runs.set_compared(library_run, False)
     runs.set_compared(library_run, True)
     two.wait(lambda: window.timeline_pane._parting.text() == f"Merges of {library_run.letter} not available", 30_000)
@@ -242,4 +333,4 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
     monkeypatch.setattr(library_run.library, "cut", fail)
     window.model.seek(8)
     window.actions_.word_differences.trigger()
-    two.wait(lambda: window.corpus_pane.words_face.empty.text.startswith("The library crashed"), 30_000)
+    two.wait(lambda: window.comparison_pane.words.said.text().startswith("The library crashed"), 30_000)

@@ -18,7 +18,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import TokenizerFigures, evaluate
 from wordpiece_studio.session.table_model import RecordTableModel, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresRow, Measured
-from wordpiece_studio.ui.panes.charts.figures_face import figures_columns, figures_lines, figures_tip, figures_tsv
+from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
+from wordpiece_studio.ui.panes.comparison.summary_table import figures_columns, figures_lines, figures_tip, summary_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
+    from wordpiece_studio.ui.panes.comparison.summary_table import SummaryTable
 
 
 def figures(name: str, tokens: int, unknown: int) -> TokenizerFigures:
@@ -57,23 +58,21 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
     assert model.index(3, 3).data(Qt.ItemDataRole.AccessibleTextRole) == "1.500, the best"
     model.sort(3, Qt.SortOrder.DescendingOrder)
     assert [line.name for line in model.records] == ["a", "d", "b", "c"]
-    lines = figures_tsv(model, parity=False).splitlines()
-    assert lines[0].startswith("Tokenizer\tStep\tSize\tTokens per word\t")
-    assert lines[2].split("\t")[:5] == ["d", "", "1000", "1.5", str(400 / 150)]
+    assert summary_text(model.records).startswith("d needs the fewest tokens per word. Fewer tokens do not")
     model.sort(-1)
     assert [line.name for line in model.records] == ["a", "b", "c", "d"]
 
 
-def face_of(studio: Studio) -> FiguresFace:
+def face_of(studio: Studio) -> SummaryTable:
     """Open the figures by the palette."""
     window = studio.window
     window.actions_.command_palette.trigger()
     palette = window.help_controller.palette
     QTest.keyClicks(palette.field, "Run metrics")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    studio.wait(lambda: window.charts_pane.face is not None and window.charts_pane.face.table.isVisible())
-    studio.wait(lambda: window.charts_pane.isAncestorOf(window.focusWidget()))  # which F12 enlarges
-    return window.charts_pane.face
+    pane = window.comparison_pane
+    studio.wait(lambda: pane.summary.table.isVisible() and pane.isAncestorOf(window.focusWidget()))
+    return pane.summary
 
 
 def choose_files(studio: Studio, *paths: Path) -> None:
@@ -83,7 +82,7 @@ def choose_files(studio: Studio, *paths: Path) -> None:
     studio.wait(lambda: not studio.window.findChildren(QFileDialog))
 
 
-def choose_text(face: FiguresFace, place: str) -> None:
+def choose_text(face: SummaryTable, place: str) -> None:
     face.texts.setCurrentIndex(face.texts.findData(place))
     face.texts.activated.emit(face.texts.currentIndex())
 
@@ -100,6 +99,7 @@ def test_the_table_is_what_library_and_command_line_find(
     trained(studio, "sentencepiece-unigram")
     library_run = trained(studio, "tokenizers-bpe")
     face = face_of(studio)
+    face.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)  # in the order of the library
 
     def shown() -> list[TokenizerFigures | None]:
         studio.wait(lambda: face.lines and not measuring.is_running, 60_000)
@@ -146,6 +146,7 @@ def test_the_table_is_what_library_and_command_line_find(
     face.table.setFocus()
     QTest.keyClick(face.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = [line.split("\t") for line in QApplication.clipboard().text().splitlines()]
+    assert copied[0][:4] == ["Tokenizer", "Step", "Size", "Tokens per word"]
     assert [float(line[3]) for line in copied[1:6]] == [each.tokens_per_word for each in shown()[:5]]
     face.table.selectRow(5)
     QTest.keyClick(face.table, Qt.Key.Key_Delete)
@@ -153,7 +154,7 @@ def test_the_table_is_what_library_and_command_line_find(
     every = len(face.table.widths(10_000))
     narrow = next(width for width in range(3000, 0, -5) if len(face.table.widths(width)) == every - 1)
     face.table.setFixedWidth(narrow + face.table.width() - face.table.viewport().width())
-    studio.wait(lambda: "1 column is hidden; press F12 to show it." in face.note.text())
+    studio.wait(lambda: "1 column is hidden in this width; copies have it." in face.note.text())
 
     # The live text; a library that cannot read what it has learned; and stopping.
     sound = runs.all[2].library_run
@@ -182,6 +183,6 @@ def test_the_table_is_what_library_and_command_line_find(
     window.session.set_live_text("")
     assert shown() == [None]
     assert face.note.text().startswith("There are no words")
-    window.charts_pane.choose(0)
+    window.comparison_pane.show_tab(Tab.TEXT)
     window.session.set_live_text("hugs")
     assert not measuring.is_running

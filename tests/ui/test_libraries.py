@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.libraries.test_library_training import NO_MESSAGE, WRITING_ON_EVERY_PIPE
-from tests.ui.panes.looking import compared_texts
 from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.manifest import read_manifest
@@ -86,8 +85,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert "the best ones in Token details" in window.tokenization_pane.why.title
     assert window.timeline_pane.hints[0] == "Final vocabulary"
     runs.set_compared(wordpiece, True)
-    studio.wait(lambda: compared_texts(window.tokenization_pane)[:1] != [])
-    assert compared_texts(window.tokenization_pane)[0].startswith("Unigram (SentencePiece) · final · ")
+    assert [each.run for each in window.session.comparison.steps()] == [wordpiece, run]
     runs.set_compared(wordpiece, False)
     window.docks.fill("token_details")
     model.set_selection(Selection("word", text="hugs"))
@@ -122,13 +120,13 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
     assert again.history.segmentation("hugs", 0) == run.history.segmentation("hugs", 0)
 
-    library, face = again.library, window.corpus_pane.words_face
+    library, words = again.library, window.comparison_pane.words
     again.set_library(None)  # as before it is loaded
     window.actions_.word_differences.trigger()
-    studio.wait(lambda: "is not available" in face.empty.text)
+    studio.wait(lambda: "is not available" in words.said.text())
     again.set_library(library)
     model.look_again()
-    studio.wait(lambda: "words differently" in face.share.text() and not face.empty.text)
+    studio.wait(lambda: "are not split the same way by all" in words.said.text())
 
 
 @pytest.mark.slow

@@ -10,13 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
-from tests.ui.panes.looking import compared_texts
 from wordpiece_studio.session.project_state import Loss, unsaved_work
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import document_project, document_titles
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.actions import REASON
+from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.training_bar import FurtherDialog
@@ -399,38 +399,30 @@ def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio, n
 
 def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: Path) -> None:
     window = studio.window
-    comparison, rows = window.session.comparison, window.tokenization_pane._compared
+    comparison, table = window.session.comparison, window.comparison_pane.text
 
     def cuts() -> list[str]:
-        studio.wait(lambda: not window.tokenization_pane.is_stale)
-        assert rows is not None
-        return [" ".join(line.live.tokens()) for line in rows._lines] if not rows.isHidden() else []
+        """Return the text as it is cut by others than the step that is shown."""
+        studio.wait(lambda: not window.comparison_pane.is_stale)
+        return [" ".join(" ".join(row.splits[at]) for row in table.words) for at in range(1, len(table._steps))]
 
     window.corpus_controller.open_sample("traditional-chinese-article")
     studio.wait(lambda: not window.project.reading.is_running)
     window.model.last()
+    window.runs_controller._show_comparison(Tab.TEXT)
     assert cuts() == ["ne w est</w> </u> i </u> i </u> w </u>", "newe ##st [UNK]"]
-    assert rows is not None
-    assert compared_texts(window.tokenization_pane)[1].startswith("longest token first · at step 10")
-    why, merged = window.tokenization_pane.why, window.tokenization_pane.chips
-    for chips, place, said in (
-        (rows._lines[0].chips, ChipPlace(0, 1, 1), "The longest token anywhere"),
-        (merged, ChipPlace(0, 1, 2), "Why “i” in “Ilikeeatingapples!” (from character 3)"),
-        (rows._lines[0].chips, ChipPlace(0, 1, 0), "No token matches “Il"),
-        (rows._lines[0].chips, ChipPlace(0, 0, 0), "“newest” is in the training corpus"),
-        (rows._lines[1].chips, ChipPlace(0, 0, 0), "Why “newe” in “newest” (from character 1)"),
-    ):
-        chips._choose(place)
-        assert why.title.startswith(said), why.title
-    rows._lines[1].chips.choose_none()
-    assert not why.isVisible()
+    titles = [table.rows.title(at) for at in range(table.rows.columnCount())]
+    assert titles[1:] == ["A · 14 tokens", "A, longest token first · 10 tokens", "B · 3 tokens"]
+    tips = [table.rows.index(row, 2).data(Qt.ItemDataRole.ToolTipRole) for row in range(len(table.words))]
+    assert "is in the training corpus" in tips[0]
+    assert "The longest token anywhere" in tips[1]
     studio.wait(lambda: not window.timeline_pane.is_stale)
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
     assert window.corpus_pane.figures.values["symbols"].text() == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
     longest_first = window.tokenization_pane.options.longest_first
     longest_first.trigger()
-    assert cuts() == ["newe ##st [UNK]"]
+    studio.wait(lambda: cuts() == ["newe ##st [UNK]"])
     window.project.restore(open_project(tmp_path / "a.wpstudio"))
     assert comparison.is_longest_first
     window.session.runs.show(window.session.runs.all[-1])

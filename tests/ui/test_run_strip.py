@@ -8,9 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from tests.ui.panes.looking import compared_texts
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.token_text import run_names
 
@@ -188,7 +186,7 @@ def test_a_run_is_renamed(three: Studio, way: str) -> None:
 def test_a_run_is_given_another_color(three: Studio) -> None:
     window, run = three.window, three.window.session.runs.all[2]
     menu = window.run_strip.tabs.menu_of(run)
-    colors = next(action.menu() for action in menu.actions() if action.menu() is not None)
+    *_, colors = (action.menu() for action in menu.actions() if action.menu() is not None)
     assert [action.isChecked() for action in colors.actions()] == [number == 2 for number in range(8)]
     colors.actions()[5].trigger()
     assert run.color == 5
@@ -280,48 +278,38 @@ def test_it_is_drawn_in_every_look(three: Studio, look: str) -> None:
     assert three.window.theme.run_color(0).name() in found
 
 
-@pytest.mark.parametrize("way", ["box", "key", "menu", "command"])
-def test_runs_are_compared_in_the_live_text(three: Studio, way: str) -> None:
+@pytest.mark.parametrize("way", ["box", "menu", "menu of current", "command"])
+def test_runs_are_compared_with_the_current_one_which_still_is_when_another_one_is_current(
+    three: Studio, way: str
+) -> None:
     window, runs = three.window, three.window.session.runs
-    tabs = window.run_strip.tabs
-    assert compared_texts(window.tokenization_pane) == []
-    for place in (0, 1):
-        if way == "box":
-            QTest.mouseClick(tabs.controls(place).compare, _LEFT, _NONE, QPoint(8, 8))
-            continue
-        runs.show(runs.all[place])
-        if way == "key":
-            tabs.setFocus()
-            QTest.keyClick(tabs, Qt.Key.Key_Space)
-        elif way == "menu":
-            next(action for action in tabs.menu_of(runs.all[place]).actions() if "mpare" in action.text()).trigger()
-        else:
-            window.actions_.compare_run.trigger()
-    assert runs.compared == runs.all[:2]
-    runs.show(runs.all[0])
-    window.model.seek(10)
-    pane = window.tokenization_pane
-    three.wait(lambda: len(compared_texts(pane)) == 2 and "at step 10" in compared_texts(pane)[1])
-    live = window.model.tokenizer_at(10).encode(pane.text).tokens
-    assert compared_texts(pane)[0].startswith(f"Score · at step 10 · {len(live)} tokens")
-    assert compared_texts(pane)[1].startswith("Likelihood · at step 10")
-    tabs.controls(0).compare.click()
+    tabs, comparison = window.run_strip.tabs, window.session.comparison
+    first, second, third = runs.all
+    runs.show(first)
+    assert [each.label for each in comparison.steps()] == []
+    box = tabs.controls(0).compare
+    assert (box.isChecked(), box.isEnabled()) == (True, False)  # the current run always takes part
+    if way == "box":
+        QTest.mouseClick(tabs.controls(1).compare, _LEFT, _NONE, QPoint(8, 8))
+    elif way == "menu":
+        next(action for action in tabs.menu_of(second).actions() if "mpare" in action.text()).trigger()
+    elif way == "menu of current":
+        (menu,) = (action.menu() for action in tabs.menu_of(first).actions() if "mpare" in action.text())
+        assert [action.text() for action in menu.actions()] == ["Run B", "Run C"]
+        menu.actions()[0].trigger()
+    else:
+        window.actions_.compare_runs.trigger()
+        assert window.actions_.compare_runs.isChecked()
+        runs.set_compared(third, False)
+    assert [each.label for each in comparison.steps()] == ["A", "B"]
+    runs.show(second)
+    assert [each.label for each in comparison.steps()] == ["A", "B"]
+    runs.show(third)
+    assert [each.label for each in comparison.steps()] == ["A", "B", "C"]
+    runs.show(first)
     tabs.controls(1).compare.click()
-    three.wait(lambda: compared_texts(pane) == [])
-
-
-def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
-    window, runs = three.window, three.window.session.runs
-    for size in (50, 55, 60):
-        window.session.settings.set_target_size(size)
-        train(three, "score")
-    for run in runs.all:
-        runs.set_compared(run, True)
-    runs.show(runs.all[0])
-    compared = window.tokenization_pane._compared
-    three.wait(lambda: len(compared_texts(window.tokenization_pane)) == 4)
-    assert compared.rest.text() == "Also compared: E Score · size 55, F Score · size 60"
-    three.wait(lambda: "final" in compared_texts(window.tokenization_pane)[3])
+    runs.show(second)
+    assert [each.label for each in comparison.steps()] == []
 
 
 def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: Studio) -> None:
@@ -354,39 +342,6 @@ def test_a_training_that_is_left_says_that_it_is_paused(three: Studio) -> None:
     runs.show(left)
     assert window.model.state is TrainerState.PAUSED
     assert texts(three)[runs.all.index(left)].startswith(f"Run {left.letter}: Count")
-
-
-def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
-    window, runs = three.window, three.window.session.runs
-    pane, compared = window.tokenization_pane, window.tokenization_pane._compared
-    for run in runs.all[:2]:
-        runs.set_compared(run, True)
-    runs.show(runs.all[0])
-    window.model.seek(10)
-    pane.set_text("☃ course the tokenization\nchapter")
-    three.wait(lambda: len(compared_texts(window.tokenization_pane)) == 2 and not pane.is_stale)
-    other = window.session.comparison.aligned()[0].tokenizer
-    mine = window.model.tokenizer_at(10)
-    words = [["☃", "course", "the", "tokenization"], ["chapter"]]
-    expected = {
-        (line, place)
-        for line, texts_ in enumerate(words)
-        for place, text in enumerate(texts_)
-        if mine.encode(text).tokens != other.encode(text).tokens
-    }
-    assert compared.differing == expected != set()
-    assert pane.chips.framed == compared._lines[0].chips.framed == expected
-    assert compared.legend.isVisible()
-    pane.chips.grab()
-    chips = compared._lines[0].chips
-    line = chips.lines[0]
-    assert chips._captions_of(line, line.words[0], line.words[0].pieces[0]) == ("☃",)
-    assert chips.rect_of(ChipPlace(0, 0, 0)).bottom() + chips._style.caption_height <= chips.viewport().height()
-    window.model.seek(0)
-    three.wait(lambda: compared.differing == frozenset() and not compared.legend.isVisible())
-    for run in runs.all[:2]:
-        runs.set_compared(run, False)
-    three.wait(lambda: pane.chips.framed == frozenset() and compared_texts(window.tokenization_pane) == [])
 
 
 def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: Studio) -> None:

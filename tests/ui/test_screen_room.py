@@ -15,7 +15,6 @@ from wordpiece_studio.ui import messages
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExportDialog
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWindow
-from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.run_strip import RenameDialog
@@ -64,7 +63,6 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield RecoveryDialog([About(name=f"text {number}", edits=1) for number in range(9)], window)
     yield HelpWindow(theme, window)
     yield KeysWindow([KeyLine("File", "Open", "Ctrl+O")] * 60, theme, window)
-    yield OverlapWindow(session, theme, window)
 
 
 def test_every_dialog_fits_and_its_buttons_are_in_sight(empty_studio: Studio, tmp_path: Path, room: QSize) -> None:

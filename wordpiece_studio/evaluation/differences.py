@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.trainer import TrainingRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.figures import Measurable
-    from wordpiece_studio.evaluation.held_out import Report, Text
+    from wordpiece_studio.evaluation.held_out import Report, Text, TextInFiles, TextInWords
     from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
     Pair = tuple[str, str]
@@ -287,25 +288,47 @@ def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str]
     sources = list(texts_by_name(on, texts).values())
     if len(sources) > 1:
         raise StudioError("Words are compared on one text, and several were given", "Pass the files as one list.")
-    reading, other = first.reading, second.reading
-    given = sources[0].begin(common_reading([first, second]), watch)
-    is_alike = reading is not None and other is not None and reading.pipeline == other.pipeline
-    counts = sources[0].counted(reading, watch).counts if is_alike and reading is not None else given.counts
-    found: list[WordDifference] = []
-    order = np.argsort(-counts.counts, kind="stable")
-    words = counts.words
-    for start in range(0, len(counts), _AT_ONCE):
-        watch.note("Comparing words", start, len(counts))
-        part = order[start : start + _AT_ONCE]
-        some = [words[index] for index in part.tolist()]
-        cuts = (_cuts(each, some, is_alike, watch) for each in (first, second))
-        for word, count, one, other in zip(some, counts.counts[part].tolist(), *cuts, strict=True):
-            if one.places != other.places:
-                found.append(WordDifference(word, count, one.tokens, other.tokens))
-    watch.note("Comparing words", len(counts), len(counts))
-    if counts.pre_tokenizer.is_byte_level:
-        found = [WordDifference(text_of_letters([each.word]), each.count, each.first, each.second) for each in found]
-    return WordDifferences(tuple(found), len(counts), counts.total)
+    words = WordsToCompare.of([first, second], sources[0], watch)
+    found = [WordDifference(word, count, *splits) for _, part in words.apart(watch) for word, count, splits in part]
+    return WordDifferences(tuple(found), len(words.counts), words.counts.total)
+
+
+class WordsToCompare(NamedTuple):
+    """Words with their counts, which all `encoders` find alike or which each reads as a text of its own."""
+
+    encoders: Sequence[Encoder]
+    counts: WordCounts
+    is_alike: bool
+
+    @classmethod
+    def of(cls, encoders: Sequence[Encoder], source: TextInFiles | TextInWords, watch: Watch) -> Self:
+        reading, *others = (each.reading for each in encoders)
+        given = source.begin(common_reading(encoders), watch)
+        if reading is None or any(other is None or other.pipeline != reading.pipeline for other in others):
+            return cls(encoders, given.counts, False)
+        return cls(encoders, source.counted(reading, watch).counts, True)
+
+    def apart(self, watch: Watch) -> Iterator[tuple[int, list[tuple[str, int, list[tuple[str, ...]]]]]]:
+        """Compare the words, the most frequent first, and yield how many are done, and those not cut alike by all.
+
+        That is after every few words; those come with their counts and cuts.
+        """
+        counts, words = self.counts, self.counts.words
+        order = np.argsort(-counts.counts, kind="stable")
+        for start in range(0, len(counts), _AT_ONCE):
+            watch.note("Comparing words", start, len(counts))
+            part = order[start : start + _AT_ONCE]
+            some = [words[index] for index in part.tolist()]
+            cuts = zip(*(_cuts(each, some, self.is_alike, watch) for each in self.encoders), strict=True)
+            found = [
+                (word, count, [each.tokens for each in cut])
+                for word, count, cut in zip(some, counts.counts[part].tolist(), cuts, strict=True)
+                if any(each.places != cut[0].places for each in cut)
+            ]
+            if counts.pre_tokenizer.is_byte_level:
+                found = [(text_of_letters([word]), *others) for word, *others in found]
+            yield start + len(some), found
+        watch.note("Comparing words", len(counts), len(counts))
 
 
 class _Cut(NamedTuple):

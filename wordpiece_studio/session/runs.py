@@ -7,22 +7,27 @@ shown last.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.evaluation.differences import compare, divergence, overlap
+from wordpiece_studio.evaluation.differences import WordsToCompare, divergence, overlap
+from wordpiece_studio.evaluation.figures import named_tokenizers
+from wordpiece_studio.evaluation.held_out import Watch, texts_by_name
 from wordpiece_studio.session.commands import Command
 from wordpiece_studio.session.task import Task, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from PySide6.QtGui import QUndoStack
 
-    from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap, WordDifferences
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.step_marks import Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -39,6 +44,8 @@ MOST_SHOWN = 4
 KEPT_BYTES = 40_000_000
 """What the places of the runs that are not shown may take, those shown last first; the rest are dropped."""
 _FEW_BYTES = 1_000_000
+_PART_SECONDS = 0.25
+"""Between two times that the words found so far are shown."""
 
 
 class Runs(QObject):
@@ -120,14 +127,27 @@ class Runs(QObject):
         self._keep_changed(run)
 
     def set_compared(self, run: Run, is_compared: bool) -> None:
-        """Compare a run with others or not, and keep it; the colors of compared runs differ as far as they suffice."""
+        """Compare a run with others or not, and keep it; the colors of compared runs differ as far as they suffice.
+
+        The current run is always compared with the others, so it still is when another one becomes the current one.
+        """
+        self._mark(run, is_compared)
+        if self.current not in (None, run):
+            self._mark(self.current, any(each is not self.current for each in self.compared))
+        self._keep_changed(run)
+
+    def _mark(self, run: Run, is_compared: bool) -> None:
         taken = {each.color for each in self.compared if each is not run}
         if is_compared and run.color in taken:
             run.color = self._free_color(run.color, taken)
         run.is_compared = is_compared
         if not is_compared and run is not self.current:
             run.drop_tokenizers()
-        self._keep_changed(run)
+
+    def compare_all(self, is_wanted: bool) -> None:
+        """Compare all runs, or none."""
+        for run in self.all:
+            self.set_compared(run, is_wanted)
 
     def close(self, run: Run) -> None:
         place = self.all.index(run)
@@ -331,20 +351,29 @@ class Comparison(QObject):
     def beside(self) -> list[ComparedStep]:
         return [*self.aligned(), *self.bookmarked()]
 
+    @property
+    def shown(self) -> ComparedStep:
+        assert self.runs.current is not None
+        return ComparedStep(self.runs.current, self._model.step)
+
+    def steps(self) -> list[ComparedStep]:
+        """Return the step that is shown and all beside it in the order of tabs; nothing without others."""
+        return self._together(self.beside())
+
     def texts(self) -> list[ComparedStep]:
-        """Return what cuts a text otherwise than the step shown: `beside`, and that step by the longest token first."""
+        """Return what cuts a text: `steps`, and the one that is shown by the longest token first too."""
         run = self.runs.current
         if run is None or not (self.is_longest_first and run.can_cut_longest_first):
-            return self.beside()
-        return [ComparedStep(run, self._model.step, is_longest_first=True), *self.beside()]
+            return self.steps()
+        return self._together([replace(self.shown, is_longest_first=True), *self.beside()])
 
     def lanes(self) -> list[ComparedStep]:
-        """Return the run that is shown and the first ones beside it in the order of tabs; nothing without others."""
-        current, others = self.runs.current, self.beside()[: MOST_SHOWN - 1]
-        if current is None or not others:
-            return []
-        lanes = [ComparedStep(current, self._model.step), *others]
-        return sorted(lanes, key=lambda lane: self.runs.all.index(lane.run))
+        """Return the first of `steps`, as many as are drawn; the one that is shown is always among them."""
+        return self._together(self.beside()[: MOST_SHOWN - 1])
+
+    def _together(self, others: Sequence[ComparedStep]) -> list[ComparedStep]:
+        steps = [self.shown, *others] if others and self.runs.current is not None else []
+        return sorted(steps, key=lambda each: self.runs.all.index(each.run))
 
     def shown_step(self, run: Run, step: int) -> int:
         """Return the step of the run that is shown at which it is compared with a step of another one."""
@@ -365,26 +394,38 @@ def step_of_size(history: MergeHistory, size: int) -> tuple[int, bool]:
 # longest match, by its merges, or by the library that trained it.
 
 
+@dataclass(frozen=True, slots=True)
+class WordsApart:
+    """The words that some steps cut differently, the most frequent first: each with its count, and the cut of each."""
+
+    rows: list[tuple[str, int, list[tuple[str, ...]]]]
+    compared: int  # of the distinct words, as far as they are known
+    distinct_words: int
+    total: int  # with repetitions
+
+
 def words_apart(
-    shown: ComparedStep,
-    other: ComparedStep,
-    *_libraries: object,
-    progress: Callable[[int], object],
-    should_stop: Callable[[], bool],
-) -> WordDifferences | None:
-    """Return the words of the run that is shown which two steps cut differently, and report percents."""
+    counts: WordCounts, _libraries: object, *steps: ComparedStep, should_stop: Callable[[], bool]
+) -> Generator[WordsApart, None, WordsApart]:
+    """Find the words that not all steps cut alike; yield what there is every now and then."""
     turn = Turn()
 
     def stops() -> bool:
         turn.give()
         return should_stop()
 
-    def note(_what: str, done: int, total: int) -> None:
-        progress(100 * done // total)
-
-    first, second = (each.run.new_tokenizer(each.step) for each in (shown, other))
-    counts = shown.run.counts
-    return compare(first, second, counts, progress=note, should_stop=stops).differences
+    watch = Watch(None, stops)
+    encoders = list(named_tokenizers([each.run.new_tokenizer(each.step) for each in steps]).values())
+    words = WordsToCompare.of(encoders, texts_by_name(counts, ())[""], watch)
+    rows: list[tuple[str, int, list[tuple[str, ...]]]] = []
+    found, last = WordsApart(rows, 0, len(words.counts), words.counts.total), 0.0
+    for compared, part in words.apart(watch):
+        rows += part
+        found = replace(found, rows=rows.copy(), compared=compared)
+        if rows and time.monotonic() - last > _PART_SECONDS:
+            last = time.monotonic()
+            yield found
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,6 +451,11 @@ def partings(shown: tuple[Run, int], *others: tuple[Run, int]) -> tuple[Parting,
         apart = divergence(first.history, other.history) if is_known else None
         found.append(Parting(first, other, apart, is_known))
     return tuple(found)
+
+
+def all_partings(*runs: tuple[Run, int]) -> tuple[Parting, ...]:
+    """Return where every two runs part."""
+    return tuple(each for two in combinations(runs, 2) for each in partings(*two))
 
 
 def overlaps(shown: ComparedStep, *others: ComparedStep) -> tuple[VocabularyOverlap, ...]:

@@ -99,8 +99,8 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     window_geometry: _Text = ""
     window_size: tuple[_Size, _Size] | None = None
     history_columns: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=100)] = ()
-    layout: Literal["teach", "engineer", "demo"] = "teach"
-    layouts: dict[Literal["teach", "engineer", "demo"], SavedLayout] = {}
+    layout: Literal["teach", "engineer", "demo", "compare"] = "teach"
+    layouts: dict[Literal["teach", "engineer", "demo", "compare"], SavedLayout] = {}
     recent_files: Annotated[tuple[_Paths, ...], msgspec.Meta(max_length=RECENT_KEPT)] = ()
 
 

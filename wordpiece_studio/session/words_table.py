@@ -2,7 +2,6 @@
 
 Each word has its count and its split at the step shown, made only for the rows in view. The words that this step
 changed come first, in the order of the others. Before a training, they are those of the corpus, split into symbols.
-In their place, the table can show the words that two tokenizers cut differently, with both cuts.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.evaluation.differences import WordDifferences
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
@@ -61,95 +59,15 @@ class WordsFilter:
 _NONE = np.empty(0, dtype=np.int64)
 
 
-class ListedWords(SortedItems):
-    """Words with their counts (`weights`: int64) and splits after `step` merges.
+class RunWords(SortedItems):
+    """The words of one history, with their splits after `step` merges; `weights` are their counts (int64).
 
-    `labels` are what the two are called that cut them.
+    Without a history, those counted, with settings that say their symbols.
     """
-
-    words: Sequence[str]
-    weights: NDArray[np.int64]
-    word_count: int
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.step = 0
-        self.labels: tuple[str, ...] = ()  # empty if there is one split of each
-
-    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
-        chosen = wanted.filter
-        mask = self._with_token(chosen) if chosen.token else np.ones(len(self.words), dtype=np.bool_)
-        if chosen.text:
-            mask &= self.search.found(self.words, chosen.text, False, should_stop)
-        return mask
-
-    def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
-        raise NotImplementedError
-
-    def index_of(self, word: str) -> int:
-        raise NotImplementedError
-
-    def changed(self) -> NDArray[np.int64]:
-        """Return the words that the last merge changed, ascending: int64."""
-        return _NONE
-
-    def made(self) -> str:
-        """Return the token that the last merge made; empty before the first one."""
-        return ""
-
-    def splits(self, index: int) -> tuple[tuple[str, ...], ...]:
-        """Return the tokens of a word, as each of those cuts it that have labels."""
-        raise NotImplementedError
-
-    def split_texts(self, index: int) -> list[str]:
-        """Return the tokens of a word; if two cut it, each time after what that one is called."""
-        heads = [f"{label}: " for label in self.labels] or [""]
-        return [head + " ".join(split) for head, split in zip(heads, self.splits(index), strict=True)]
-
-    def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return the places of the words in code point order."""
-        return self.search.ranks(self.words)
-
-    def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        return self.weights
-
-    def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
-        raise NotImplementedError
-
-
-class WordsApart(ListedWords):
-    """The words that two tokenizers cut differently, the most frequent first; `labels`: what the two are called."""
-
-    def __init__(self, found: WordDifferences, labels: tuple[str, str]) -> None:
-        super().__init__()
-        self.found = found
-        self.labels = labels
-        self.words = [each.word for each in found.words]
-        self.weights = np.array([each.count for each in found.words], dtype=np.int64)
-        self.word_count = len(self.words)
-        self._index = {word: index for index, word in enumerate(self.words)}
-
-    def is_quick(self, wanted: RowsWanted) -> bool:
-        return True
-
-    def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
-        return np.array([chosen.token in (*each.first, *each.second) for each in self.found.words], dtype=np.bool_)
-
-    def index_of(self, word: str) -> int:
-        return self._index.get(word, -1)
-
-    def splits(self, index: int) -> tuple[tuple[str, ...], ...]:
-        return self.found.words[index].first, self.found.words[index].second
-
-    def split_lengths(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        return np.array([len(each.first) for each in self.found.words], dtype=np.int64)
-
-
-class RunWords(ListedWords):
-    """The words of one history, at one step; or, without one, those counted, with settings that say their symbols."""
 
     def __init__(self, history: MergeHistory | None, counted: Counted | None = None) -> None:
         super().__init__()
+        self.step = 0
         self.counted = counted
         self._trained = history
 
@@ -166,19 +84,26 @@ class RunWords(ListedWords):
         return self._trained
 
     @cached_property
-    def words(self) -> Sequence[str]:  # type: ignore[override]  # a thread lays them out
+    def words(self) -> Sequence[str]:
         return self.history.input.words
 
     @cached_property
-    def weights(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def weights(self) -> NDArray[np.int64]:
         return self.history.input.weights
 
     @cached_property
-    def word_count(self) -> int:  # type: ignore[override]
+    def word_count(self) -> int:
         return len(self.counted[0]) if self.counted is not None else self.history.word_count
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         return self._trained is not None and self._trained.is_whole
+
+    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
+        chosen = wanted.filter
+        mask = self._with_token(chosen) if chosen.token else np.ones(len(self.words), dtype=np.bool_)
+        if chosen.text:
+            mask &= self.search.found(self.words, chosen.text, False, should_stop)
+        return mask
 
     def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
         history = self.history
@@ -194,19 +119,25 @@ class RunWords(ListedWords):
             return -1
 
     def changed(self) -> NDArray[np.int64]:
+        """Return the words that the last merge changed, ascending: int64."""
         if not self.step:
             return _NONE
         return self.history.places.distinct_words_at(self.history.positions(self.step - 1))
 
     def made(self) -> str:
+        """Return the token that the last merge made; empty before the first one."""
         return self.history.token(int(self.history.column("new_id")[self.step - 1])) if self.step else ""
 
-    def splits(self, index: int) -> tuple[tuple[str, ...], ...]:
-        return (tuple(self.history.places.tokens(index, self.step)),)
+    def split(self, index: int) -> tuple[str, ...]:
+        return tuple(self.history.places.tokens(index, self.step))
 
-    def counts(self, count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
+    def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return the places of the words in code point order."""
+        return self.search.ranks(self.words)
+
+    def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         self.history.places.prepare()  # here, because it would hold up the window when a word is looked up
-        return super().counts(count, should_stop)
+        return self.weights
 
     def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
         parts = [_NONE]
@@ -217,25 +148,22 @@ class RunWords(ListedWords):
         return np.concatenate(parts)
 
 
-def _split_title(words: ListedWords | None) -> str:
+def _split_title(words: RunWords | None) -> str:
     if words is None:
         return _tr("Split")
-    if words.labels:
-        first, second = words.labels
-        return _tr("Split by {first} and {second}").format(first=first, second=second)
     return _tr("At step {step}").format(step=f"{words.step:,}")
 
 
-class RunWordsModel(SortedTableModel[ListedWords]):
+class RunWordsModel(SortedTableModel[RunWords]):
     """One row per word; the columns are those of `WordColumn`. The first rows are the words that this step changed.
 
-    It changes only by `show_step`, `show_apart`, `forget`, `set_filter` and `sort`.
+    It changes only by `show_step`, `forget`, `set_filter` and `sort`.
     """
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
-        columns: tuple[TableColumn[ListedWords], ...] = (
+        columns: tuple[TableColumn[RunWords], ...] = (
             TableColumn(
-                _tr("Word"), lambda words, item: words.words[item], keys=ListedWords.word_ranks, align=LEFT,
+                _tr("Word"), lambda words, item: words.words[item], keys=RunWords.word_ranks, align=LEFT,
                 spoken=self._spoken_word, bold=lambda _words, item: self.is_changed(item), width=self._word_width,
             ),
             TableColumn(
@@ -244,11 +172,10 @@ class RunWordsModel(SortedTableModel[ListedWords]):
                 explanation=_tr("How often the word occurs; a double click or Enter changes it"),
             ),
             TableColumn(
-                _split_title, lambda words, item: words.splits(item)[0],
-                lambda words, item: " ".join(words.splits(item)[0]),
+                _split_title, lambda words, item: words.split(item), lambda words, item: " ".join(words.split(item)),
                 keys=lambda words, count, stop: words.split_lengths(count, stop), align=LEFT,
                 explanation=_tr("The tokens of the word at this step; sorted by how many there are"),
-                spoken=lambda words, item: "; ".join(words.split_texts(item)), entry="token", stretch=1,
+                entry="token", stretch=1,
             ),
         )  # fmt: skip
         super().__init__(columns, WordsFilter(), parent)
@@ -259,23 +186,13 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         self._places = _NONE
         self._column, self._descending = WordColumn.COUNT, True
 
-    @property
-    def is_apart(self) -> bool:
-        return isinstance(self.source, WordsApart)
-
     def forget(self) -> None:
         self._show(None)
 
-    def _show(self, words: ListedWords | None) -> None:
+    def _show(self, words: RunWords | None) -> None:
         if words is not self.source:
             self._changed = None
             self._set_source(words)
-
-    def show_apart(self, words: WordsApart) -> None:
-        """Show the words that two tokenizers cut differently, as long as nothing else is shown."""
-        self._show(words)
-        self._set_count(words.word_count)
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
 
     def show_step(self, counted: Counted | None = None) -> None:
         """Show the words as they are split at the step of the run shown; before a training, those counted."""
@@ -302,7 +219,7 @@ class RunWordsModel(SortedTableModel[ListedWords]):
             counted = None
         if history.is_damaged if history is not None else counted is None or not len(counted[0]):
             return None
-        return shown if isinstance(shown, RunWords) and shown.is_of(history, counted) else RunWords(history, counted)
+        return shown if shown is not None and shown.is_of(history, counted) else RunWords(history, counted)
 
     def row_of_word(self, word: str) -> int:
         if self.source is None or not self._known:
@@ -314,16 +231,16 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         at = int(changed.searchsorted(item))
         return at < len(changed) and bool(changed[at] == item)
 
-    def _spoken_word(self, words: ListedWords, item: int) -> str:
+    def _spoken_word(self, words: RunWords, item: int) -> str:
         word = words.words[item]
         return self.tr("{word}, changed by this step").format(word=word) if self.is_changed(item) else word
 
-    def _count_width(self, measure: Any, words: ListedWords | None) -> int:
+    def _count_width(self, measure: Any, words: RunWords | None) -> int:
         """Return the width of the largest count; the words may have to be laid out before there are rows."""
         most = int(words.weights.max()) if words is not None and self.rowCount() else 0
         return int(measure.text(f"{most:,}", self.title(WordColumn.COUNT))) + 18
 
-    def _word_width(self, measure: Any, words: ListedWords | None) -> int:
+    def _word_width(self, measure: Any, words: RunWords | None) -> int:
         """Return a third, at most, of what the counts leave."""
         third = (int(measure.room) - self._count_width(measure, words)) // 3
         return max(50, min(int(measure.letter) * 14 + 18, third))

@@ -16,6 +16,7 @@ from wordpiece_studio.ui.actions import Menu, command, tr
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, CorpusOnDisk
 from wordpiece_studio.ui.controllers.export_controller import (
     ChartExport,
+    ComparisonExport,
     ExportController,
     HistoryExport,
     VocabularyExport,
@@ -43,7 +44,7 @@ _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first paint
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
-    VocabularyExport, HistoryExport, ChartExport, StepController, ViewController, HelpController,
+    VocabularyExport, HistoryExport, ChartExport, ComparisonExport, StepController, ViewController, HelpController,
 )  # fmt: skip
 _START_STEP = 12
 """The step shown at first: a merge with a tie, with some merges before it and some still to come."""
@@ -86,7 +87,7 @@ class MainWindow(Workspace):
                  Menu(tr("Sam&ple corpora"), "open_sample")],
                 "save_project save_project_as",
                 "add_files add_folder locate_files save_corpus",
-                "save_vocabulary export_history save_chart",
+                "save_vocabulary export_history export_comparison save_chart",
                 "quit",
             ),
             Menu(
@@ -103,8 +104,8 @@ class MainWindow(Workspace):
                 [Menu(
                     tr("&Runs"),
                     "next_run previous_run",
-                    "keep_run compare_run rename_run bring_text_back close_run figures",
-                    "word_differences vocabulary_overlap",
+                    "keep_run rename_run bring_text_back close_run",
+                    "compare_runs figures word_differences vocabulary_overlap divergences",
                     "show_run",
                 )],
                 [Menu(tr("Ob&jective"), "choose_objective"), "special_tokens longest_word train_as_you_type"],
@@ -112,7 +113,7 @@ class MainWindow(Workspace):
             Menu(
                 tr("&Step"),
                 "next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
-                "next_change previous_change go_to_parting run_to_breakpoint run_back breakpoints",
+                "next_change previous_change run_to_breakpoint run_back breakpoints",
                 "keep_step compare_step bookmarks",
                 "go_to_birth show_step_row clear_selection",
             ),

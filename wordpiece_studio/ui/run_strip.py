@@ -55,7 +55,7 @@ _LEAST_HEIGHT, _MARGIN = 30, 2
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_ON_BUTTON = 60, 30, 16
 _PATIENCE_MS = 150
 _KEY = Qt.Key
-_KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2, _KEY.Key_Space)
+_KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2)
 
 
 class TabControls(QWidget):
@@ -72,14 +72,15 @@ class TabControls(QWidget):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
         fill(QHBoxLayout(self), self.compare, self.close_button, margins=(0, 0, _GAP, 0), spacing=2)
         set_plain_tooltip(
-            self.compare, self.tr("Show how this run tokenizes the live text, next to the other compared runs")
+            self.compare, self.tr("Compare this run with the current one, which always takes part (Ctrl+4)")
         )
         self.compare.clicked.connect(lambda is_wanted: runs.set_compared(self._run, is_wanted))
 
-    def show_run(self, run: Run, *, can_compare: bool) -> None:
+    def show_run(self, run: Run, *, can_compare: bool, is_current: bool) -> None:
         self._run = run
         self.compare.setVisible(can_compare)
-        self.compare.setChecked(run.is_compared)
+        self.compare.setChecked(run.is_compared or is_current)
+        self.compare.setEnabled(not is_current)
         self.compare.setAccessibleName(self.tr("Compare run {letter}").format(letter=run.letter))
         self.close_button.setAccessibleName(self.tr("Close run {letter}").format(letter=run.letter))
         self.adjustSize()
@@ -89,7 +90,7 @@ class RunTabs(QTabBar):
     """A tab for each run, drawn here: Qt's would neither be slanted nor have the run's color and line.
 
     A click shows a run, a double click keeps it, a middle click closes it; Delete closes the one shown, F2 renames
-    it, and the space bar has it compared.
+    it.
     """
 
     rename_wanted = Signal(object)  # the run
@@ -134,9 +135,13 @@ class RunTabs(QTabBar):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         keep_action = menu.addAction(self.tr("&Keep"), lambda: self._runs.keep(run))
         keep_action.setEnabled(not (run.is_kept and run.origin.is_wanted))
-        compare = menu.addAction(self.tr("Co&mpare"), lambda: self._runs.set_compared(run, not run.is_compared))
-        compare.setCheckable(True)
-        compare.setChecked(run.is_compared)
+        is_current = run is self._runs.current
+        compare = menu.addMenu(self.tr("Co&mpare with")) if is_current else menu
+        for other in [each for each in self._runs.all if each is not run] if is_current else [run]:
+            text = self.tr("Run {letter}").format(letter=other.letter) if is_current else self.tr("Co&mpare")
+            action = compare.addAction(text, partial(self._runs.set_compared, other, not other.is_compared))
+            action.setCheckable(True)
+            action.setChecked(other.is_compared)
         menu.addAction(self.tr("&Rename…"), lambda: self.rename_wanted.emit(run))
         colors = menu.addMenu(self.tr("C&olor"))
         for number, name in enumerate(self._color_names()):
@@ -174,14 +179,12 @@ class RunTabs(QTabBar):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         run, key = self._runs.current, event.key()
-        if run is None or key not in (_KEY.Key_Delete, _KEY.Key_F2, _KEY.Key_Space):
+        if run is None or key not in (_KEY.Key_Delete, _KEY.Key_F2):
             super().keyPressEvent(event)
         elif key == _KEY.Key_Delete:
             self._runs.close(run)
-        elif key == _KEY.Key_F2:
-            self.rename_wanted.emit(run)
         else:
-            self._runs.set_compared(run, not run.is_compared)
+            self.rename_wanted.emit(run)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         run = self._run_of(self.tabAt(event.position().toPoint()))
@@ -262,7 +265,7 @@ class RunTabs(QTabBar):
         self.setTabToolTip(index, tooltip_text("\n".join(filter(None, lines))))
         controls = self.controls(index)
         before, text = controls.sizeHint(), menu_text(f"{name} {merges}")
-        controls.show_run(run, can_compare=len(self._shown) > 1)
+        controls.show_run(run, can_compare=len(self._shown) > 1, is_current=run is self._runs.current)
         if text != self.tabText(index) or controls.sizeHint() != before:
             self.setTabText(index, text)  # which measures the tabs anew
 

@@ -18,6 +18,7 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.actions import Actions, tr
 from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.panes.comparison.comparison_pane import ComparisonPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.panes.history_pane import HistoryPane
@@ -47,6 +48,7 @@ PANES = {
     "history": (tr("Merge history"), "merge"),
     "vocabulary": (tr("Vocabulary"), "vocabulary"),
     "charts": (tr("Charts"), "chart"),
+    "comparison": (tr("Comparison"), "comparison"),
     "tokenization": (tr("Live tokenization"), "live-text"),
     "timeline": (tr("Timeline"), "step"),
 }
@@ -130,9 +132,8 @@ class Workspace(QMainWindow):
         self.history_pane = HistoryPane(model, theme, self, changes=changes)
         self.vocabulary_pane = VocabularyPane(model, usage, theme, self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, theme, self)
-        self.charts_pane = ChartsPane(
-            model, usage, changes, theme, self, figures=session.figures, judging=session.judging
-        )
+        self.charts_pane = ChartsPane(model, usage, changes, theme, self, judging=session.judging)
+        self.comparison_pane = ComparisonPane(session, self.actions_, theme, self)
         self.timeline_pane = TimelinePane(
             model, self.actions_, session.marks, theme, self, player=self.player, changes=changes,
             comparison=session.comparison,

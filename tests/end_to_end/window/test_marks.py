@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from tests.ui.panes.looking import compared_texts
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
@@ -63,8 +62,9 @@ def test_a_step_is_compared_with_a_later_one(driver: Driver) -> None:
     driver.press("Ctrl+Shift+M")
     driver.press("Shift+Right")
     assert driver.model.step == 22
-    driver.wait(lambda: len(compared_texts(driver.window.tokenization_pane)) == 2)
-    assert compared_texts(driver.window.tokenization_pane)[1].startswith("@12 ch + ##a → cha · at step 12")
+    driver.press("Ctrl+4")
+    table = driver.window.comparison_pane.text
+    driver.wait(lambda: [each.label for each in table._steps] == ["A", "A@12"])
     assert_all_panes_agree(driver)
 
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import TokenUsage
-from wordpiece_studio.ui.panes.tokenization.compared_texts import RunHeading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 
 
 class Looking:
@@ -45,8 +43,3 @@ class Looking:
         for pane in self.bench.panes:
             if hasattr(pane, "close_jobs"):
                 pane.close_jobs()
-
-
-def compared_texts(pane: TokenizationPane) -> list[str]:
-    """Return what the headings of the compared runs say, that of the run shown first."""
-    return [heading.accessibleName() for heading in pane.findChildren(RunHeading) if heading.isVisibleTo(pane)]

@@ -378,18 +378,6 @@ def test_switches_without_room_are_in_the_menu(bench: Bench, pane: TokenizationP
     assert options._table.isChecked()
 
 
-def test_the_field_keeps_its_margins_when_its_options_come_back(bench: Bench, pane: TokenizationPane) -> None:
-    field = pane._field
-    field.make_small(True)
-    bench.settle()
-    pane.offer_text("hug")
-    field.make_small(False)
-    bench.settle()
-    pane.grab()
-    assert [each.x() for each in (field.edit, field.offer, field.options)] == [field.contentsRect().x() + 4] * 3
-    assert field.offer.height() >= field.offer.minimumSizeHint().height()
-
-
 def test_an_answer_without_rungs_takes_no_room_for_them(bench: Bench, pane: TokenizationPane) -> None:
     why = pane.why
     click_chip(bench, pane, ChipPlace(0, 0, 0))

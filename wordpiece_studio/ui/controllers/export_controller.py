@@ -47,13 +47,14 @@ _CHART_KINDS = ("png", "svg")
 
 
 class ExportController(Controller):
-    """The three exports, as attributes."""
+    """The exports, as attributes."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self.vocabulary = VocabularyExport(window)
         self.history = HistoryExport(window)
         self.chart = ChartExport(window)
+        self.comparison = ComparisonExport(window)
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
@@ -324,6 +325,33 @@ def _write_table(
         progress(written, rows)
 
     write_merge_table(path, history, steps, manifest=manifest, report=relay, should_stop=should_stop)
+
+
+class ComparisonExport(Controller):
+    """Asks where to write the table that the comparison shows, and writes it there."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._pane = window.comparison_pane
+        window.actions_.bind(self)
+
+    @command(
+        tr("Export co&mparison…"), tr("Save the table that is shown, with all digits, as CSV"), button=tr("Export…"),
+        when=lambda self: self._pane.isVisible() and self._pane.table is not None,
+    )  # fmt: skip
+    def export_comparison(self) -> None:
+        ask_for_place(
+            self._window, self.tr("Export comparison"), "new file", self.write, name=f"{self._pane.file_name}.csv",
+            filters=["CSV (*.csv)"], suffix="csv",
+        )  # fmt: skip
+
+    def write(self, place: str) -> None:
+        try:
+            atomic_write(Path(place), self._pane.csv())
+        except StudioError as error:
+            self._window.messages.show_error(error)
+            return
+        self._window.notices.training.show_message(self.tr("Exported the table to {path}").format(path=place))
 
 
 class ChartExport(Controller):

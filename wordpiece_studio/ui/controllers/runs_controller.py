@@ -10,8 +10,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
-from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.token_text import run_names
@@ -35,11 +34,9 @@ class RunsController(Controller):
         self._project = project
         self._runs = window.session.runs
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
-        window.charts_pane.files_requested.connect(self._ask_for_texts)
-        window.charts_pane.tokenizers_requested.connect(self._ask_for_tokenizers)
+        window.comparison_pane.files_requested.connect(self._ask_for_texts)
+        window.comparison_pane.tokenizers_requested.connect(self._ask_for_tokenizers)
         self._runs.chosen.connect(self._on_runs_chosen)
-        self.overlap: OverlapWindow | None = None
-        """The window about the vocabularies, if it was ever opened."""
         self._comparison = window.session.comparison
         window.actions_.bind(self, self._comparison.changed)
 
@@ -80,13 +77,6 @@ class RunsController(Controller):
     )  # fmt: skip
     def keep_run(self) -> None:
         self._runs.keep(self._shown)
-
-    @command(
-        tr("Co&mpare this run"), tr("Show how this run tokenizes the live text, next to other runs"),
-        when=_has_run, checked=lambda self: self._has_run() and self._runs.current.is_compared,
-    )  # fmt: skip
-    def compare_run(self) -> None:
-        self._runs.set_compared(self._shown, not self._shown.is_compared)
 
     @command(tr("&Rename this run…"), tr("Rename the current run"), when=_has_run)
     def rename_run(self) -> None:
@@ -135,16 +125,28 @@ class RunsController(Controller):
 
     # -- comparing
 
+    def _show_comparison(self, tab: Tab) -> None:
+        self._window.actions_.choice("choose_layout", "compare").trigger()
+        self._window.docks.bring("comparison")
+        self._window.comparison_pane.show_tab(tab)
+
     @command(
-        tr("&Words split differently"),
-        tr("List the words that a compared run splits differently; repeat for the next run, then for all words"),
-        "Ctrl+Shift+W",
-        when=lambda self: self._comparison.has_any,
-    )
+        tr("Co&mpare all runs"), tr("Show all runs side by side, or the current run alone"),
+        when=_has_others, checked=lambda self: len(self._runs.compared) == len(self._runs.all) > 1,
+    )  # fmt: skip
+    def compare_runs(self) -> None:
+        self._runs.compare_all(len(self._runs.compared) < len(self._runs.all))
+
+    @command(tr("Run metr&ics"), tr("Evaluate runs and other tokenizers on a text, such as held-out text"))
+    def figures(self) -> None:
+        self._show_comparison(Tab.SUMMARY)
+
+    @command(
+        tr("&Words split differently"), tr("List the words that the compared runs split differently"),
+        "Ctrl+Shift+W", when=lambda self: self._comparison.has_any,
+    )  # fmt: skip
     def word_differences(self) -> None:
-        self._window.docks.bring("corpus")
-        self._window.corpus_pane.show_face(Face.WORDS)
-        self._window.corpus_pane.words_face.choose_next()
+        self._show_comparison(Tab.WORDS)
 
     @command(
         tr("Vocabulary &overlap"),
@@ -152,24 +154,14 @@ class RunsController(Controller):
         when=lambda self: self._comparison.has_any,
     )
     def vocabulary_overlap(self) -> None:
-        if self.overlap is None:
-            self.overlap = OverlapWindow(self._session, self._window.theme, self._window)
-        self.overlap.begin()
+        self._show_comparison(Tab.VOCABULARIES)
 
     @command(
-        tr("Go to where r&uns diverge"),
-        tr("Go to the first step at which a compared run merges a different pair; repeat for the next run"),
-        "Ctrl+Shift+G",
-        when=lambda self: bool(self._comparison.others),
-    )
-    def go_to_parting(self) -> None:
-        self._window.docks.bring("timeline")
-        self._window.timeline_pane.go_to_parting()
-
-    @command(tr("Run metr&ics"), tr("Evaluate runs and other tokenizers on a text, such as held-out text"))
-    def figures(self) -> None:
-        self._window.docks.bring("charts")
-        self._window.charts_pane.show_figures()
+        tr("Where r&uns diverge"), tr("List the first step at which each two compared runs merge different pairs"),
+        "Ctrl+Shift+G", when=lambda self: bool(self._comparison.others),
+    )  # fmt: skip
+    def divergences(self) -> None:
+        self._show_comparison(Tab.DIVERGENCES)
 
     def _ask_for_texts(self) -> None:
         title = self.tr("Choose files to measure, such as one per language")

@@ -76,6 +76,7 @@ class ViewController(Controller):
         history = window.history_pane
         history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
+        window.tokenization_pane.comparison_requested.connect(lambda: self.choose_layout("compare"))
         self._stack = stack = self._document.undo_stack
         window.actions_.bind(
             self, window.notices.changed, stack.canUndoChanged, stack.canRedoChanged, self._document.reset
@@ -197,6 +198,8 @@ class ViewController(Controller):
         yield MenuChoice("engineer", tr("&Engineering"), tip, "Ctrl+2")
         tip = tr("Layout for presenting: full screen, large text; formula, tokens and timeline")
         yield MenuChoice("demo", tr("Prese&nting"), tip, "Ctrl+3")
+        tip = tr("Layout for comparing: metrics, splits, vocabularies and merges of runs")
+        yield MenuChoice("compare", tr("&Comparing"), tip, "Ctrl+4")
 
     @command(choices=_layouts, checked=lambda self, name: self._settings.values.layout == name)
     def choose_layout(self, name: LayoutName) -> None:

@@ -34,7 +34,7 @@ from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
 
@@ -93,6 +93,18 @@ def _text_width(font: QFont) -> Callable[[str], float]:
         return metrics.horizontalAdvance(text)
 
     return width
+
+
+_MOST_CHIPS = 30
+"""Of a split that is too long for its cell."""
+
+
+def split_variants(split: Sequence[str], selected: str, made: str = "") -> Iterator[list[FlowItem]]:
+    """Yield the chips of a word's tokens, and then fewer of them with dots: for a cell with less room."""
+    chips = [FlowItem(token, "chip", target=token, selected=token == selected, fresh=token == made) for token in split]
+    yield chips or [FlowItem("—", "text")]
+    for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
+        yield [*chips[:number], FlowItem("…", "text")]
 
 
 class ChipStyle:

@@ -238,7 +238,9 @@ class EmptyState(Fitted, QWidget):
         return self._label.text() if not self.isHidden() else ""
 
     def offer(self, *actions: QAction) -> None:
-        """Offer to do these one after the other."""
+        """Offer to do these one after the other, unless the pane has commands of its own."""
+        if self._steps:
+            return
         for action in actions:
             button = QPushButton(self)
             explain("training", button)

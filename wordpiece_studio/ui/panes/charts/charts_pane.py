@@ -26,7 +26,6 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.charts.chart import Choice
 from wordpiece_studio.ui.panes.charts.charts import all_charts
-from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.fields import combo_box, keep
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import Fitted, explain, set_plain_tooltip, tool_button
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.live_text import LiveChanges
     from wordpiece_studio.session.token_usage import TokenUsage
-    from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, HeldOutJudging
+    from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.panes.charts.plot import ChartView
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -110,19 +109,15 @@ class ChartChoice(Fitted, QWidget):
 
 
 class ChartsPane(Pane):
-    """The charts of the run, linked both ways to the step; and the figures of all runs."""
+    """The charts of the run, linked both ways to the step."""
 
     save_requested = Signal()
-    files_requested = Signal()  # to measure on
-    tokenizers_requested = Signal()  # to measure
 
     def __init__(
         self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, theme: Theme, parent: QWidget | None = None,
-        *, figures: FiguresMeasuring, judging: HeldOutJudging,
+        *, judging: HeldOutJudging,
     ) -> None:  # fmt: skip
         super().__init__(model, parent)
-        self._figures = figures
-        self.face: FiguresFace | None = None  # made when it is first shown
         self._usage = usage
         self._theme = theme
         self._source = ChartSource(model, usage, changes, judging)
@@ -130,13 +125,8 @@ class ChartsPane(Pane):
         self._index: int | None = None  # None: whatever fits
         self._charts = all_charts()
         self._rows = math.ceil(len(self._charts) / _IN_ROW)
-        self._all, self._metrics = len(self._charts), len(self._charts) + 1
-        self._choices = (
-            *self._charts,
-            Choice(self.tr("All"), "charts", "chart", self.tr("All charts at once")),
-            Choice(self.tr("Metrics"), "metrics", "metrics",
-                   self.tr("A table that compares all runs, and tokenizers from files, on one text")),
-        )  # fmt: skip
+        self._all = len(self._charts)
+        self._choices = *self._charts, Choice(self.tr("All"), "charts", "chart", self.tr("All charts at once"))
         self.choice = ChartChoice(self._choices, self)
         tip = self.tr("Save the current charts as an image (PNG or SVG)")
         self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"), takes_focus=True)
@@ -144,12 +134,12 @@ class ChartsPane(Pane):
         theme.set_icon(self._save, "save", "text", "faint")
         self._waiting: list[ChartView] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._draw_next)
-        self._head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
+        head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
         self._grid = QGridLayout()
         self._grid.setSpacing(6)
         for column in range(_IN_ROW):
             self._grid.setColumnStretch(column, 1)
-        self._layout = fill(QVBoxLayout(self), self._head, (self._grid, 1), margins=(4, 6, 4, 4), spacing=4)
+        self._layout = fill(QVBoxLayout(self), head, (self._grid, 1), margins=(4, 6, 4, 4), spacing=4)
         self.choice.chosen.connect(self.choose)
         self._save.clicked.connect(self.save_requested)
         model.step_changed.connect(self._mark)
@@ -171,13 +161,6 @@ class ChartsPane(Pane):
     def file_name(self) -> str:
         return self._choices[self._shown_index()].file_name
 
-    def show_figures(self) -> None:
-        """Show the figures of all runs; keys are now for this pane, such as the one that enlarges it."""
-        self.choose(self._metrics)
-        self.choice.setFocus()
-        if self.face is not None:
-            self.face.table.setFocus()
-
     def choose(self, index: int) -> None:
         self._index = index
         if self.isVisible():
@@ -190,7 +173,7 @@ class ChartsPane(Pane):
             view.forget()
 
     def refresh(self) -> None:
-        if self._shown_index() != self._metrics and not self._views:
+        if not self._views:
             # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
             from wordpiece_studio.ui.panes.charts.plot import ChartView
 
@@ -203,9 +186,7 @@ class ChartsPane(Pane):
         self._draw_next()
         self._save.setEnabled(any(view.drawing is not None for view in self.charts))
         hint = ""
-        if self._shown_index() == self._metrics:
-            hint = self.tr("Each run at its final step")
-        elif history is not None:
+        if history is not None:
             hint = self.tr("After merge {step} of {count}").format(
                 step=number_text(self._source.step), count=number_text(self._source.count)
             )
@@ -230,8 +211,6 @@ class ChartsPane(Pane):
         self.refresh_now()
         for view in self._waiting:
             view.refresh()
-        if self._shown_index() == self._metrics:
-            raise StudioError("Metrics are a table, not a chart", "Copy the table, or choose a chart.")
         drawn = [view for view in self.charts if view.drawing is not None]
         if not drawn:
             raise StudioError("There is no chart to save yet", "Train first, or wait until the tokens are counted.")
@@ -259,22 +238,10 @@ class ChartsPane(Pane):
                 self._grid.addWidget(view, *(divmod(number, _IN_ROW) if is_all else (0, 0, 1, _IN_ROW)))
             view.title.setVisible(is_all)
             view.setVisible(is_shown)
-        self._show_face(is_shown=index == self._metrics)
         for row in range(self._rows):
             self._grid.setRowStretch(row, 1 if is_all or row == 0 else 0)
         self._usage.set_wanted(self, self.isVisible() and any(view.chart.needs_usage for view in self.charts))
         self._layout.activate()
-
-    def _show_face(self, *, is_shown: bool) -> None:
-        if is_shown and self.face is None:
-            requests = self.files_requested, self.tokenizers_requested
-            self.face = FiguresFace(self._figures, self._theme, *requests, self)
-            self._grid.addWidget(self.face, 0, 0, 1, _IN_ROW)
-            self._head.insertWidget(1, self.face.controls, 4)
-        if self.face is not None:
-            self.face.setVisible(is_shown)
-            self.face.controls.setVisible(is_shown)
-        self._save.setVisible(not is_shown)
 
     def _restyle(self) -> None:
         for view in self._views:
@@ -307,6 +274,6 @@ class ChartsPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._views or self.face is not None:
+        if self._views:
             self._arrange()
             self.refresh_later()

@@ -320,7 +320,7 @@ class TimelinePane(Pane):
         )
         self.stretch.hide()
         tip = self.tr("Where other runs diverge from the current run")
-        go = self._actions.go_to_parting.trigger
+        go = self.go_to_parting
         self._parting = tool_button("", tip, self, go, role="link", entry="divergence", takes_focus=True)
         self._parting.hide()
         self.held_out = plain_label("", self, role="hint", entry="held-out-text")

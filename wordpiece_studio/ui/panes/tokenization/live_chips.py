@@ -316,7 +316,6 @@ class LiveChips(ChipArea[ChipPlace]):
         self._blocks = ChipBlocks(self._chip_widths)
         self._composed, self._composed_at = "", (0, 0)
         self.rings: Rings | None = None
-        self.framed: frozenset[tuple[int, int]] = frozenset()
         self._fresh_id: int | None = None
         self._hovered_boundary: ChipPlace | None = None
         self._settle_timer = single_shot(self, self._settle)
@@ -353,11 +352,6 @@ class LiveChips(ChipArea[ChipPlace]):
     def set_rings(self, rings: Rings | None) -> None:
         self.rings = rings
         self.viewport().update()
-
-    def set_framed(self, words: frozenset[tuple[int, int]]) -> None:
-        if words != self.framed:
-            self.framed = words
-            self.viewport().update()
 
     def set_composed(self, text: str, line: int, position: int) -> None:
         """Show what an input method is composing as a pale chip; it is not a token yet.
@@ -482,12 +476,6 @@ class LiveChips(ChipArea[ChipPlace]):
                     place = ChipPlace(index, number, chip.chip)
                     self._paint_chip(painter, place, rect, word, is_ringed=chip.chip in ringed)
                     self._style.paint_captions(painter, rect, self._captions_of(line, word, word.pieces[chip.chip]))
-                if (index, number) in self.framed:
-                    width = chips[-1].x + chips[-1].width - chips[0].x
-                    rect = QRectF(chips[0].x + _MARGIN, top + y - offset, width, self._style.height)
-                    painter.setPen(QPen(self._theme.bookmark, 1.5))
-                    painter.setBrush(Qt.BrushStyle.NoBrush)
-                    painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5)
         if self._composed:
             self._style.paint(painter, self.composed_rect().translated(_MARGIN, -offset), self._composed, _COMPOSED)
         if self._blocks.height != height_before:

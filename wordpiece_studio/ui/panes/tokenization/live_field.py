@@ -57,14 +57,13 @@ _SPACING = 2
 
 
 class TokenOptions(QWidget):
-    """Switches for ids, offsets, birth steps and the table, and a menu with commands, or only that if it `is_small`."""
+    """Switches for ids, offsets, birth steps and the table, and a menu with commands."""
 
     changed = Signal()
     """A switch has changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.is_small = False
         self._ids = self._switch(self.tr("IDs"), self.tr("Show the ID of each token"), checked=True)
         self._offsets = self._switch(
             self.tr("Offsets"), self.tr("Show the position of each token in the text, counted from 0")
@@ -91,11 +90,11 @@ class TokenOptions(QWidget):
 
     @property
     def ids(self) -> bool:
-        return self._ids.isChecked() and not self.is_small
+        return self._ids.isChecked()
 
     @property
     def offsets(self) -> bool:
-        return self._offsets.isChecked() and not self.is_small
+        return self._offsets.isChecked()
 
     @property
     def unit(self) -> TextUnit:
@@ -108,7 +107,7 @@ class TokenOptions(QWidget):
 
     @property
     def births(self) -> bool:
-        return self._births.isChecked() and not self.is_small
+        return self._births.isChecked()
 
     @property
     def as_table(self) -> bool:
@@ -118,15 +117,8 @@ class TokenOptions(QWidget):
         self.longest_first.setVisible(is_possible)
         self.longest_first.setChecked(is_chosen)
 
-    def make_small(self, is_small: bool) -> None:
-        """Leave only the menu, and nothing under the chips; or offer everything."""
-        self.is_small = is_small
-        self._fit()
-        self.updateGeometry()
-        self.changed.emit()
-
     def minimumSizeHint(self) -> QSize:
-        least = [self._more] if self.is_small else [self._ids, self._offsets, *self._unit_shown, self._more]
+        least = self._ids, self._offsets, *self._unit_shown, self._more
         return QSize(self._width_of(least), self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -140,23 +132,20 @@ class TokenOptions(QWidget):
         return super().event(event)
 
     def _fit(self) -> None:
-        captions = [self._ids, self._offsets, *self._unit_shown, self._births]
-        shown = [*captions, self._table, self._more]
+        shown = [self._ids, self._offsets, *self._unit_shown, self._births, self._table, self._more]
         for button, entry in self.in_menu.items():
-            fits = not self.is_small and self._width_of(shown) <= self.width()
+            fits = self._width_of(shown) <= self.width()
             if not fits:
                 shown.remove(button)
             button.setVisible(fits)
-            entry.setVisible(not fits and not (self.is_small and button in captions))
-        for button in captions[:-1]:
-            button.setVisible(not self.is_small)
+            entry.setVisible(not fits)
 
     @property
     def _unit_shown(self) -> list[QToolButton]:
         return [self._unit] if self._offsets.isChecked() else []
 
     @staticmethod
-    def _width_of(buttons: list[QToolButton]) -> int:
+    def _width_of(buttons: Sequence[QToolButton]) -> int:
         return sum(button.sizeHint().width() for button in buttons) + _SPACING * len(buttons)
 
     def _entry(self, button: QToolButton, text: str) -> QAction:
@@ -337,16 +326,6 @@ class LiveField(QFrame):
 
     def set_low(self, is_low: bool) -> None:
         self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
-
-    def make_small(self, is_small: bool) -> None:
-        """Save the line of the options: their menu lies beside the text."""
-        if is_small == self.options.is_small:
-            return
-        self.options.make_small(is_small)
-        columns = 1 if is_small else 2
-        self._inside.addWidget(self.edit, 0, 0, 1, columns)
-        place = (0, 1, 1, 1) if is_small else (3, 0, 1, 2)
-        self._inside.addWidget(self.options, *place)
 
     def offer_text(self, text: str) -> None:
         """Offer a text in place of the present one; with an empty one, or the present one, offer nothing."""

@@ -11,14 +11,12 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_text import ChangesFinder, LiveChanges, LiveText
 from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
-from wordpiece_studio.ui.panes.tokenization.compared_texts import MOST_ROWS, ComparedTexts
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.token_table import (
@@ -30,7 +28,7 @@ from wordpiece_studio.ui.panes.tokenization.token_table import (
 )
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
-    from wordpiece_studio.ui.panes.tokenization.compared_texts import LineKey
     from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -111,6 +108,8 @@ def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tup
 class TokenizationPane(Pane):
     """Shows the typed text as chips at the current step."""
 
+    comparison_requested = Signal()
+
     def __init__(
         self, model: TrainerModel, changes: LiveChanges, comparison: Comparison, theme: Theme,
         parent: QWidget | None = None,
@@ -120,8 +119,8 @@ class TokenizationPane(Pane):
         self.live = LiveText()
         """The text with its words, as of the last refresh."""
         self._note: UnknownNote | None = None  # once the run has an unknown word
-        self._asked: tuple[ChipPlace, bool, LineKey | None] | None = None
-        """A chip, whether its end is asked about, and the line of what is compared; None: of the run shown."""
+        self._asked: tuple[ChipPlace, bool] | None = None
+        """A chip, and whether its end is asked about."""
         self._is_low = False
         self._field = LiveField(theme, self._decoded, self)
         self.edit, self.options = self._field.edit, self._field.options
@@ -140,7 +139,11 @@ class TokenizationPane(Pane):
         self._ask = plain_label(ask, self, role="hint", wrap=True)
         self.unknown_box = UnknownBox(self)
         self.why = WhyHere(theme, self._select_token, self)
-        self._compared = ComparedTexts(comparison, theme, self._ask_about, self)
+        tip = self.tr("Show how each run splits this text, and what else differs")
+        self._compare = tool_button(
+            self.tr("Compare the runs (Ctrl+4)"), tip, self, self.comparison_requested.emit, role="link",
+            entry="comparison", takes_focus=True,
+        )  # fmt: skip
         self.changes_view = ChangesView(changes, comparison, theme, self, go=self._go_to_change)
         self._finder = ChangesFinder(model, changes, self)
         self._shown = QStackedWidget(self)
@@ -179,8 +182,8 @@ class TokenizationPane(Pane):
 
     def _lay_out(self) -> None:
         top = QWidget(self._splitter)
-        above = self._field, self._compared.heading, (self._shown, 1), self._compared
-        fill(QVBoxLayout(top), *above, self._summary, self._ask, self.unknown_box, 0, margins=_SIDES, spacing=_SPACING)
+        below = self._summary, (self._compare, 0, Qt.AlignmentFlag.AlignLeft), self._ask, self.unknown_box
+        fill(QVBoxLayout(top), self._field, (self._shown, 1), *below, 0, margins=_SIDES, spacing=_SPACING)
         for part in (top, self.why, self.changes_view):
             self._splitter.addWidget(part)
         self._splitter.setSizes([420, 120, 120])
@@ -213,8 +216,7 @@ class TokenizationPane(Pane):
 
     def forget(self) -> None:
         self._note = None
-        if not self.isVisible():  # else what is compared would flicker
-            self._compared.refresh(None, 0, LiveText())
+        if not self.isVisible():  # else the list of changes would flicker
             self._finder.set_lines(self.live.texts, {})
             self._texts.show(self.live, None, 0)
 
@@ -224,10 +226,11 @@ class TokenizationPane(Pane):
         self._texts.show(self.live, model.history, model.merge_count)
         self._show_heading()
         self._show_tokens()
-        self._compared.refresh(model.run, model.step, self.live)
-        self._finder.set_lines(self.live.texts, self._compared.read)
-        self.chips.set_framed(self._compared.differing)
-        self._field.make_small(self._is_low and self._is_comparing)
+        self._compare.setVisible(bool(self._comparison.texts()))
+        others = self._comparison.aligned()
+        self._finder.set_lines(
+            self.live.texts, {each.run: LiveText(self.edit.text, each.tokenizer).texts for each in others}
+        )
         self.options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
             is_chosen=self._comparison.is_longest_first,
@@ -267,8 +270,8 @@ class TokenizationPane(Pane):
 
     def _show_unknown(self) -> None:
         tokenizer = self.live.tokenizer
-        place, _, key = self._asked or (None, False, None)
-        chosen = self.live.word_at(*place[:2]) if place is not None and key is None else None
+        place, _ = self._asked or (None, False)
+        chosen = self.live.word_at(*place[:2]) if place is not None else None
         unknown = self._changes.rows.unknown_word
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
             unknown = chosen.word.text
@@ -284,7 +287,6 @@ class TokenizationPane(Pane):
         if is_low != self._is_low:
             self._is_low = is_low
             self._field.set_low(is_low)
-            self._field.make_small(self._is_low and self._is_comparing)
             self.unknown_box.show_text(self.unknown_box.whole_text, is_low=is_low)
         self._share_room()
 
@@ -304,11 +306,6 @@ class TokenizationPane(Pane):
             self._splitter.setSizes(list(sizes))
 
     @property
-    def _is_comparing(self) -> bool:
-        """Whether there are headings, which say what the summary says."""
-        return not self._compared.isHidden()
-
-    @property
     def _room(self) -> int:
         return self.seen.height() - 2 * self._splitter.handleWidth()
 
@@ -316,38 +313,29 @@ class TokenizationPane(Pane):
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         can_ask = self.live.tokenizer is not None and not self._is_low and self.why.isHidden()
         says = bool(self.unknown_box.whole_text)
-        for has_summary, has_box, rows in (
-            (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
-            (False, says, 2), (False, says, 1), (False, False, 1),
-        ):  # fmt: skip
-            notes = {
-                self._summary: has_summary and not self._is_comparing,
-                self._ask: has_summary and can_ask,
-                self.unknown_box: has_box,
-            }
-            wanted = self._wanted_with([note for note, is_shown in notes.items() if is_shown], rows)
+        for has_summary, has_box in (True, says), (False, says), (False, False):
+            notes = {self._summary: has_summary, self._ask: has_summary and can_ask, self.unknown_box: has_box}
+            wanted = self._wanted_with([note for note, is_shown in notes.items() if is_shown])
             if wanted.least <= self._room - least_below:
                 break
-        self._compared.set_rows(rows)
         for note, is_shown in notes.items():
             note.setVisible(is_shown)
         return wanted
 
-    def _wanted_with(self, notes: list[QWidget], compared_rows: int) -> _Wanted:
+    def _wanted_with(self, notes: list[QWidget]) -> _Wanted:
         width = self._splitter.width() - _SIDES[0] - _SIDES[2]
         heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
         heights += [max(note.heightForWidth(width), 0) for note in notes]
-        if self._is_comparing:
-            heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height(compared_rows)]
+        if not self._compare.isHidden():
+            heights.append(self._compare.sizeHint().height())
         whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES[1] + _SIDES[3]
         rows = _LEAST_ROWS if self.why.isHidden() else _LEAST_ROWS_ASKED
         return _Wanted(whole, min(whole, whole - heights[1] + rows * self.chips.row_height))
 
     def _show_ladder(self) -> None:
-        place, is_boundary, key = self._asked or (None, False, None)
-        live = self.live if key is None else self._compared.line(key)
-        word = live.word_at(*place[:2]) if place is not None else None
-        tokenizer = live.tokenizer
+        place, is_boundary = self._asked or (None, False)
+        word = self.live.word_at(*place[:2]) if place is not None else None
+        tokenizer = self.live.tokenizer
         if place is None or word is None or tokenizer is None:
             self.why.hide()
             self.changes_view.show()
@@ -355,17 +343,11 @@ class TokenizationPane(Pane):
         chip = min(place.chip, len(word.pieces) - 1)
         if word.word is None:
             self.why.show_special(word.pieces[0].token)
-        elif isinstance(tokenizer, TokenizerInWindow) and isinstance(tokenizer.encoder, LongestFirstTokenizer):
-            found = tokenizer.encoder.order_found(word.word.text)
-            self.why.show_longest_first(word.word.text, word.pieces[chip].token, found)
         elif not tokenizer.can_explain:
-            run = self._model.run if key is None else key[0]
+            run = self._model.run
             self.why.show_library(run is not None and run.has_best_segmentations)
         else:
-            history, merges = self._texts.history, self._texts.merges
-            if key is not None:
-                history, merges = key[0].history, len(key[0].history)
-            born = partial(birth_step, history, merges)
+            born = partial(birth_step, self._texts.history, self._texts.merges)
             self.why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
         self.why.show()
 
@@ -409,7 +391,9 @@ class TokenizationPane(Pane):
         self._shown.setMaximumHeight(_NO_LIMIT if self.options.as_table else limit)
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
-        self._ask_about(None, chosen)
+        self._asked = chosen
+        self._show_ladder()
+        self._show_unknown()
         word = self.live.word_at(*chosen[0][:2]) if chosen is not None else None
         if chosen is not None and word is not None and word.unknown is None:
             self._select_token(word.pieces[chosen[0].chip].token)
@@ -418,11 +402,6 @@ class TokenizationPane(Pane):
         word = self.live.word_at(*place[:2])
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
-
-    def _ask_about(self, line: LineKey | None, chosen: tuple[ChipPlace, bool] | None) -> None:
-        self._asked = None if chosen is None else (*chosen, line)
-        self._show_ladder()
-        self._show_unknown()
 
     def _on_table_item_chosen(self, row: int) -> None:
         place = self._rows.place_of(row)

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
-from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
@@ -109,26 +108,6 @@ class WhyHere(QWidget):
         if has_scores:
             text = self.tr("This is the most probable split. Double-click to see the best ones in Token details.")
         self._show(text)
-
-    def show_longest_first(self, word: str, token: str, found: Sequence[str] | None) -> None:
-        """Show which tokens were `found` before one in a word that is cut by the longest token first.
-
-        None of them, if the word was trained on.
-        """
-        rest, order = "", ""
-        if found is None:
-            text = self.tr("“{word}” is in the training corpus and keeps its split from training.")
-        elif isinstance(token, UnknownToken):
-            text = self.tr("No token matches “{rest}”, the rest of “{word}”.")
-            rest = token_text(token.reason.symbol, 30)
-        else:
-            text = self.tr(
-                "The longest token anywhere in the rest of “{word}” is taken first; of equally long ones, the most "
-                "frequent. Order: {order}"
-            )
-            before = found[: found.index(token) + 1]
-            order = ("… " if len(before) > _MOST_FOUND else "") + ", ".join(map(token_text, before[-_MOST_FOUND:]))
-        self._show(text.format(word=token_text(word, 30), rest=rest, order=order))
 
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import figure_text, known
@@ -20,14 +19,13 @@ from wordpiece_studio.ui.widgets.fields import combo_box, offer
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
-    copy_text,
     explain,
     set_plain_tooltip,
     shown,
     tool_button,
     tooltip_text,
 )
-from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
+from wordpiece_studio.ui.widgets.table import CELL_PADDING, RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, run_names
 
 if TYPE_CHECKING:
@@ -42,9 +40,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_tr = partial(QCoreApplication.translate, "figures_face")
+_tr = partial(QCoreApplication.translate, "summary_table")
 
-_NAME = 0
+_NAME, _TOKENS_PER_WORD = 0, 3
 _MUCH_UNKNOWN = 0.01
 """Of its tokens, more than the tokenizer with the fewest: it loses text, and its other figures say little."""
 _LONGEST_NAME = 24
@@ -177,14 +175,30 @@ def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
     return measure.text(*described.title.split("\n"), *cells, is_bold=True) + 2 * CELL_PADDING + _ROOM
 
 
-def figures_tsv(rows: RecordTableModel[FiguresRow], *, parity: bool) -> str:
-    """Return the table as text, with all digits, with the column of parity or without it."""
-    columns = range(rows.columnCount() - (not parity))
-    lines = [[rows.title(column).replace("\n", " ") for column in columns]]
-    for number in range(rows.rowCount()):
-        values = [rows.value(number, column) for column in columns]
-        lines.append(["" if value is None else " ".join(str(value).split()) for value in values])
-    return "".join("\t".join(line) + "\n" for line in lines)
+def summary_text(lines: Sequence[FiguresRow]) -> str:
+    """Return what the figures mean, in a few words: which tokenizer needs the fewest tokens, and what that says."""
+    known = [line for line in lines if line.figures is not None]
+    best = [line for line in known if "tokens_per_word" in line.best]
+    if not best:
+        return ""
+    names, figures = _and(best), [line.figures for line in known if line.figures is not None]
+    said = plural(
+        len(best), "{names} needs the fewest tokens per word.", "{names} need the fewest tokens per word, equally many."
+    )
+    parts = [said.format(names=names)]
+    if len({each.vocabulary_size for each in figures}) > 1:
+        parts.append(_tr("The vocabularies differ in size; a larger one usually needs fewer tokens."))
+    parts.append(_tr("Fewer tokens do not by themselves make a better model."))
+    return " ".join(parts)
+
+
+def _and(lines: Sequence[FiguresRow]) -> str:
+    *names, last = (shown(" ".join(line.name.split()), 40) for line in lines)
+    return _tr("{names} and {last}").format(names=", ".join(names), last=last) if names else last
+
+
+def _look(lines: Sequence[FiguresRow], row: int) -> RowLook:
+    return RowLook(is_marked="tokens_per_word" in lines[row].best)
 
 
 def figures_tip(line: FiguresRow) -> str:
@@ -200,8 +214,8 @@ def figures_tip(line: FiguresRow) -> str:
     return tooltip_text(f"{line.name}\n{figures.kind} · {size} · {used}\n{tokens} · {unknown}")
 
 
-class FiguresFace(QWidget):
-    """The table with what chooses the text, what opens tokenizers, and a line that says how far it is.
+class SummaryTable(QWidget):
+    """The table, what it means, what chooses the text and opens tokenizers, and a line that says how far it is.
 
     It emits signals where the user wants to choose files to measure on, or tokenizers to measure.
     """
@@ -225,30 +239,29 @@ class FiguresFace(QWidget):
             figures_columns(self._has_parity), self, tip=each_row(figures_tip)
         )
         self.table = TableView(
-            self._model, theme, self, name=self.tr("Tokenizer metrics; press Ctrl+C to copy"), padding=3,
-            is_sorted=True, keys={QKeySequence.StandardKey.Copy: self._copy, Qt.Key.Key_Delete: self._remove},
+            self._model, theme, self, name=self.tr("Tokenizer metrics"), row_room=14, is_sorted=True, look=_look,
+            keys={Qt.Key.Key_Delete: self._remove},
         )  # fmt: skip
+        self.table.sortByColumn(_TOKENS_PER_WORD, Qt.SortOrder.AscendingOrder)
         self.texts = combo_box(self.controls, self.tr("Text to measure"))
         self.parts = combo_box(self.controls, self.tr("Part of the text"))
         for combo in (self.texts, self.parts):
             combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.parallel = QCheckBox(self.tr("Translations"), self.controls)
         set_plain_tooltip(self.parallel, self.tr("The files are translations of each other; show parity"))
-        self.add = tool_button(self.tr("Add…"), self.tr("Add tokenizer files to the table"), self)
+        self.add = tool_button(self.tr("Add…"), self.tr("Add tokenizer files to the table"), self.controls)
         tip = self.tr("Remove the selected tokenizer file from the table")
-        self.remove = tool_button(self.tr("Remove"), tip, self, self._remove)
-        tip = self.tr("Copy the table with full precision, for a spreadsheet")
-        self.copy = tool_button(self.tr("Copy"), tip, self, self._copy)
+        self.remove = tool_button(self.tr("Remove"), tip, self.controls, self._remove)
         self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls, figures.stop)
+        self.said = WholeLabel(self)
         self.heading = WholeLabel(self, role="hint")  # which words tokens are counted per
         self.note = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self.empty.show_text(self.tr("Train a run or add a tokenizer to see its metrics."))
-        buttons = self.parallel, self.stop, self.add, self.remove, self.copy
+        buttons = self.parallel, self.stop, self.add, self.remove
         fill(QHBoxLayout(self.controls), (self.texts, 3), (self.parts, 2), *buttons, spacing=-1)
-        for label in (self.heading, self.note):
-            label.setContentsMargins(8, 0, 0, 0)
-        fill(QVBoxLayout(self), self.heading, (self.table, 1), (self.empty, 1), self.note)
+        parts = self.said, self.heading, (self.table, 1), (self.empty, 1), self.note
+        fill(QVBoxLayout(self), *parts, margins=(14, 6, 14, 2), spacing=6)
         figures.changed.connect(self.refresh)
         self.texts.activated.connect(self._on_texts_activated)
         self.parts.activated.connect(self.refresh)
@@ -286,6 +299,7 @@ class FiguresFace(QWidget):
         self.table.setVisible(bool(rows))
         self.empty.setVisible(not rows)
         self._enable()
+        self.said.show_text(summary_text(lines))
         self.heading.show_text(self._words_text())
         self.note.show_text(self._note())
 
@@ -367,8 +381,8 @@ class FiguresFace(QWidget):
             return ""
         return counted(
             left_out,
-            "1 column is hidden; press F12 to show it.",
-            "{count} columns are hidden; press F12 to show them.",
+            "1 column is hidden in this width; copies have it.",
+            "{count} columns are hidden in this width; copies have them.",
         )
 
     def _enable(self, *_values: object) -> None:
@@ -376,7 +390,6 @@ class FiguresFace(QWidget):
         selected = self._selected()
         self.remove.setVisible(any(line.measured.path for line in self.lines))
         self.remove.setEnabled(selected is not None and bool(selected.path))
-        self.copy.setEnabled(bool(self._known))
 
     def _selected(self) -> Measured | None:
         row = self.table.selected_row
@@ -401,10 +414,6 @@ class FiguresFace(QWidget):
         if is_checked and not self.parts.currentData():
             self.parts.setCurrentIndex(2)  # all files together have no parity, and that of the first is 1
         self._figures.measure_on(replace(self._figures.where, is_parallel=is_checked))
-
-    def _copy(self) -> None:
-        if self.copy.isEnabled():
-            copy_text(figures_tsv(self._model, parity=self._has_parity()))
 
     def _remove(self) -> None:
         if self.remove.isEnabled():

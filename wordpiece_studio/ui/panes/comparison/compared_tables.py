@@ -1,0 +1,458 @@
+"""Tables of runs and steps side by side: their splits of the live text and of words, their vocabularies and merges."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.runs import Parting, all_partings, words_apart
+from wordpiece_studio.session.step_marks import text_of_token
+from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
+from wordpiece_studio.ui.widgets.chips import split_variants
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, tooltip_text
+from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
+from wordpiece_studio.ui.widgets.token_text import number_text, run_names, step_name, token_text, where_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from wordpiece_studio.evaluation.differences import Pair, VocabularyOverlap
+    from wordpiece_studio.session.runs import ComparedStep, WordsApart
+    from wordpiece_studio.session.session import Session
+    from wordpiece_studio.tokenizer.tokenizer import Piece, Tokenizer
+    from wordpiece_studio.ui.widgets.chips import FlowItem
+    from wordpiece_studio.ui.widgets.table import Measure
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "compared_tables")
+_MOST_CHARACTERS = 20_000
+"""Of the live text; more would take too long at every step."""
+_FEW_WORDS = 2000
+"""So many are compared in no time, so there is no need to wait for the step to settle."""
+_LEAST_LETTERS = 16
+"""Of a column of chips, where not all columns fit."""
+
+
+class ComparedTable(QWidget):
+    """A sentence and a table. `refresh` is given what is compared, in the order of the tabs of runs."""
+
+    def __init__(self, session: Session, theme: Theme, name: str, entry: str, parent: QWidget, **look: Any) -> None:
+        super().__init__(parent)
+        explain(entry, self)
+        self._session = session
+        self._token = ""  # the selected one, which is marked
+        self._shown: tuple[object, ...] = ()
+        self.rows: RecordTableModel[Any] = RecordTableModel((), self)
+        self.said = WholeLabel(self, role="hint")
+        self.table = TableView(self.rows, theme, self, name=name, several=True, **look)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.table.chip_chosen.connect(self._select)
+        self._layout = fill(QVBoxLayout(self), self.said, (self.table, 1), margins=(14, 6, 14, 2), spacing=6)
+
+    def refresh(self, steps: Sequence[ComparedStep]) -> None:
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Compare nothing that nobody sees, and keep no run in memory."""
+        self._set_rows([], [])
+
+    def _select(self, token: str) -> None:
+        self._session.model.set_selection(Selection("token", text=token))
+
+    def mark_selection(self) -> None:
+        model, token = self._session.model, ""
+        if model.history is not None and model.selection is not None:
+            token = text_of_token(model.selection, model.history.vocabulary(model.merge_count))
+        if token != self._token:
+            self._token = token
+            self.table.viewport().update()
+
+    def _set_rows(self, rows: Sequence[Any], columns: Sequence[TableColumn[Any]]) -> None:
+        """Show other rows at the same place."""
+        shown = rows, [column.title for column in columns], [column.explanation for column in columns]
+        if shown != self._shown:
+            bar = self.table.verticalScrollBar()
+            before, self._shown = bar.value(), shown
+            self.rows.set_records(rows, columns)
+            bar.setValue(before)
+
+    def _split_columns(
+        self, steps: Sequence[ComparedStep], titles: Sequence[str], splits: Callable[[Any], Sequence[Sequence[str]]]
+    ) -> list[TableColumn[Any]]:
+        """Return a column of chips for each step; `splits` returns those of a row."""
+        names = run_names(self._session.runs.all)
+
+        def column(place: int, step: ComparedStep, title: str) -> TableColumn[Any]:
+            def text(row: Any) -> str:
+                return " ".join(splits(row)[place])
+
+            def chips(row: Any) -> list[Iterator[list[FlowItem]]]:
+                return [split_variants(splits(row)[place], self._token)]
+
+            def tip(row: Any) -> str:
+                order = _order_text(step.tokenizer, row[0]) if step.is_longest_first else ""
+                return tooltip_text("\n".join(filter(None, (text(row), order))))
+
+            return TableColumn(
+                title, each_row(text), align=LEFT, stretch=1, entry="token", chips=each_row(chips), tip=each_row(tip),
+                explanation=tooltip_text(f"{where_text(step)}\n{step_name(step, names)}"),
+                width=lambda measure, _rows: measure.letter * _LEAST_LETTERS,
+            )  # fmt: skip
+
+        return [column(place, *each) for place, each in enumerate(zip(steps, titles, strict=True))]
+
+
+def _order_text(tokenizer: Tokenizer, word: str) -> str:
+    """Return which tokens of a word are found first, where the longest one anywhere in its rest is taken."""
+    found = None
+    if isinstance(tokenizer, TokenizerInWindow) and isinstance(tokenizer.encoder, LongestFirstTokenizer):
+        found = tokenizer.encoder.order_found(word)
+    if found is None:
+        return _tr("“{word}” is in the training corpus and keeps its split from training.").format(word=word)
+    order = _tr("The longest token anywhere in the rest of the word is taken first; of equally long ones, the most "
+                "frequent. Order: {order}")  # fmt: skip
+    return order.format(order=", ".join(map(token_text, found))) if found else ""
+
+
+def _word_column(title: str) -> TableColumn[Any]:
+    return TableColumn(
+        title, each_row(lambda row: row[0]), align=LEFT, drawn=each_row(lambda row: token_text(row[0])),
+        tip=each_row(lambda row: tooltip_text(row[0])), elide=Qt.TextElideMode.ElideRight, width=_word_width,
+    )  # fmt: skip
+
+
+def _word_width(measure: Measure, _rows: object) -> int:
+    return min(max(measure.contents + 2 * CELL_PADDING, 8 * measure.letter), measure.room // 5)
+
+
+# ---- the live text ---------------------------------------------------------------------------------------------------
+
+
+class TextRow(NamedTuple):
+    """A word of a text, or what is one word for some and several for others, with its tokens for each of them."""
+
+    word: str
+    splits: Sequence[Sequence[str]]
+    is_apart: bool
+
+
+def text_rows(texts: Sequence[LiveText]) -> list[TextRow]:
+    """Return the words of a text, which is the same in all."""
+    found = [list(_words(each)) for each in texts]
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted({(start, end) for words in found for start, end, _ in words}):
+        if spans and start < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
+        else:
+            spans.append((start, end))
+    starts = [start for start, _ in spans]
+    pieces: list[list[list[Piece]]] = [[[] for _ in texts] for _ in spans]
+    cuts: list[list[list[tuple[int, bool]]]] = [[[] for _ in texts] for _ in spans]
+    for at, (live, words) in enumerate(zip(texts, found, strict=True)):
+        for start, _, word in words:
+            row = bisect_right(starts, start) - 1
+            pieces[row][at] += word
+            cuts[row][at] += _cut(word, start, live.tokenizer)
+    return [
+        TextRow(
+            texts[0].text[start:end], [[piece.token for piece in each] for each in split], any(x != cut[0] for x in cut)
+        )
+        for (start, end), split, cut in zip(spans, pieces, cuts, strict=True)
+    ]
+
+
+def _words(live: LiveText) -> Iterator[tuple[int, int, Sequence[Piece]]]:
+    """Yield where the words of a text begin and end, with their tokens."""
+    for line in live:
+        for word in line.words:
+            if word.pieces:
+                start, end = (of(getattr(piece, name) for piece in word.pieces) for of, name in _ENDS)
+                yield line.start + start, line.start + end, word.pieces
+
+
+_ENDS = (min, "start"), (max, "end")
+
+
+def _cut(pieces: Sequence[Piece], start: int, tokenizer: Tokenizer | None) -> list[tuple[int, bool]]:
+    """Return where the tokens of a word begin, and whether they are unknown; a mark alone at an end is no cut."""
+    unknown = "" if tokenizer is None else tokenizer.unk_token
+    first = min(piece.start for piece in pieces)
+    cut = [piece for piece in pieces if piece.start < piece.end] or pieces
+    return [(start + piece.start - first, piece.token == unknown) for piece in cut]
+
+
+class TextTable(ComparedTable):
+    """The words of the live text, and how each splits them."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
+        super().__init__(session, theme, _tr("Live text, split by each run"), "live-text", parent, row_room=8, gap=3)
+        self.only = QCheckBox(_tr("Only differences"), self)
+        self.only.toggled.connect(lambda: self._show())
+        self._layout.insertWidget(0, self.only)
+        self._lives: dict[Any, LiveText] = {}
+        self._steps: Sequence[ComparedStep] = ()
+        self.words: list[TextRow] = []
+
+    def split(self, steps: Sequence[ComparedStep]) -> None:
+        """Split the live text anew, without showing it."""
+        text, before = self._session.live_text[:_MOST_CHARACTERS], self._lives
+        keys = [(each.run, each.bookmark, each.is_longest_first) for each in steps]
+        self._lives = {
+            key: before.get(key, LiveText()).updated(text, each.tokenizer)
+            for key, each in zip(keys, steps, strict=True)
+        }
+        self._steps, self.words = steps, text_rows(list(self._lives.values())) if steps else []
+
+    def refresh(self, _steps: Sequence[ComparedStep]) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        titles = []
+        for at, step in enumerate(self._steps):
+            tokens = sum(len(row.splits[at]) for row in self.words)
+            name = _tr("{run}, longest token first") if step.is_longest_first else "{run}"
+            said = plural(tokens, "{name} · 1 token", "{name} · {count} tokens")
+            titles.append(said.format(name=name.format(run=step.label), count=number_text(tokens)))
+        columns = self._split_columns(self._steps, titles, lambda row: row.splits)
+        rows = [row for row in self.words if row.is_apart or not self.only.isChecked()]
+        self._set_rows(rows, [_word_column(_tr("Word")), *columns])
+        is_long = len(self._session.live_text) > _MOST_CHARACTERS
+        text = _tr("The first {count} characters of the live text.").format(count=number_text(_MOST_CHARACTERS))
+        self.said.show_text(text if is_long else "")
+
+    def alike_text(self) -> str:
+        """Return how many words all split alike."""
+        total = len(self.words)
+        if not total:
+            return ""
+        alike = sum(not row.is_apart for row in self.words)
+        said = plural(
+            total,
+            "{alike} of 1 word of the live text is split the same way by all.",
+            "{alike} of {total} words of the live text are split the same way by all.",
+        )
+        return said.format(alike=number_text(alike), total=number_text(total))
+
+    def forget(self) -> None:
+        super().forget()
+        self._lives, self._steps, self.words = {}, (), []
+
+
+# ---- the words of the corpus -----------------------------------------------------------------------------------------
+
+
+class WordsTable(ComparedTable):
+    """The words of the current run that not all split alike, the most frequent first; more come while one looks."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
+        name = _tr("Words split differently")
+        super().__init__(session, theme, name, "word", parent, row_room=8, gap=3)
+        self.search = Task(words_apart, "The runs cannot be compared", self, debounce_ms=150, on_part=self._show)
+        self.search.changed.connect(self._on_search_changed)
+        self._steps: Sequence[ComparedStep] = ()
+        self._shown_request: object = None  # to which the rows belong
+
+    def refresh(self, steps: Sequence[ComparedStep]) -> None:
+        run = self._session.model.run
+        assert run is not None  # else nothing is compared
+        libraries = [each.run.library for each in steps]  # which are loaded a little later than the runs of a project
+        self._steps = steps
+        self.search.ask(run.counts, libraries, *steps, at_once=len(run.counts) <= _FEW_WORDS)
+        self._on_search_changed()
+
+    def _on_search_changed(self) -> None:
+        search = self.search
+        if search.error is not None:
+            self.rows.set_records([])
+            self.said.show_text(str(search.error))
+        elif search.request is not None and search.answered == search.request:
+            self._show(search.answer)
+        elif self._shown_request is not search.request:
+            self.said.show_text(_tr("Comparing words…"))
+
+    def _show(self, found: WordsApart) -> None:
+        if self._shown_request is self.search.request:
+            self.rows.extend_records(found.rows)
+        else:
+            columns = self._split_columns(self._steps, [each.label for each in self._steps], lambda row: row[2])
+            count: TableColumn[Any] = TableColumn(
+                _tr("Count"), each_row(lambda row: row[1]), width=lambda measure, _: measure.contents + 2 * CELL_PADDING
+            )
+            self._set_rows(found.rows, [_word_column(_tr("Word")), count, *columns])
+            self._shown_request = self.search.request
+        self.said.show_text(self._share_text(found))
+
+    def _share_text(self, found: WordsApart) -> str:
+        if found.compared < found.distinct_words:
+            text = _tr("{number} of the {compared} most frequent words are split differently. Comparing the others…")
+            return text.format(number=number_text(len(found.rows)), compared=number_text(found.compared))
+        text = plural(
+            found.distinct_words,
+            "{number} of 1 distinct word is not split the same way by all: {share:.2f}% of the text.",
+            "{number} of {total} distinct words are not split the same way by all: {share:.2f}% of the text.",
+        )
+        share = 100 * sum(count for _, count, _ in found.rows) / max(found.total, 1)
+        return text.format(number=number_text(len(found.rows)), total=number_text(found.distinct_words), share=share)
+
+    def forget(self) -> None:
+        super().forget()
+        self.search.forget()
+        self._steps, self._shown_request = (), None
+
+
+# ---- the vocabularies ------------------------------------------------------------------------------------------------
+
+
+def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[tuple[str, ...]]:
+    """Return what a vocabulary has in common with each of the others: by kind, and by rank."""
+    sets: tuple[tuple[str, Callable[[VocabularyOverlap], str]], ...] = (
+        (_tr("Tokens"), lambda each: number_text(each.sizes[1])),
+        (_tr("Tokens in both"), lambda each: number_text(each.shared)),
+        (_tr("Only in {run}"), lambda each: number_text(each.sizes[0] - each.shared)),
+        (_tr("Only in the other"), lambda each: number_text(each.sizes[1] - each.shared)),
+        (_tr("Share in both, all tokens"), lambda each: _percent(each.share)),
+    )
+    lines = [(name.format(run=shown.label), *map(text, found)) for name, text in sets]
+    by_depth = [dict(each.by_rank) for each in found]
+    for depth in sorted({depth for shares in by_depth for depth in shares}):
+        name = _tr("Share in both, first {number}").format(number=number_text(depth))
+        lines.append((name, *(_percent(shares[depth]) if depth in shares else "" for shares in by_depth)))
+    return lines
+
+
+def _column(place: int, title: str, align: Qt.AlignmentFlag = LEFT, **how: Any) -> TableColumn[Any]:
+    return TableColumn(
+        title,
+        each_row(lambda line: line[place]),
+        align=align,
+        width=lambda measure, _: measure.contents + 2 * CELL_PADDING,
+        **how,
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+class VocabulariesTable(ComparedTable):
+    """What the vocabulary of the current run has in common with those of the others: as sets, and by rank."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
+        super().__init__(session, theme, _tr("Vocabularies compared"), "vocabulary", parent, row_room=10)
+        self._search = session.overlaps
+        self._search.changed.connect(self._on_search_changed)
+        self._note = WholeLabel(self, role="hint")
+        self._layout.addWidget(self._note)
+
+    def refresh(self, _steps: Sequence[ComparedStep]) -> None:
+        session, run = self._session, self._session.model.run
+        assert run is not None
+        shown = session.comparison.shown
+        at_once = session.model.state is not TrainerState.TRAINING
+        self._search.ask(shown, *session.comparison.beside(), at_once=at_once)
+        self._on_search_changed()
+
+    def _on_search_changed(self) -> None:
+        search = self._search
+        if search.error is not None:
+            self.said.show_text(str(search.error))
+        if search.request is None or search.answered != search.request:
+            return
+        shown, *others = search.answered
+        titles = (where_text(other) for other in others)
+        columns = _column(0, ""), *(_column(place, title, RIGHT) for place, title in enumerate(titles, start=1))
+        self._set_rows(overlap_lines(shown, search.answer), columns)
+        size = search.answer[0].sizes[0]
+        text = plural(size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:")
+        self.said.show_text(text.format(run=where_text(shown), number=number_text(size)))
+        note = _tr("“First” means the lowest IDs. To list the tokens that are only in {run}, choose “Only in this run” "
+                   "above the vocabulary.")  # fmt: skip
+        self._note.show_text(note.format(run=shown.label))
+
+    def forget(self) -> None:
+        super().forget()
+        self._search.forget()
+
+
+# ---- the merges ------------------------------------------------------------------------------------------------------
+
+
+def divergence_line(found: Parting) -> tuple[str, ...]:
+    """Return the runs, the step at which they diverge, what each merges there, and a link; what is unknown is empty."""
+    runs = _tr("{first} and {second}").format(first=found.shown.letter, second=found.other.letter)
+    if not found.is_known:
+        unknown = found.other if found.shown.history.has_steps else found.shown
+        return runs, "", _tr("Merges of {run} not available").format(run=unknown.letter), "", ""
+    apart = found.divergence
+    if apart is None:
+        return runs, "", _tr("The same merges"), "", ""
+    step = number_text(apart.step) + (_tr(" (tie)") if apart.is_tie else "")
+    sides = _side(found.shown.letter, apart.first), _side(found.other.letter, apart.second)
+    return runs, step, *sides, _tr("Go there")
+
+
+def _side(letter: str, pair: Pair | None) -> str:
+    if pair is None:
+        return _tr("{run} ends").format(run=letter)
+    return _tr("{run} merges {pair}").format(run=letter, pair=" + ".join(token_text(each, 20) for each in pair))
+
+
+class DivergencesTable(ComparedTable):
+    """Where the merges of two runs are different for the first time, for every pair of runs."""
+
+    _LINK = 4
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
+        keys = dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._go)
+        name = _tr("Where runs diverge")
+        super().__init__(session, theme, name, "divergence", parent, row_room=10, keys=keys)
+        self.search = Task(all_partings, "The runs cannot be compared", self)
+        self.search.changed.connect(self._on_search_changed)
+        self.table.clicked.connect(lambda index: self._go() if index.column() == self._LINK else None)
+        self.table.doubleClicked.connect(self._go)
+
+    def refresh(self, steps: Sequence[ComparedStep]) -> None:
+        if self._session.model.is_busy:
+            self.search.stop()  # the merges grow
+            return
+        runs = dict.fromkeys(each.run for each in steps)
+        self.search.ask(*((each, len(each.history)) for each in runs))
+        self._on_search_changed()
+
+    def _on_search_changed(self) -> None:
+        search = self.search
+        if search.error is not None:
+            self.said.show_text(str(search.error))
+        elif search.request is not None and search.answered == search.request:
+            titles = _tr("Runs"), _tr("Diverge at step"), _tr("First run"), _tr("Second run")
+            columns = [_column(place, title, RIGHT if place == 1 else LEFT) for place, title in enumerate(titles)]
+            link = _column(self._LINK, "", ink="accent_ink", explanation=tooltip_text(_tr("Go to the step")))
+            self._set_rows(list(map(divergence_line, search.answer)), [*columns, link])
+            self.said.show_text("" if search.answer else _tr("Bookmarked steps of one run have the same merges."))
+
+    def _go(self, _index: object = None) -> None:
+        """Go to the step in the selected row, in the current run if it is one of the two."""
+        row, session = self.table.currentIndex().row(), self._session
+        if row < 0 or self.search.answered != self.search.request:
+            return
+        parting: Parting = self.search.answer[row]
+        if parting.step is not None:
+            session.player.stop()
+            if session.model.run is not parting.other:
+                session.runs.show(parting.shown)
+            session.model.seek(parting.step)
+
+    def forget(self) -> None:
+        super().forget()
+        self.search.forget()
