@@ -17,6 +17,7 @@ _SEEN = {
     "Ctrl+1": {"corpus", "token details", "scoreboard", "history", "tokenization", "timeline"},
     "Ctrl+2": {"corpus", "token details", "history", "charts", "tokenization", "timeline"},
     "Ctrl+3": {"scoreboard", "tokenization", "timeline"},
+    "Ctrl+4": {"comparison"},
 }
 
 
@@ -27,6 +28,7 @@ def seen(driver: Driver) -> set[str]:
         "corpus": window.corpus_pane, "token details": window.token_details_pane, "scoreboard": window.scoreboard_pane,
         "history": window.history_pane, "vocabulary": window.vocabulary_pane, "charts": window.charts_pane,
         "tokenization": window.tokenization_pane, "timeline": window.timeline_pane,
+        "comparison": window.comparison_pane,
     }  # fmt: skip
     return {name for name, pane in panes.items() if not pane.visibleRegion().isEmpty()}
 
@@ -50,7 +52,7 @@ def test_a_layout_is_there_again_after_a_restart(start: Callable[[], Driver], ke
 @pytest.mark.slow
 def test_there_and_back_leaves_no_trace(driver: Driver) -> None:
     before, height = driver.window.docks.changed_by_hand(), driver.window.timeline_pane.height()
-    for keys in ("Ctrl+2", "Ctrl+3", "Ctrl+1"):
+    for keys in ("Ctrl+2", "Ctrl+3", "Ctrl+4", "Ctrl+1"):
         driver.press(keys)
     assert seen(driver) == _SEEN["Ctrl+1"]
     assert driver.window.docks.changed_by_hand() == before

@@ -178,7 +178,7 @@ def test_recent_files_are_found(studio: Studio, tmp_path: Path, palette: Palette
 
 def test_words_that_people_use_are_found(palette: Palette) -> None:
     wanted = {
-        "layout": {"Teaching", "Engineering", "Presenting"},
+        "layout": {"Teaching", "Engineering", "Presenting", "Comparing"},
         "zoom": {"Larger text", "Smaller text"},
         "exit": {"Quit"},
     }

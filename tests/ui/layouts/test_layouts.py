@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QApplication, QTabBar, QToolButton, QWidget
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.panes.corpus.corpus_pane import FaceBar
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.workspace import PANES
@@ -31,12 +30,13 @@ IN_FRONT = {
     "teach": {"corpus", "token_details", "scoreboard", "history", "tokenization", "timeline"},
     "engineer": {"corpus", "token_details", "history", "charts", "tokenization", "timeline"},
     "demo": {"scoreboard", "tokenization", "timeline"},
+    "compare": {"comparison"},
 }
 
 
 def panel_tabs(window: MainWindow) -> list[QTabBar]:
-    """Return the tab bars of the panels, without that of the faces of the corpus."""
-    return [bar for bar in window.docks.findChildren(QTabBar) if not isinstance(bar, FaceBar)]
+    """Return the tab bars of the panels, without those in panes."""
+    return window.docks.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
 
 def in_front(window: MainWindow) -> set[str]:

@@ -87,7 +87,7 @@ class Charts:
         self.pane = bench.show(self._made, width, height)
 
     def _made(self, model: TrainerModel, theme: Theme) -> ChartsPane:
-        return ChartsPane(model, self.usage, self.changes, theme, figures=None, judging=self.judging)
+        return ChartsPane(model, self.usage, self.changes, theme, judging=self.judging)
 
     def choose(self, index: int) -> ChartView:
         self.pane.choose(index)
@@ -386,7 +386,7 @@ def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench
 
 def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
     tabs = bench.show(lambda _model, _theme: QTabWidget())
-    pane = ChartsPane(bench.model, Usage(), LiveChanges(), bench.theme, figures=None, judging=Judging())
+    pane = ChartsPane(bench.model, Usage(), LiveChanges(), bench.theme, judging=Judging())
     tabs.addTab(QLabel(), "another")
     tabs.addTab(pane, "charts")
     bench.seek(3)
@@ -552,7 +552,7 @@ model = TrainerModel()
 usage = TokenUsage(model)
 counting = CorpusCounting(Document())
 judging = HeldOutJudging(model, Runs(model, QUndoStack()), counting)
-pane = ChartsPane(model, usage, LiveChanges(), Theme("light"), figures=None, judging=judging)
+pane = ChartsPane(model, usage, LiveChanges(), Theme("light"), judging=judging)
 application.processEvents()
 print("pyqtgraph" in sys.modules)
 hooks = sys.excepthook

@@ -91,7 +91,7 @@ class ComparisonPane(Pane):
         self.export_button.setDefaultAction(actions.export_comparison)
         self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         buttons = self.copy_button, self.export_button
-        head = fill(QHBoxLayout(), self.tabs, (self.summary.controls, 1), 0, *buttons, margins=(8, 0, 12, 0), spacing=6)
+        head = fill(QHBoxLayout(), self.tabs, 1, (self.summary.controls, 2), *buttons, margins=(8, 0, 12, 0), spacing=6)
         fill(QVBoxLayout(self), head, (self._stack, 1), self.foot, margins=(1, 2, 1, 2), spacing=4)
         self._connect()
 

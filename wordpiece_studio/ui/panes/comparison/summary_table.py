@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import figure_text, known
 from wordpiece_studio.session.plural import counted, plural
@@ -45,7 +45,7 @@ _tr = partial(QCoreApplication.translate, "summary_table")
 _NAME, _TOKENS_PER_WORD = 0, 3
 _MUCH_UNKNOWN = 0.01
 """Of its tokens, more than the tokenizer with the fewest: it loses text, and its other figures say little."""
-_LONGEST_NAME = 24
+_LONGEST_NAME, _SHORTEST_CHOICE = 24, 8  # characters
 _ROOM = 6
 """Pixels between two columns, besides the padding of their cells."""
 _BEST: dict[str, Callable[[Sequence[float]], float]] = {
@@ -246,6 +246,8 @@ class SummaryTable(QWidget):
         self.texts = combo_box(self.controls, self.tr("Text to measure"))
         self.parts = combo_box(self.controls, self.tr("Part of the text"))
         for combo in (self.texts, self.parts):
+            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            combo.setMinimumContentsLength(_SHORTEST_CHOICE)
             combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.parallel = QCheckBox(self.tr("Translations"), self.controls)
         set_plain_tooltip(self.parallel, self.tr("The files are translations of each other; show parity"))
