@@ -135,6 +135,7 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(
     pane = window.timeline_pane
     for name in LAYOUTS:
         choose(window, name)
+        window.docks.bring("timeline")
         window.resize(1366, 768)
         QTest.qWait(20)
         assert pane.height() <= pane.parentWidget().height()
@@ -387,7 +388,7 @@ def test_what_fills_the_window_changes_nothing_that_is_kept(window: MainWindow) 
     window.resize(1300, 880)
     QApplication.processEvents()
     assert in_front(window) == {"tokenization"}
-    assert docks.changed_by_hand() == SavedLayout(version=TEACH.version, front=("charts",))
+    assert docks.changed_by_hand() == SavedLayout(version=TEACH.version, closed=("comparison",), front=("charts",))
     docks.panel("token_details").toggle_action.trigger()
     assert in_front(window) == IN_FRONT["teach"] - {"history", "token_details"} | {"charts"}
     docks.panel("token_details").toggle_action.trigger()
