@@ -248,7 +248,7 @@ def test_the_window_rests_while_it_compares(two: Studio, tab: Tab) -> None:
     window = two.window
     window.runs_controller._show_comparison(tab)
     two.wait(lambda: window.comparison_pane.table is not None, 30_000)
-    two.wait(lambda: window.session.figures.rows()[0].figures is not None, 30_000)
+    two.wait(lambda: not window.session.figures.is_running, 60_000)
     for width in (1024, 1366):
         window.resize(width, 768)
         assert two.rests()

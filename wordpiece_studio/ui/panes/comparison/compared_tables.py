@@ -65,7 +65,6 @@ class ComparedTable(QWidget):
 
     def forget(self) -> None:
         """Compare nothing that nobody sees, and keep no run in memory."""
-        self._set_rows([], [])
 
     def _select(self, token: str) -> None:
         self._session.model.set_selection(Selection("token", text=token))
@@ -245,7 +244,7 @@ class TextTable(ComparedTable):
         return said.format(alike=number_text(alike), total=number_text(total))
 
     def forget(self) -> None:
-        super().forget()
+        self._set_rows([], [])  # the columns keep runs
         self._lives, self._steps, self.words = {}, (), []
 
 
@@ -306,7 +305,7 @@ class WordsTable(ComparedTable):
         return text.format(number=number_text(len(found.rows)), total=number_text(found.distinct_words), share=share)
 
     def forget(self) -> None:
-        super().forget()
+        self._set_rows([], [])  # the columns keep runs
         self.search.forget()
         self._steps, self._shown_request = (), None
 
@@ -381,7 +380,6 @@ class VocabulariesTable(ComparedTable):
         self._note.show_text(note.format(run=shown.label))
 
     def forget(self) -> None:
-        super().forget()
         self._search.forget()
 
 
@@ -454,5 +452,4 @@ class DivergencesTable(ComparedTable):
             session.model.seek(parting.step)
 
     def forget(self) -> None:
-        super().forget()
         self.search.forget()
