@@ -324,6 +324,7 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         two.wait(lambda apart=apart, text=text: {row.word for row in text.words if row.is_apart} == apart, 30_000)
         runs.set_compared(library_run, False)
     runs.set_compared(library_run, True)
+    window.docks.bring("timeline")
     two.wait(lambda: window.timeline_pane._parting.text() == f"Merges of {library_run.letter} not available", 30_000)
     assert not window.timeline_pane._parting.isEnabled()
 

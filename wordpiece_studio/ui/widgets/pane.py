@@ -238,9 +238,7 @@ class EmptyState(Fitted, QWidget):
         return self._label.text() if not self.isHidden() else ""
 
     def offer(self, *actions: QAction) -> None:
-        """Offer to do these one after the other, unless the pane has commands of its own."""
-        if self._steps:
-            return
+        """Offer to do these one after the other."""
         for action in actions:
             button = QPushButton(self)
             explain("training", button)
@@ -263,7 +261,8 @@ class EmptyState(Fitted, QWidget):
         """Show the last step that can be done in the accent color, and why those after it cannot be done yet."""
         able = [button for button, action in self._steps.items() if action.isEnabled()]
         for number, (button, action) in enumerate(self._steps.items(), 1):
-            button.setText(f"{number}  {action.iconText()}")  # without the mnemonic, which belongs to the menu
+            text = action.iconText()  # without the mnemonic, which belongs to the menu
+            button.setText(text if len(self._steps) == 1 else f"{number}  {text}")
             button.setEnabled(action.isEnabled())
             reason = action.property("reason") or ""
             set_plain_tooltip(button, reason or action.statusTip())

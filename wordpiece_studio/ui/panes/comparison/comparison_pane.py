@@ -153,7 +153,7 @@ class ComparisonPane(Pane):
             self.set_heading(beside.format(run=where), where)
         else:
             self.set_heading()
-            self.empty.show_text(self._why_empty(), offers=len(self._comparison.runs.all) > 1)
+            self.empty.show_text(self._why_empty())
         self._stack.setCurrentWidget(face if self.tab is Tab.SUMMARY or steps else self.empty)
         self._actions.refresh_soon()
 
