@@ -466,6 +466,7 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
     runs.show(runs.all[0])
     studio.wait(lambda: is_said_of("A"))
+    window.actions_.train_as_you_type.trigger()  # off: a preview would be of the edited text
     window.session.document.edit(0, 0, "hug ")
     studio.wait(lambda: window.run_strip._button.text() == "Restore the earlier corpus")
     window.actions_.bring_text_back.trigger()
