@@ -142,6 +142,18 @@ def test_enter_on_a_candidate_does_what_a_click_does(bench: Bench) -> None:
     assert bench.model.selection == Selection("pair", left="##t", right="##hm")
 
 
+def test_the_winner_of_a_tie_is_marked(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    ranking = pane.candidates_view.ranking
+    assert (ranking.tied_rows, ranking.merged_text) == (2, "✓ merged")
+    assert ranking.spoken(0).endswith(", ✓ merged")
+    assert "merged" not in ranking.spoken(1)
+    alone = next(merge.step for merge in bench.model.history if merge.ties == 1)
+    seek(bench, pane, alone)
+    assert pane.candidates_view.ranking.merged_text == ""
+
+
 @pytest.mark.parametrize("objective", ["likelihood", "count"])
 def test_the_other_objectives_fill_in_their_own_formula(empty_bench: Bench, objective: str) -> None:
     empty_bench.train(objective=objective)

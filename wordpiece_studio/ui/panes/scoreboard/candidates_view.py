@@ -51,6 +51,7 @@ class Ranking(list["Candidate"]):
         self.rule = "" if objective == "count" else RULES[objective]  # the heading of the value says it all
         self.tied_rows = sum(candidate.is_tied for candidate in candidates)  # 0 if the best has no equal
         self.tie_text = self.tie_rule = ""  # what stands in the box around these, and in their tooltips
+        self.merged_text = ""  # what marks the first of these, if it was merged
         self._formulas: dict[int, Formula] = {}  # three columns show parts of each
 
     def goes_on_in(self, other: Ranking) -> bool:
@@ -79,7 +80,8 @@ class Ranking(list["Candidate"]):
         return f"{token_text(self[row].left)} {token_text(self[row].right)}"
 
     def spoken(self, row: int) -> str:
-        return f"{number_text(row + 1)}: {self.pair_text(row)}, {self.formula(row).text}"
+        said = f"{number_text(row + 1)}: {self.pair_text(row)}, {self.formula(row).text}"
+        return f"{said}, {self.merged_text}" if self.merged_text and row == 0 else said
 
     def tip(self, row: int) -> str:
         candidate = self[row]
@@ -228,7 +230,8 @@ class CandidatesView(TableView):
     def tie_width(self) -> int:
         if self.ranking.tied_rows < 2:
             return 0
-        return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self.ranking.tie_text)
+        metrics, ranking = QFontMetrics(self._theme.font(-1, bold=True)), self.ranking
+        return max(map(metrics.horizontalAdvance, (ranking.tie_text, ranking.merged_text)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         box = self._tie_box()
@@ -264,10 +267,12 @@ class CandidatesView(TableView):
         painter.setPen(self._theme.tie_text)
         painter.setFont(self._theme.font(-1, bold=True))
         left = self.columnViewportPosition(BAR)
-        first = QRectF(left, box.top(), box.right() - 10 - left, self.row_height)
-        if first.width() >= self.tie_width:  # the text must never cover a number
-            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(first, int(flags), self.ranking.tie_text)
+        line = QRectF(left, box.top(), box.right() - 10 - left, self.row_height)
+        if line.width() >= self.tie_width:  # the texts must never cover a number
+            flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            for text in filter(None, (self.ranking.merged_text, self.ranking.tie_text)):
+                painter.drawText(line, flags, text)
+                line.translate(0, self.row_height)
 
     def _tie_box(self) -> QRectF | None:
         tied = self.ranking.tied_rows

@@ -358,6 +358,7 @@ class ScoreboardPane(Pane):
             text = _tr("Tie of {count} or more") if self.merge is None and tied == self.limit else _tr("Tie of {count}")
             ranking.tie_text = text.format(count=number_text(ties))
             ranking.tie_rule = tie_rule_sentence(config.tie, ties)
+            ranking.merged_text = _tr("✓ merged") if tied > 1 and self.merge is not None else ""
             self.candidates_view.show_ranking(ranking, may_have_more=len(pairs) >= self.limit)
         self._show_message()
         self._mark_selection()
