@@ -299,3 +299,25 @@ def test_a_merge_that_was_stopped_before_its_counts_were_there_is_not_asked_for_
     window.model.state_changed.connect(states.append)
     train(studio)
     assert TrainerState.PAUSED not in states
+
+
+def test_a_training_that_would_repeat_a_run_shows_that_run(studio: Studio) -> None:
+    window, runs = studio.window, studio.window.session.runs
+    train(studio)
+    first = runs.current
+    window.session.settings.choose(objective="count")
+    train(studio, lambda: window.actions_.train.trigger())
+    studio.wait(lambda: runs.current is not first and window.model.state is FINISHED)
+    window.session.settings.choose(objective=first.config.objective)
+    studio.wait(lambda: not window.model.is_replacing)
+    window.actions_.train.trigger()
+    assert runs.current is first
+    notice = window.notices.training
+    assert notice.text == "Run A was trained with the same corpus and settings."
+    assert not notice.button.isHidden()
+    before = len(runs.all)
+    with studio.qtbot.waitSignal(window.model.run_reset):
+        notice.button.click()
+    studio.wait_finished()
+    assert (len(runs.all), notice.text) == (before + 1, "")
+    assert runs.current.is_trained_on(first.counts, first.config)

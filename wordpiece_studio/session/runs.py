@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import ProjectRun
     from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -82,6 +83,10 @@ class Runs(QObject):
     @property
     def unsaved_library_runs(self) -> int:
         return sum(run.is_unsaved for run in self.all if run.library_run is not None)
+
+    def trained_on(self, counts: WordCounts, config: TrainingConfig) -> Run | None:
+        """Return the first run that went to its end with these words and settings, if there is one."""
+        return next((run for run in self.all if run.is_trained_on(counts, config) and not run.is_half_way), None)
 
     # What the user does.
 

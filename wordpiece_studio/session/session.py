@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 120_000
 """A larger corpus is not trained as one types."""
-_HALF_WAY = (None, "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,8 +392,7 @@ class LiveTraining(QObject):
         """Show a run of these counts: one that is there, or a preview trained beside the run that is shown."""
         self.forget_change()
         runs, model = self._session.runs, self._session.model
-        same = (run for run in runs.all if run.is_trained_on(counts, config) and run.stop_reason not in _HALF_WAY)
-        found = next(same, None)
+        found = runs.trained_on(counts, config)
         if found is None:
             model.replace(counts, config, origin=self._session.origin(is_wanted=False))
             return

@@ -60,6 +60,7 @@ class TrainingController(Controller):
         self._actions = window.actions_
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
+        self._is_repeated = False  # the user knows that there is such a run
         self._step_wanted: int | None = None  # where to go when the run has ended
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
@@ -225,8 +226,10 @@ class TrainingController(Controller):
     # -- waiting for counts
 
     def _wait_for_counts(
-        self, *, is_automatic: bool = False, wants_one_merge: bool = False, step: int | None = None
-    ) -> None:
+        self, *, is_automatic: bool = False, wants_one_merge: bool = False, step: int | None = None,
+        is_repeated: bool = False,
+    ) -> None:  # fmt: skip
+        self._is_repeated = is_repeated
         self._next_is_automatic, self._wants_one_merge, self._step_wanted = is_automatic, wants_one_merge, step
         self._banner.clear()
         self._request.ask()
@@ -274,8 +277,22 @@ class TrainingController(Controller):
             except StudioError as error:
                 self._refuse(error)
             else:
-                self.needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
+                if one_merge or not self._show_trained(counts, config):
+                    self.needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
         self._show_state()
+
+    def _show_trained(self, counts: WordCounts, config: TrainingConfig) -> bool:
+        """Show the run of the user's that this training would repeat, unless it is to be; return whether there is."""
+        found = self._session.runs.trained_on(counts, config)
+        if found is None or not found.origin.is_wanted or self._is_repeated or self._next_is_automatic:
+            return False
+        self._session.runs.show(found)
+        words = self.tr("Run {run} was trained with the same corpus and settings.").format(run=found.letter)
+        self._banner.show_message(words, "info", self.tr("Train anyway"), self._train_anyway, needs_answer=False)
+        return True
+
+    def _train_anyway(self) -> None:
+        self._wait_for_counts(is_repeated=True)
 
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
