@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from wordpiece_studio.session import step_marks
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import Player, StepMarks
+from wordpiece_studio.session.step_marks import WHOLE_RUN, Player, StepMarks
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -65,7 +67,24 @@ def test_a_fast_player_leaps(qtbot: QtBot, make_model: MakeModel, hugs: WordCoun
     player.play()
     qtbot.waitUntil(lambda: not player.is_playing)
     assert seen[-1] == 300
-    assert len(seen) == 15
+    assert len(seen) < 30
+
+
+def test_a_whole_run_takes_half_a_minute(
+    qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = trained(qtbot, make_model(seconds_per_merge=0.0), hugs, 300)
+    model.seek(0)
+    player = Player(model, watch=StepMarks(model, model).watch)
+    player.set_speed(WHOLE_RUN)
+    assert (player.speed, player.rate) == (WHOLE_RUN, 10)
+    monkeypatch.setattr(step_marks, "_WHOLE_RUN_SECONDS", 0.3)
+    assert player.rate == 1000
+    seen, began = steps_of(model), time.perf_counter()
+    player.play()
+    qtbot.waitUntil(lambda: not player.is_playing)
+    assert seen[-1] == 300
+    assert time.perf_counter() - began > 0.25
 
 
 def test_a_paused_training_learns_as_it_plays(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:

@@ -77,7 +77,7 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     train_as_you_type
         Whether a small corpus is trained again after every edit.
     play_speed
-        Merges per second.
+        Merges per second; 0 plays any run in half a minute.
     window_geometry
         Qt's own window geometry, as base64; empty if never saved.
     window_size
@@ -95,7 +95,7 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     font_scale: _Percent = 100
     demo_scale: _Percent | None = None
     train_as_you_type: bool = True
-    play_speed: Annotated[float, msgspec.Meta(ge=0.25, le=1000.0)] = 4.0
+    play_speed: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 4.0
     window_geometry: _Text = ""
     window_size: tuple[_Size, _Size] | None = None
     history_columns: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=100)] = ()

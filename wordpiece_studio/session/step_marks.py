@@ -419,14 +419,19 @@ class StepMarks(QObject):
 
 MIN_SPEED = 0.25
 MAX_SPEED = 1000.0
+WHOLE_RUN = 0.0
+"""The speed that plays any run in half a minute."""
+_WHOLE_RUN_SECONDS = 30.0
 _FRAMES_PER_SECOND = 50.0
+_LONGEST_FRAME = 0.2  # seconds that are made up for
 
 
 class Player(QObject):
     """Moves the step of a `TrainerModel` by itself: plays one merge after another, or runs to the next breakpoint.
 
     At the last merge playing waits for a running training, makes a paused one learn one merge at a time, and stops if
-    the training is finished. Above 50 merges per second it takes several steps at a time, but never skips a breakpoint.
+    the training is finished. Above 50 merges per second it takes several steps at a time, as many as the time that has
+    passed makes due, but never skips a breakpoint.
     """
 
     changed = Signal()
@@ -439,8 +444,9 @@ class Player(QObject):
         super().__init__(parent)
         self._model = model
         self._watch = watch
-        self.speed = 4.0  # merges per second
+        self.speed = 4.0  # merges per second, or `WHOLE_RUN`
         self._owed = 0.0  # the fraction of a step that is due but not taken yet
+        self._played_at = 0.0
         self._after: int | None = None  # while running: no hit among the merges up to here
         self._is_past_head = False
         self._timer = QTimer(self)
@@ -458,9 +464,14 @@ class Player(QObject):
     def is_running(self) -> bool:
         return self._after is not None
 
+    @property
+    def rate(self) -> float:
+        """Merges per second."""
+        return self.speed or max(MIN_SPEED, self._model.merge_count / _WHOLE_RUN_SECONDS)
+
     def set_speed(self, speed: float) -> None:
-        """Play `speed` merges per second, limited to 0.25 to 1,000."""
-        speed = max(MIN_SPEED, min(MAX_SPEED, float(speed)))
+        """Play `speed` merges per second, limited to 0.25 to 1,000, or the `WHOLE_RUN`."""
+        speed = max(MIN_SPEED, min(MAX_SPEED, float(speed))) if speed else WHOLE_RUN
         if speed != self.speed:
             self.speed = speed
             self._timer.setInterval(self._interval_ms())
@@ -472,7 +483,7 @@ class Player(QObject):
             return
         if self._is_over():
             self._model.seek(0)
-        self._owed = 0.0
+        self._owed, self._played_at = 0.0, time.perf_counter()
         self._timer.start(self._interval_ms())
         self.changed.emit()
 
@@ -519,11 +530,13 @@ class Player(QObject):
     # Playing.
 
     def _play_on(self) -> None:
-        model = self._model
+        model, now = self._model, time.perf_counter()
+        seconds, self._played_at = min(now - self._played_at, _LONGEST_FRAME), now
         if self._is_over():
             self.stop()
         elif not model.is_at_head:
-            steps, self._owed = divmod(self._owed + max(1.0, self.speed / _FRAMES_PER_SECOND), 1.0)
+            due = seconds * self.rate if self.rate > _FRAMES_PER_SECOND else 1.0
+            steps, self._owed = divmod(self._owed + due, 1.0)
             self._advance_to(model.step + int(steps))
         elif not model.is_busy and not self._watch.is_searching:
             model.next_merge()
@@ -553,7 +566,7 @@ class Player(QObject):
         return ended and self._model.is_at_head and not self._model.is_busy
 
     def _interval_ms(self) -> int:
-        return round(1000 / min(self.speed, _FRAMES_PER_SECOND))
+        return round(1000 / min(self.rate, _FRAMES_PER_SECOND))
 
     # Running.
 
