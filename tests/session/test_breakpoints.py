@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
@@ -24,11 +23,9 @@ from wordpiece_studio.training.trainer import Trainer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.step_marks import MarksModel
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
@@ -136,27 +133,19 @@ def test_what_makes_no_sense_is_refused(kind: str, text: str, number: float) -> 
         Breakpoint(kind, text, number)
 
 
-# -- the table
+# -- the list
 
 
-def test_the_table(qtmodeltester: ModelTester) -> None:
-    table: MarksModel[Breakpoint] = Breakpoints()
-    table.set_marks([Breakpoint("token", "##ing"), Breakpoint("value", number=0.0025, is_enabled=False)])
-    qtmodeltester.check(table)
-    assert [table.index(row, 1).data() for row in range(2)] == ["##ing", "0.0025"]
-    assert table.index(1, 0).data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Unchecked
-
-
-def test_a_check_box_enables(qtbot: QtBot) -> None:
-    table = Breakpoints()
-    row = table.add(Breakpoint("tie", number=2))
-    with qtbot.waitSignal(table.changed):
-        table.setData(table.index(row, 0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
-    assert not table.enabled
-    assert table.add(Breakpoint("tie", number=2)) == row  # once is enough
-    assert table.enabled == table.all
-    table.remove(row)
-    assert not table.all
+def test_a_breakpoint_is_there_once_and_switched_off(qtbot: QtBot) -> None:
+    marks = Breakpoints()
+    row = marks.add(Breakpoint("tie", number=2))
+    with qtbot.waitSignal(marks.changed):
+        marks.enable(row, False)
+    assert not marks.enabled
+    assert marks.add(Breakpoint("tie", number=2)) == row  # once is enough
+    assert marks.enabled == marks.all
+    marks.remove(row)
+    assert not marks.all
 
 
 # -- in a run

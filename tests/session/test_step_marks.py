@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.run import TrainerState
@@ -14,7 +13,6 @@ from wordpiece_studio.storage.view import Bookmark, Selection
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.corpus.counts import WordCounts
@@ -41,12 +39,10 @@ def replace(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) 
 # -- the bookmarks
 
 
-def test_the_bookmarks_are_a_table(qtmodeltester: ModelTester, trained: TrainerModel) -> None:
+def test_the_bookmarks_are_in_order_of_step(trained: TrainerModel) -> None:
     bookmarks = Bookmarks(trained)
     bookmarks.set_notes([Bookmark(1200, "b"), Bookmark(3, "a")])
-    qtmodeltester.check(bookmarks)
-    assert [bookmarks.index(row, 1).data() for row in range(2)] == ["a", "b"]
-    assert bookmarks.index(1, 0).data() == "1,200"
+    assert [note.text for note in bookmarks.notes] == ["a", "b"]
 
 
 def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) -> None:
@@ -58,8 +54,7 @@ def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) 
     texts = zip((0, 5, 12), ("start", "five", "the tie"), tokens, strict=True)
     assert bookmarks.notes == tuple(Bookmark(*each, owner=0) for each in texts)
     with qtbot.waitSignal(bookmarks.changed):
-        assert bookmarks.setData(bookmarks.index(1, 1), "5!", Qt.ItemDataRole.EditRole)
-    assert not bookmarks.setData(bookmarks.index(1, 0), "5", Qt.ItemDataRole.EditRole)
+        bookmarks.set_text(1, "5!\n")
     bookmarks.remove(0)
     assert [note.text for note in bookmarks.notes] == ["5!", "the tie"]
 
@@ -83,28 +78,21 @@ def test_notes_of_another_run_are_kept_and_distinguished(qtbot: QtBot, trained: 
     assert len(bookmarks.notes) == 2
 
 
-def test_a_step_of_the_run_shown_is_compared(qtbot: QtBot, trained: TrainerModel, qtmodeltester: ModelTester) -> None:
+def test_a_step_of_the_run_shown_is_compared(qtbot: QtBot, trained: TrainerModel) -> None:
     bookmarks = Bookmarks(trained)
     bookmarks.set_notes([Bookmark(5, "five", trained.history[4].token), Bookmark(9, "of another run", "#")])
-    qtmodeltester.check(bookmarks)
-    box, other = (bookmarks.index(row, 2) for row in range(2))
-    role = Qt.ItemDataRole.CheckStateRole
-    assert Qt.CheckState(box.data(role)) is Qt.CheckState.Unchecked
+    assert [bookmarks.is_compared(note) for note in bookmarks.notes] == [False, None]
     trained.run.number = 3
     with qtbot.waitSignal(bookmarks.changed):
-        assert bookmarks.setData(box, Qt.CheckState.Checked, role)
-    assert Qt.CheckState(box.data(role)) is Qt.CheckState.Checked
+        bookmarks.set_compared(0, True)
     assert [note.run for note in bookmarks.notes] == [3, None]
     bookmarks.set_text(0, "5!")
     assert bookmarks.notes[0] == Bookmark(5, "5!", trained.history[4].token, 3)
-    assert other.data(role) is None
-    assert not other.flags() & Qt.ItemFlag.ItemIsUserCheckable
-    assert not bookmarks.setData(other, Qt.CheckState.Checked, role)
     train(qtbot, trained, random_counts(6))  # which has another merge there: the box can still be cleared
     assert not bookmarks.is_of_run(bookmarks.notes[0])
-    assert bookmarks.setData(box, Qt.CheckState.Unchecked, role)
-    assert [note.run for note in bookmarks.notes] == [None, None]
-    assert box.data(role) is None
+    assert bookmarks.is_compared(bookmarks.notes[0])
+    bookmarks.set_compared(0, False)
+    assert [bookmarks.is_compared(note) for note in bookmarks.notes] == [None, None]
 
 
 # -- the selection

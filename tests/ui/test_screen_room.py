@@ -16,7 +16,7 @@ from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExpor
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWindow
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
-from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
 from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.training_bar import FurtherDialog, SpecialTokensDialog
 from wordpiece_studio.ui.widgets import fields
@@ -54,9 +54,8 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield ExportDialog([(30, 100), (12, 82)], folder, theme.mono_font(-1), window)
     yield EncodingDialog(error, Reading(), window, guess="latin-1", files=3)
     yield HistoryExportDialog(30, 12, window)
-    yield BreakpointEditor(session.marks, theme, window)
     yield KeepDialog(3, "a note", window)
-    yield BookmarksDialog(session.marks.bookmarks, window.actions_, theme, window)
+    yield MarksDialog(session.marks, window.actions_, theme, window)
     yield SpecialTokensDialog(("[UNK]",), window)
     yield FurtherDialog(70, window, note="The text was changed.")
     yield RenameDialog("A", "a name", window)

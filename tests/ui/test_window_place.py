@@ -34,7 +34,7 @@ def test_a_window_is_brought_into_its_screen_with_its_frame(frame: QRect, expect
 
 
 def test_the_timeline_of_a_low_area_is_low() -> None:
-    assert TEACH.bottom_height(560, 17) < 130 < TEACH.bottom_height(800, 17)
+    assert TEACH.bottom_height(560, 17) < 100 < TEACH.bottom_height(800, 17)
 
 
 def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio) -> None:
@@ -49,7 +49,7 @@ def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio
     assert box.contentsRect().height() <= 2 * box.fontMetrics().lineSpacing() + 4
     window.resize(1440, 860)
     studio.qtbot.wait(80)
-    assert window.docks.panel("timeline").height() > 160
+    assert window.docks.panel("timeline").height() > 140
 
 
 def test_a_window_of_a_larger_screen_fills_this_one(studio: Studio) -> None:

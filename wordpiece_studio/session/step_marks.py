@@ -1,10 +1,10 @@
 """What a user marks on the steps of a training, breakpoints and bookmarks, and what moves the step by itself.
 
-Both are tables for Qt's views. The steps at which breakpoints are hit are found with NumPy over the columns of a
-history, continued as it grows; a regular expression is searched for token by token. All in the window's thread, a few
-milliseconds at a time. The player plays steps at an adjustable speed, or runs from breakpoint to breakpoint.
+The steps at which breakpoints are hit are found with NumPy over the columns of a history, continued as it grows; a
+regular expression is searched for token by token. All in the window's thread, a few milliseconds at a time. The player
+plays steps at an adjustable speed, or runs from breakpoint to breakpoint.
 
-Bookmarks outlive their run: each records that and the merge it was made at, so that their table can show whether the
+Bookmarks outlive their run: each records that and the merge it was made at, so that their list can show whether the
 current run is that one and has the same merge there. The step of a bookmark can be compared, like a run of its own.
 
 At the end is what is selected, looked up in a run: its token, and the steps that made it.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -23,13 +23,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Bookmark, Breakpoint
+from wordpiece_studio.storage.view import Bookmark, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -44,48 +43,37 @@ if TYPE_CHECKING:
 MarkT = TypeVar("MarkT")
 
 
-class MarksModel(RecordTableModel[MarkT]):
-    """Marks that the user sets, in a table with check boxes in one column."""
+class Marks(QObject, Generic[MarkT]):
+    """Marks that the user sets, in a fixed order."""
 
     changed = Signal()
     """The marks, or what is said of them, have changed."""
 
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.records: tuple[MarkT, ...] = ()
+
     def set_marks(self, marks: Iterable[MarkT]) -> None:
-        self.set_records(tuple(marks))
+        self.records = tuple(marks)
         self.changed.emit()
 
     def insert(self, row: int, mark: MarkT) -> None:
-        self.insert_record(row, mark)
-        self.changed.emit()
+        self.set_marks((*self.records[:row], mark, *self.records[row:]))
 
     def replace(self, row: int, mark: MarkT) -> None:
         if self.records[row] != mark:
-            self.change_records({row: mark})
-            self.changed.emit()
+            self.set_marks((*self.records[:row], mark, *self.records[row + 1 :]))
 
     def remove(self, row: int) -> None:
-        self.remove_record(row)
-        self.changed.emit()
+        self.set_marks((*self.records[:row], *self.records[row + 1 :]))
 
 
-class Breakpoints(MarksModel["Breakpoint"]):
-    """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent=parent)
-
-        def width(measure: Any, _all: Sequence[Breakpoint]) -> int:
-            return int(measure.text(*map(self.kind_text, KINDS))) + 48
-
-        condition = TableColumn(
-            self.tr("Stop when"), each_row(lambda one: self.kind_text(one.kind)), align=LEFT, width=width,
-            check=each_row(lambda one: one.is_enabled), switch=lambda _all, row, is_on: self.enable(row, is_on),
-        )  # fmt: skip
-        self.columns = condition, TableColumn(self.tr("Value"), each_row(_value_text), align=LEFT, stretch=1)
+class Breakpoints(Marks["Breakpoint"]):
+    """The breakpoints, oldest first."""
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
-        return tuple(self.records)
+        return self.records
 
     @property
     def enabled(self) -> tuple[Breakpoint, ...]:
@@ -112,10 +100,6 @@ class Breakpoints(MarksModel["Breakpoint"]):
             "tie": self.tr("Number of tied pairs reaches"),
             "size": self.tr("Vocabulary size reaches"),
         }[kind]
-
-
-def _value_text(each: Breakpoint) -> str:
-    return each.text if each.kind in TEXT_KINDS else f"{each.number:,.15g}"
 
 
 _NONE: Steps = np.empty(0, dtype=np.int64)
@@ -330,27 +314,18 @@ def _last_before(steps: Steps, step: int) -> int:
     return int(steps[index]) if index >= 0 else 0
 
 
-class Bookmarks(MarksModel["Bookmark"]):
-    """The notes in order of step; three columns: step, text, which is editable, and a box that compares the step."""
+class Bookmarks(Marks["Bookmark"]):
+    """The notes in order of step; the step of each can be compared."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
-        super().__init__(parent=parent)
+        super().__init__(parent)
         self._model = model
-        self.columns = (
-            TableColumn(self.tr("Step"), each_row(lambda note: note.step), align=LEFT, entry="step",
-                        width=lambda measure, _notes: measure.text("8,888,888") + 20),
-            TableColumn(self.tr("Note"), each_row(lambda note: note.text), align=LEFT, stretch=1,
-                        edit=lambda _notes, row, text: self.set_text(row, text)),
-            TableColumn(self.tr("Compare"), lambda _notes, _row: "", align=LEFT, entry="comparison",
-                        width=lambda measure, _notes: measure.contents, check=each_row(self._is_compared),
-                        switch=lambda _notes, row, is_compared: self.set_compared(row, is_compared)),
-        )  # fmt: skip
         model.run_reset.connect(self._on_run_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
 
     @property
     def notes(self) -> tuple[Bookmark, ...]:
-        return tuple(self.records)
+        return self.records
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
         lines = (msgspec.structs.replace(note, text=one_line(note.text)) for note in notes)
@@ -374,7 +349,7 @@ class Bookmarks(MarksModel["Bookmark"]):
         number = run.number if is_compared and run is not None else None
         self.replace(row, msgspec.structs.replace(self.records[row], run=number))
 
-    def _is_compared(self, note: Bookmark) -> bool | None:
+    def is_compared(self, note: Bookmark) -> bool | None:
         """Return whether the step of a note is compared; None if it cannot be, as it is another run's."""
         return note.run is not None if note.run is not None or self.is_of_run(note) else None
 
@@ -396,7 +371,6 @@ class Bookmarks(MarksModel["Bookmark"]):
 
     def _on_run_changed(self) -> None:
         if self.records:
-            self._emit_changed(0, len(self.records) - 1)
             self.changed.emit()
 
     def _on_model_merges_appended(self, first: int, last: int) -> None:

@@ -112,8 +112,9 @@ class MainWindow(Workspace):
             ),
             Menu(
                 tr("&Step"),
-                "next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
-                "next_change previous_change run_to_breakpoint run_back breakpoints",
+                ["next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
+                 Menu(tr("Play&back speed"), "choose_speed")],
+                "next_change previous_change run_to_breakpoint run_back",
                 "keep_step compare_step bookmarks",
                 "go_to_birth show_step_row clear_selection",
             ),

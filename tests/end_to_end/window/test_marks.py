@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def set_breakpoint(driver: Driver, kind: BreakpointKind, text: str) -> None:
-    """Open the editor by its keys, choose a kind, type a text and add it."""
+    """Open the list by its keys, choose a kind, type a text and add it."""
     driver.press("Ctrl+B")
-    editor = driver.dialog()
-    editor._kind.setCurrentIndex(editor._kind.findData(kind))
-    driver.focus(editor._field)
+    marks = driver.dialog()
+    marks._kind.setCurrentIndex(marks._kind.findData(kind))
+    driver.focus(marks._field)
     driver.type(text)
-    driver.click(editor._add)
+    driver.click(marks._add)
     driver.wait(lambda: not driver.window.session.marks.watch.is_searching)
-    driver.click(editor._close)
+    driver.click(marks._close)
 
 
 @pytest.mark.slow
@@ -74,8 +74,7 @@ def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
     driver.press("Return")
     driver.press("Alt+End")
     driver.press("Ctrl+Shift+D")
-    bookmarks = driver.window.step_controller.bookmarks_window
-    driver.click_row(bookmarks._table, 0, 1)
+    driver.click_row(driver.window.step_controller.marks_window._table, 0, 1)
     assert driver.model.step == 12
     assert_all_panes_agree(driver)
 

@@ -107,7 +107,7 @@ def populate(driver: Driver) -> None:
     driver.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     window.corpus_pane.lint_view.show_findings([finding("warning"), finding("information")])
     window.notices.training.show_message("Something was done", action="Undo")  # with a button it stays
-    for action in (window.actions_.breakpoints, window.actions_.bookmarks, window.actions_.shortcuts):
+    for action in (window.actions_.bookmarks, window.actions_.shortcuts):
         action.trigger()  # they stay open
     window.activateWindow()
 

@@ -313,18 +313,17 @@ def test_in_a_narrow_window_a_whole_column_gives_way_to_a_tab(window: MainWindow
 def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindow) -> None:
     placed = {action for _, action in window.actions_.placed()}
     actions = window.actions_
-    assert {actions.breakpoints, actions.bookmarks, actions.longest_word} <= placed
-    parts = [window.timeline_pane.findChild(QToolButton, f"timeline_{name}") for name in ("breakpoints", "bookmarks")]
-    parts += [window.corpus_pane.figures.longest_edit, window.history_pane._controls.columns]
+    assert {actions.bookmarks, actions.longest_word} <= placed
+    parts = [window.corpus_pane.figures.longest_edit, window.history_pane._controls.columns]
     for name in ("engineer", "teach", "engineer", "demo"):
         choose(window, name)
-        assert [part.isHidden() for part in parts] == 4 * [name != "engineer"]
+        assert [part.isHidden() for part in parts] == 2 * [name != "engineer"]
     choose(window, "teach")
     actions.longest_word.trigger()
-    assert parts[2].hasFocus() or not parts[2].isHidden()
+    assert parts[0].hasFocus() or not parts[0].isHidden()
     choose(window, "demo")
     window.session.counting.set_longest_word(77)  # one that is not usual is always shown
-    assert not parts[2].isHidden()
+    assert not parts[0].isHidden()
 
 
 def test_only_the_tab_bars_of_this_layout_are_left(window: MainWindow) -> None:

@@ -15,12 +15,13 @@ from tests.ui.panes.timeline_bench import Timeline, click
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
-from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog, MarksTable
 from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
 
 if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog
     from wordpiece_studio.ui.widgets.table import TableView
 
 
@@ -65,47 +66,91 @@ def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
     assert timeline.pane._describe_step(12).endswith(" · breakpoint: token cha is created · breakpoint: tie of 2 pairs")
 
 
-def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None:
+def test_running_on_and_back_by_command(bench: Bench, timeline: Timeline) -> None:
     bench.seek(0)
     assert not timeline.actions.run_to_breakpoint.isEnabled()
     timeline.marks.breakpoints.add(Breakpoint("tie", number=2))
     ties = [merge.step for merge in bench.model.history if merge.ties > 1]
     for step in ties[:3]:
-        click(bench, timeline.pane, "run_to_breakpoint")
+        timeline.actions.run_to_breakpoint.trigger()
         assert bench.model.step == step
-    click(bench, timeline.pane, "run_back")
+    timeline.actions.run_back.trigger()
     assert bench.model.step == ties[1]
     bench.settle()
     assert timeline.pane.plot.marks.breakpoints.tolist() == ties
     bench.seek(25)
-    click(bench, timeline.pane, "run_to_breakpoint")
+    timeline.actions.run_to_breakpoint.trigger()
     assert timeline.pane.hints[0] == "Step 25 of 25 · no more breakpoints are hit"
 
 
-def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -> None:
-    click(bench, timeline.pane, "breakpoints")
-    editor, table = timeline.controller.editor, timeline.marks.breakpoints
-    qtbot, kinds = bench.qtbot, editor._kind
+def open_marks(bench: Bench, timeline: Timeline) -> MarksDialog:
+    timeline.actions.bookmarks.trigger()
+    return timeline.controller.marks_window
+
+
+def test_a_breakpoint_is_added_refused_edited_and_removed(bench: Bench, timeline: Timeline) -> None:
+    dialog, marks = open_marks(bench, timeline), timeline.marks.breakpoints
+    qtbot, kinds = bench.qtbot, dialog._kind
     kinds.setCurrentIndex(kinds.findData("pattern"))
-    qtbot.keyClicks(editor._field, "(")
-    assert "not a valid regular expression" in editor.problem.text()
-    assert not editor._add.isEnabled()
-    qtbot.keyClicks(editor._field, "^ch)")
-    qtbot.keyClick(editor._field, Qt.Key.Key_Return)
-    assert table.all == (Breakpoint("pattern", "(^ch)"),)
-    bench.wait(lambda: editor._found.text() == "Steps hit in this run: 4")
+    qtbot.keyClicks(dialog._field, "(")
+    assert "not a valid regular expression" in dialog.problem.text()
+    assert not dialog._add.isEnabled()
+    qtbot.keyClicks(dialog._field, "^ch)")
+    qtbot.keyClick(dialog._field, Qt.Key.Key_Return)
+    assert marks.all == (Breakpoint("pattern", "(^ch)"),)
+    bench.wait(lambda: dialog._found.text() == "Steps hit in this run: 4")
     kinds.setCurrentIndex(kinds.findData("value"))
-    qtbot.keyClicks(editor._field, "much")
-    assert "not a number" in editor.problem.text()
-    editor._field.setText("0.2")
-    qtbot.mouseClick(editor._add, Qt.MouseButton.LeftButton)
-    assert table.all[1] == Breakpoint("value", number=0.2)
-    editor._table.setCurrentIndex(table.index(0, 0))
-    assert (kinds.currentData(), editor._field.text()) == ("pattern", "(^ch)")
-    qtbot.keyClick(editor._table, Qt.Key.Key_Space)
-    assert not table.all[0].is_enabled
-    qtbot.keyClick(editor._table, Qt.Key.Key_Delete)
-    assert table.all == (Breakpoint("value", number=0.2),)
+    qtbot.keyClicks(dialog._field, "much")
+    assert "not a number" in dialog.problem.text()
+    dialog._field.setText("0.2")
+    qtbot.mouseClick(dialog._add, Qt.MouseButton.LeftButton)
+    assert marks.all[1] == Breakpoint("value", number=0.2)
+    edit_row(bench, dialog, 1, "0.3")
+    bench.wait(lambda: marks.all[1] == Breakpoint("value", number=0.3))
+    edit_row(bench, dialog, 1, "little")
+    bench.wait(lambda: "not a number" in dialog.problem.text())
+    assert marks.all[1] == Breakpoint("value", number=0.3)
+    dialog.select_row(0)
+    qtbot.keyClick(dialog._table, Qt.Key.Key_Space)
+    assert not marks.all[0].is_enabled
+    qtbot.keyClick(dialog._table, Qt.Key.Key_Delete)
+    assert marks.all == (Breakpoint("value", number=0.3),)
+
+
+def edit_row(bench: Bench, dialog: MarksDialog, row: int, text: str) -> None:
+    """Type a text into a row by the button, and press Enter."""
+    dialog.select_row(row)
+    bench.qtbot.mouseClick(dialog._edit, Qt.MouseButton.LeftButton)
+    dialog._edit_current()  # a row that is edited is not edited again
+    field = dialog._table.indexWidget(dialog.rows.index(row, 1))
+    assert isinstance(field, QLineEdit)
+    field.setText(text)
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def test_bookmarks_and_breakpoints_are_one_table(bench: Bench, timeline: Timeline, qtmodeltester: ModelTester) -> None:
+    marks = timeline.marks
+    marks.bookmarks.set_notes([Bookmark(1200, "b"), Bookmark(3, "a", bench.model.history[2].token)])
+    marks.breakpoints.set_marks([Breakpoint("token", "##ing"), Breakpoint("value", number=0.0025, is_enabled=False)])
+    refused: list[str] = []
+    table = MarksTable(marks, refused.append)
+    qtmodeltester.check(table)
+
+    def shown(column: int) -> list[str]:
+        return [table.index(row, column).data() for row in range(table.rowCount())]
+
+    assert shown(0) == ["Step 3", "Step 1,200", "Token is created", "Merge score falls below"]
+    assert shown(1) == ["a", "b", "##ing", "0.0025"]
+    boxes = [[table.is_checked(table.index(row, column)) for row in range(4)] for column in (2, 3)]
+    assert boxes == [[False, None, None, None], [None, None, True, False]]
+    with bench.qtbot.assertNotEmitted(table.modelReset):  # which would end what is typed into a row
+        marks.breakpoints.remove(0)
+        marks.bookmarks.keep("now", 12)
+        marks.bookmarks.remove(0)
+        marks.breakpoints.add(Breakpoint("tie", number=2))
+    assert shown(1) == ["now", "b", "0.0025", "2"]
+    table.setData(table.index(3, 1), "1")
+    assert "at least two pairs" in refused[0]
 
 
 # -- the bookmarks
@@ -121,8 +166,7 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
     bench.seek(3)
     assert timeline.pane.plot.marks.notes.tolist() == [12]
     assert "“the first tie”" in timeline.pane._describe_step(12)
-    click(bench, timeline.pane, "bookmarks")
-    table = timeline.controller.bookmarks_window._table
+    table = open_marks(bench, timeline)._table
     bench.qtbot.keyClick(table, Qt.Key.Key_Down)
     bench.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert bench.model.step == 12
@@ -142,21 +186,21 @@ def test_a_note_is_said_where_one_arrives_at_its_step_in_its_run(bench: Bench, t
     bench.seek(11)
     timeline.player.stop()
     bench.seek(5)
-    click(bench, timeline.pane, "compare_step")  # a note that says no more than the merge
+    timeline.actions.compare_step.trigger()  # a note that says no more than the merge
     assert said.text == ""
 
 
-def test_a_step_is_compared_by_button(bench: Bench, timeline: Timeline) -> None:
+def test_a_step_is_compared_by_command(bench: Bench, timeline: Timeline) -> None:
     bookmarks = timeline.marks.bookmarks
     bench.seek(12)
-    click(bench, timeline.pane, "compare_step")
+    timeline.actions.compare_step.trigger()
     assert [(note.step, note.text, note.run) for note in bookmarks.notes] == [(12, "ch + ##a → cha", 0)]
-    click(bench, timeline.pane, "compare_step")
+    timeline.actions.compare_step.trigger()
     assert [(note.step, note.run) for note in bookmarks.notes] == [(12, None)]
-    click(bench, timeline.pane, "compare_step")  # the bookmark that is there
+    timeline.actions.compare_step.trigger()  # the bookmark that is there
     assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0)]
     bench.seek(13)
-    click(bench, timeline.pane, "compare_step")
+    timeline.actions.compare_step.trigger()
     assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0), (13, 0)]
 
 
@@ -174,74 +218,56 @@ def test_the_birth_of_the_selection_is_marked(bench: Bench, timeline: Timeline) 
 
 
 @pytest.fixture
-def bookmarks(bench: Bench, timeline: Timeline) -> BookmarksDialog:
-    """Two bookmarks, neither of them selected."""
+def dialog(bench: Bench, timeline: Timeline) -> MarksDialog:
+    """Two bookmarks and a breakpoint, none of them selected."""
     timeline.marks.bookmarks.keep("the first tie", 12)
     timeline.marks.bookmarks.keep("the end", 25)
-    click(bench, timeline.pane, "bookmarks")
-    return timeline.controller.bookmarks_window
+    timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
+    return open_marks(bench, timeline)
 
 
-def test_a_note_being_edited_is_not_edited_again(bench: Bench, bookmarks: BookmarksDialog) -> None:
-    bookmarks.select_row(0)
-    for _ in range(2):
-        bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
-        bookmarks._edit_current()
-    field = bookmarks._table.indexWidget(bookmarks.bookmarks.index(0, 1))
-    assert isinstance(field, QLineEdit)
-    field.setText("a tie")
-    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
-    bench.qtbot.waitUntil(lambda: [note.text for note in bookmarks.bookmarks.notes] == ["a tie", "the end"])
+def test_a_note_is_edited(bench: Bench, timeline: Timeline, dialog: MarksDialog) -> None:
+    edit_row(bench, dialog, 0, "a tie")
+    bench.wait(lambda: [note.text for note in timeline.marks.bookmarks.notes] == ["a tie", "the end"])
 
 
-def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, bookmarks: BookmarksDialog) -> None:
-    bookmarks.select_row(0)
-    bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
-    bench.qtbot.mouseClick(bookmarks._remove, Qt.MouseButton.LeftButton)
-    assert [note.text for note in bookmarks.bookmarks.notes] == ["the end"]
+def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, timeline: Timeline, dialog: MarksDialog) -> None:
+    dialog.select_row(0)
+    bench.qtbot.mouseClick(dialog._edit, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(dialog._remove, Qt.MouseButton.LeftButton)
+    assert [note.text for note in timeline.marks.bookmarks.notes] == ["the end"]
 
 
-def test_a_tick_compares_a_step_and_does_not_go_there(bench: Bench, bookmarks: BookmarksDialog) -> None:
-    table, notes = bookmarks._table, bookmarks.bookmarks
+def test_a_tick_compares_a_step_and_does_not_go_there(bench: Bench, timeline: Timeline, dialog: MarksDialog) -> None:
+    table, notes = dialog._table, timeline.marks.bookmarks
     bench.seek(3)
-    option = table.visualRect(notes.index(0, 2))
+    option = table.visualRect(dialog.rows.index(0, 2))
     place = QPoint(option.left() + 12, option.center().y())
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert [note.run for note in notes.notes] == [0, None]
     assert bench.model.step == 3
-    bookmarks.select_row(1)
+    dialog.select_row(1)
     for run in (0, None):
         bench.qtbot.keyClick(table, Qt.Key.Key_Space)
         assert [note.run for note in notes.notes] == [0, run]
     assert bench.model.step == 3
     notes.set_notes([Bookmark(3, "of another run", "#")])
-    bookmarks.select_row(0)
+    dialog.select_row(0)
     bench.qtbot.keyClick(table, Qt.Key.Key_Space)
     assert notes.notes[0].run is None
 
 
-def test_nothing_is_done_to_a_note_not_visibly_selected(bench: Bench, bookmarks: BookmarksDialog) -> None:
-    assert not bookmarks._edit.isEnabled()
-    assert not bookmarks._remove.isEnabled()
-    bookmarks.select_row(1)
-    assert bookmarks._edit.isEnabled()
-    unselect(bench, bookmarks._table)
-    assert not bookmarks._edit.isEnabled()
-    assert not bookmarks._remove.isEnabled()
-    bench.qtbot.keyClick(bookmarks._table, Qt.Key.Key_Delete)
-    assert len(bookmarks.bookmarks.notes) == 2
-
-
-def test_nothing_is_done_to_a_breakpoint_not_visibly_selected(bench: Bench, timeline: Timeline) -> None:
-    timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
-    click(bench, timeline.pane, "breakpoints")
-    editor = timeline.controller.editor
-    editor._table.setCurrentIndex(timeline.marks.breakpoints.index(0, 0))
-    assert editor._remove.isEnabled()
-    unselect(bench, editor._table)
-    assert not editor._remove.isEnabled()
-    bench.qtbot.keyClick(editor._table, Qt.Key.Key_Delete)
-    assert len(timeline.marks.breakpoints.all) == 1
+@pytest.mark.parametrize("row", [1, 2])
+def test_nothing_is_done_to_a_mark_not_visibly_selected(bench: Bench, dialog: MarksDialog, row: int) -> None:
+    assert not dialog._edit.isEnabled()
+    assert not dialog._remove.isEnabled()
+    dialog.select_row(row)
+    assert dialog._edit.isEnabled()
+    unselect(bench, dialog._table)
+    assert not dialog._edit.isEnabled()
+    assert not dialog._remove.isEnabled()
+    bench.qtbot.keyClick(dialog._table, Qt.Key.Key_Delete)
+    assert dialog.rows.rowCount() == 3
 
 
 def unselect(bench: Bench, table: TableView) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
+from PySide6.QtWidgets import QApplication, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.measuring import HeldOutFigure
@@ -34,8 +34,7 @@ def pane(timeline: Timeline) -> TimelinePane:
 
 def test_the_buttons_move_the_step(bench: Bench, pane: TimelinePane) -> None:
     for name, step in (
-        ("first_merge", 0), ("next_merge", 1), ("next_merge", 2), ("previous_merge", 1), ("ten_on", 11),
-        ("ten_back", 1), ("last_merge", 25),
+        ("first_merge", 0), ("next_merge", 1), ("next_merge", 2), ("previous_merge", 1), ("last_merge", 25),
     ):  # fmt: skip
         click(bench, pane, name)
         assert bench.model.step == step
@@ -47,10 +46,10 @@ def test_buttons_that_lead_nowhere_are_disabled(bench: Bench, pane: TimelinePane
         buttons = [button for button in pane.findChildren(QToolButton) if button.isVisible()]
         return {button.objectName().removeprefix("timeline_") for button in buttons if button.isEnabled()}
 
-    always = {"next_merge", "play", "breakpoints", "compare_step", "keep_step", "bookmarks", "further"}
-    assert enabled() == always | {"first_merge", "previous_merge", "ten_back"}
+    always = {"next_merge", "play", "keep_step", "more", "further"}
+    assert enabled() == always | {"first_merge", "previous_merge"}
     bench.seek(0)
-    assert enabled() == always | {"last_merge", "ten_on"}
+    assert enabled() == always | {"last_merge"}
 
 
 def test_a_click_on_the_curve_goes_there(bench: Bench, pane: TimelinePane) -> None:
@@ -152,10 +151,13 @@ def test_a_step_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> 
 
 def test_playing_moves_on_and_the_user_stops_it(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(0)
-    box = pane.findChild(QComboBox)
-    box.setCurrentIndex(box.findData(50.0))
-    box.activated.emit(box.currentIndex())
+    menu = pane.findChild(QToolButton, "timeline_more").defaultAction().menu()
+    menu.aboutToShow.emit()
+    speeds = menu.actions()[0].menu().actions()
+    assert [speed.text() for speed in speeds[::8]] == ["½ merge per second", "&Whole run in 30 s"]
+    speeds[5].trigger()
     assert pane.player.speed == 50.0
+    assert [speed.isChecked() for speed in speeds].index(True) == 5
     click(bench, pane, "play")
     bench.wait(lambda: bench.model.step >= 2)
     bench.qtbot.keyClick(pane.plot, Qt.Key.Key_Home)
@@ -184,7 +186,7 @@ def test_the_legend_says_that_the_alphabet_was_there_from_the_start(bench: Bench
 
 
 def test_every_control_has_a_name(pane: TimelinePane) -> None:
-    for control in (pane.plot, *pane.findChildren(QToolButton), *pane.findChildren(QComboBox)):
+    for control in (pane.plot, *pane.findChildren(QToolButton)):
         assert control.accessibleName()
 
 

@@ -5,25 +5,30 @@ They act on the model and the player, and each says why it is not available.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QKeySequence
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import id_of_token, one_line
-from wordpiece_studio.ui.actions import command, tr
-from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
+from wordpiece_studio.session.step_marks import WHOLE_RUN, id_of_token, one_line
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.step_marks import Hit
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.workspace import Workspace
 
 _MANY = 10
+_SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 
 
 class StepController(Controller):
@@ -34,8 +39,7 @@ class StepController(Controller):
         self._marks = window.session.marks
         self._changes = window.session.changes
         self._pane = window.timeline_pane
-        self.editor: BreakpointEditor | None = None  # once it was opened
-        self.bookmarks_window: BookmarksDialog | None = None
+        self.marks_window: MarksDialog | None = None  # once it was opened
         model, player, marks = self._model, self._player, self._marks
         player.halted.connect(self._on_player_halted)
         marks.watch.faulted.connect(self._on_watch_faulted)
@@ -161,6 +165,17 @@ class StepController(Controller):
     def previous_change(self) -> None:
         self._seek(self._changes.previous_before(self._model.step))
 
+    def _speeds(self) -> Iterator[MenuChoice]:
+        for speed in _SPEEDS:
+            number = value_text(speed) if speed >= 1 else "½"
+            text = plural(math.ceil(speed), "{number} merge per second", "{number} merges per second")
+            yield MenuChoice(speed, text.format(number=number))
+        yield MenuChoice(WHOLE_RUN, self.tr("&Whole run in 30 s"))
+
+    @command(choices=_speeds, checked=lambda self, speed: self._player.speed == speed)
+    def choose_speed(self, speed: float) -> None:
+        self._player.set_speed(speed)
+
     # -- breakpoints
 
     @command(
@@ -177,12 +192,6 @@ class StepController(Controller):
     )  # fmt: skip
     def run_back(self) -> None:
         self._player.run_back()
-
-    @command(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
-    def breakpoints(self) -> None:
-        if self.editor is None:
-            self.editor = BreakpointEditor(self._marks, self._window.theme, self._window)
-        self.editor.begin()
 
     def _on_player_halted(self, hit: Hit | None) -> None:
         history = self._model.history
@@ -220,8 +229,8 @@ class StepController(Controller):
     def _keep(self, step: int, text: str) -> None:
         step = min(step, self._model.merge_count)
         row = self._marks.bookmarks.keep(one_line(text) or merge_words(step, self._model.history), step)
-        if self.bookmarks_window is not None:
-            self.bookmarks_window.select_row(row)
+        if self.marks_window is not None:
+            self.marks_window.select_row(row)
 
     @command(
         tr("Co&mpare with this step"),
@@ -238,13 +247,16 @@ class StepController(Controller):
         if not compared:
             bookmarks.set_compared(here[0] if here else bookmarks.keep(merge_words(step, history), step), True)
 
-    @command(tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", "bookmarks")
+    @command(
+        tr("B&ookmarks and breakpoints…"), tr("List the bookmarked steps, and choose where playing and running stop"),
+        "Ctrl+B Ctrl+Shift+D", "bookmarks",
+    )  # fmt: skip
     def bookmarks(self) -> None:
-        window, bookmarks = self._window, self._marks.bookmarks
-        if self.bookmarks_window is None:
-            self.bookmarks_window = BookmarksDialog(bookmarks, window.actions_, window.theme, window)
-            self.bookmarks_window.row_chosen.connect(lambda row: self._seek(bookmarks.notes[row].step))
-        self.bookmarks_window.begin()
+        window = self._window
+        if self.marks_window is None:
+            self.marks_window = MarksDialog(self._marks, window.actions_, window.theme, window)
+            self.marks_window.step_chosen.connect(self._seek)
+        self.marks_window.begin()
 
     # -- the selection
 

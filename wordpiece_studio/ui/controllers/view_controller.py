@@ -226,7 +226,7 @@ class ViewController(Controller):
         self._window.bar.setVisible(layout.has_bar)
         self._show_run_strip()
         self._window.notices.set_quiet(not layout.has_bar)
-        for pane in (self._window.corpus_pane.figures, self._window.history_pane, self._window.timeline_pane):
+        for pane in (self._window.corpus_pane.figures, self._window.history_pane):
             pane.show_tools(layout.has_tools)
         self._window.theme.set_scale(self.text_size / 100)
         self._docks.take(layout, values.layouts.get(layout.name))

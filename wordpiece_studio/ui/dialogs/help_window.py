@@ -156,8 +156,9 @@ def pane_lines() -> list[KeyLine]:
         KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or forward"), "← →"),
         KeyLine(_tr("On a chart"), _tr("Ten steps back or forward, beginning, end"), "PgUp PgDown   Home End"),
         KeyLine(_tr("In the list of files"), _tr("Remove or move the file"), "Del   Alt+↑ Alt+↓"),
-        KeyLine(_tr("In the bookmarks"), _tr("Edit the note or delete the bookmark"), "F2   Del"),
-        KeyLine(_tr("In the list of breakpoints"), _tr("Switch on or off, delete"), _tr("Space   Del")),
+        KeyLine(
+            _tr("In bookmarks and breakpoints"), _tr("Edit, compare or switch on, delete"), _tr("F2   Space   Del")
+        ),
         KeyLine(_tr("In the help"), _tr("Go to the next link or open it"), _tr("Tab   Enter")),
         KeyLine(_tr("In the help"), _tr("Go back to the previous page"), "Alt+←"),
         KeyLine(field, _tr("Go to the matches"), "↓   Enter"),

@@ -62,7 +62,7 @@ class Layout:
     closed: frozenset[str] = frozenset()  # not shown until the user asks for them
     low: tuple[Column, ...] = ()  # the columns in a low area
     narrow: tuple[Column, ...] = ()  # and in a narrow one
-    bottom_part: float = 0.235
+    bottom_part: float = 0.2
     has_bar: bool = True  # with the training controls
     has_tools: bool = False  # what an engineer needs in the panes and a class does not; the menus always have it
 
@@ -79,7 +79,7 @@ class Layout:
 
     def bottom_height(self, height: int, line: int) -> int:
         """Return the default height of the panel at the bottom, in pixels; there is always room for its buttons."""
-        least = max(round(6.6 * line), 124)
+        least = max(round(5.7 * line), 98)
         return least if is_low(height, line) else max(least, round(height * self.bottom_part))
 
 
@@ -118,7 +118,7 @@ TEACH = Layout(
 )  # fmt: skip
 ENGINEER = Layout(
     "engineer", 3, (_LEFT, _WORK, _TOKENIZATION), low=(_LOW_LEFT, _LOW_WORK, _TOKENIZATION),
-    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.17, has_tools=True, closed=frozenset(("comparison",)),
+    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.15, has_tools=True, closed=frozenset(("comparison",)),
 )  # fmt: skip
 DEMO = Layout(
     "demo", 2,

@@ -1,11 +1,12 @@
-"""The dialogs about marks on steps: the bookmarks, to go back to, compare, edit and delete; and the breakpoints."""
+"""The dialogs about marks on steps: one asks for the note of a bookmark, one lists bookmarks and breakpoints."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt
+from msgspec.structs import replace
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -16,8 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.table_model import each_row
-from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Breakpoint, BreakpointKind
+from wordpiece_studio.session.step_marks import Bookmarks
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Bookmark, Breakpoint
 from wordpiece_studio.ui.widgets.fields import (
     NUMBERS,
     LineDialog,
@@ -28,21 +30,24 @@ from wordpiece_studio.ui.widgets.fields import (
     show_problem,
 )
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, whole
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from wordpiece_studio.session.step_marks import Bookmarks, MarksModel, StepMarks
-    from wordpiece_studio.storage.view import Bookmark
+    from PySide6.QtCore import QObject
+
+    from wordpiece_studio.session.step_marks import Breakpoints, StepMarks
+    from wordpiece_studio.storage.view import BreakpointKind
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "marks")
 _LONGEST_TEXT = 10_000
 """The maximum length of a pattern, in characters."""
+_CELL_ROOM = 20
 
 
 class KeepDialog(LineDialog):
@@ -54,144 +59,175 @@ class KeepDialog(LineDialog):
         )  # fmt: skip
 
 
-class MarksDialog(ScreenDialog):
-    """A table of marks above buttons, of which one removes the selected mark."""
+_EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
 
-    def __init__(
-        self, title: str, entry: str, marks: MarksModel[Any], theme: Theme, parent: QWidget | None, **table: Any
-    ) -> None:
-        super().__init__(title, parent, entry=entry)
-        self._marks = marks
-        self._table = TableView(marks, theme, self, row_room=10, padding=3, **table)
+
+def typed_breakpoint(kind: BreakpointKind, text: str) -> Breakpoint:
+    """Return the breakpoint of a kind that was typed in; StudioError if it is not valid."""
+    if kind in TEXT_KINDS:
+        return Breakpoint(kind, text if kind == "pattern" else text.strip())
+    number, is_number = NUMBERS.toDouble(text.strip())
+    if not is_number:
+        raise StudioError("This is not a number", "Type one such as {example}.", example=_EXAMPLES[kind])
+    return Breakpoint(kind, number=number)
+
+
+class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
+    """The bookmarks in order of step, then the breakpoints; a box compares the one and switches on the other.
+
+    `refuse` is told what is wrong with a text that was typed into a row.
+    """
+
+    def __init__(self, marks: StepMarks, refuse: Callable[[str], object], parent: QObject | None = None) -> None:
+        super().__init__(parent=parent)
+        self._marks, self._refuse = marks, refuse
+        self.columns = (
+            TableColumn(_tr("Step or condition"), each_row(self._where), align=LEFT,
+                        width=lambda measure, all_marks: measure.text(*map(self._where, all_marks)) + _CELL_ROOM),
+            TableColumn(_tr("Note or value"), each_row(self._text), align=LEFT, stretch=1,
+                        edit=lambda _marks, row, text: self._set_text(row, text)),
+            self._boxes(_tr("Compare"), "comparison", self._is_compared),
+            self._boxes(_tr("Stop"), "breakpoint", lambda mark: getattr(mark, "is_enabled", None)),
+        )  # fmt: skip
+        for each in (marks.bookmarks, marks.breakpoints):
+            each.changed.connect(self._show)
+        self._show()
+
+    def place(self, row: int) -> tuple[Bookmarks | Breakpoints, int]:
+        """Return what a row is one of, and which one of them."""
+        notes, breakpoints = self._marks.bookmarks, self._marks.breakpoints
+        return (notes, row) if row < len(notes.records) else (breakpoints, row - len(notes.records))
+
+    def _show(self) -> None:
+        """Show the marks; one that was added or removed leaves the other rows as they are, even one that is edited."""
+        new: list[Bookmark | Breakpoint] = [*self._marks.bookmarks.notes, *self._marks.breakpoints.all]
+        old, more = list(self.records), len(new) - len(self.records)
+        pairs = enumerate(zip(new, old, strict=False))
+        at = next((at for at, (one, other) in pairs if one != other), min(len(new), len(old)))
+        if not more:
+            self.change_records(dict(enumerate(new)))
+        elif more == 1 and new[at + 1 :] == old[at:]:
+            self.insert_record(at, new[at])
+        elif more == -1 and new[at:] == old[at + 1 :]:
+            self.remove_record(at)
+        else:
+            self.set_records(new)
+
+    def _where(self, mark: Bookmark | Breakpoint) -> str:
+        if isinstance(mark, Breakpoint):
+            return self._marks.breakpoints.kind_text(mark.kind)
+        return _tr("Step {step}").format(step=number_text(mark.step))
+
+    def _text(self, mark: Bookmark | Breakpoint) -> str:
+        return mark.text if isinstance(mark, Bookmark) or mark.kind in TEXT_KINDS else f"{mark.number:,.15g}"
+
+    def _boxes(self, title: str, entry: str, check: Callable[[Any], bool | None]) -> TableColumn[Any]:
+        return TableColumn(
+            title, lambda _marks, _row: "", align=LEFT, entry=entry, width=lambda measure, _marks: measure.contents,
+            check=each_row(check), switch=lambda _marks, row, is_on: self._switch(row, is_on),
+        )  # fmt: skip
+
+    def _is_compared(self, mark: Bookmark | Breakpoint) -> bool | None:
+        return self._marks.bookmarks.is_compared(mark) if isinstance(mark, Bookmark) else None
+
+    def _switch(self, row: int, is_on: bool) -> None:
+        marks, at = self.place(row)
+        (marks.set_compared if isinstance(marks, Bookmarks) else marks.enable)(at, is_on)
+
+    def _set_text(self, row: int, text: str) -> None:
+        marks, at = self.place(row)
+        if isinstance(marks, Bookmarks):
+            marks.set_text(at, text)
+            return
+        try:
+            typed = typed_breakpoint(marks.all[at].kind, text)
+        except StudioError as error:
+            self._refuse(str(error))
+        else:
+            marks.replace(at, replace(typed, is_enabled=marks.all[at].is_enabled))
+
+
+class MarksDialog(ScreenDialog):
+    """Bookmarks to go back to, compare, edit and delete, and breakpoints, which can be added; it is modeless."""
+
+    step_chosen = Signal(int)
+
+    def __init__(self, marks: StepMarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(_tr("Bookmarks and breakpoints"), parent, entry="bookmark")
+        self._watch, self._marks = marks.watch, marks
+        self.rows = MarksTable(marks, self._say, self)
+        self._table = TableView(
+            self.rows, theme, self, row_room=10, padding=3, wraps=True, look=each_row(self._look),
+            name=_tr("Bookmarks and breakpoints; Enter goes to a bookmark, the space bar compares it or switches a "
+                     "breakpoint on or off, F2 edits"),
+            keys={Qt.Key.Key_Delete: self._remove_current, Qt.Key.Key_F2: self._edit_current},
+        )  # fmt: skip
         self._table.setFrameShape(QFrame.Shape.StyledPanel)
+        trigger = QAbstractItemView.EditTrigger
+        self._table.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
+        self._table.item_chosen.connect(self._on_item_chosen)
         self._table.selectionModel().selectionChanged.connect(self._enable)
-        marks.changed.connect(self._enable)
+        self.intro = plain_label("", self, role="caption", wrap=True)
+        self._kind = combo_box(self, self.tr("Stop when"))
+        offer(self._kind, [(marks.breakpoints.kind_text(kind), kind) for kind in KINDS], KINDS[0])
+        self._field = line_field(self, name=self.tr("Token, word or number"), most=_LONGEST_TEXT)
+        self._add = self._button(self.tr("&Add breakpoint"), self._add_typed)
+        self._add.setAutoDefault(True)
+        self._add.setDefault(True)
+        self.problem = WholeLabel(self, role="error")
+        self._found = plain_label("", self, role="caption", wrap=True)
+        form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
+        keep = self._button(actions.keep_step.text(), actions.keep_step.trigger)
+        self._edit = self._button(self.tr("&Edit"), self._edit_current)
+        self._remove = self._button(self.tr("&Delete"), self._remove_current)
+        self._close = self._button(self.tr("Close"), self.close)
+        foot = fill(QHBoxLayout(), keep, self._edit, self._remove, 1, self._close, spacing=-1)
+        parts = self.intro, (self._table, 1), form, self.problem, self._found, foot
+        fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
+        self.resize(QSize(620, 420))
+        self._kind.currentIndexChanged.connect(self._show_kind)
+        self._field.textChanged.connect(self._check)
+        for changed in (marks.bookmarks.changed, marks.breakpoints.changed, self._watch.changed):
+            changed.connect(self._show)
+        self._watch.faulted.connect(lambda error: self._say(str(error)))
+        self._show_kind()
+        self._show()
 
     def _button(self, text: str, act: Callable[[], object]) -> QPushButton:
         button = QPushButton(text, self, autoDefault=False)
         button.clicked.connect(act)
         return button
 
-    def _lay_out(self, *parts: Any, buttons: Sequence[QPushButton], remove_text: str, size: QSize) -> None:
-        self._remove = self._button(remove_text, self._remove_current)
-        self._close = self._button(self.tr("Close"), self.close)
-        row = fill(QHBoxLayout(), *buttons, self._remove, 1, self._close, spacing=-1)
-        fill(QVBoxLayout(self), *parts, row, margins=None, spacing=-1)
-        self.resize(size)
-        self._enable()
-
     def begin(self) -> None:
         super().begin()
-        self._first_part().setFocus()
+        (self._table if self._marks.bookmarks.notes else self._field).setFocus()
 
-    def _first_part(self) -> QWidget:
-        raise NotImplementedError
-
-    def _enable(self) -> None:
-        raise NotImplementedError
-
-    def _remove_current(self) -> None:
-        row = self._table.selected_row
-        if row >= 0:
-            self._marks.remove(row)
-
-
-class BookmarksDialog(MarksDialog):
-    def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
-        self.bookmarks = bookmarks
-        super().__init__(
-            _tr("Bookmarks"), "bookmark", bookmarks, theme, parent,
-            name=_tr("Bookmarked steps; Enter goes there, the space bar compares, F2 edits the note"), wraps=True,
-            look=each_row(self._look),
-            keys={Qt.Key.Key_Delete: self._remove_current, Qt.Key.Key_F2: self._edit_current},
-        )  # fmt: skip
-        trigger = QAbstractItemView.EditTrigger
-        self._table.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
-        self.row_chosen = self._table.item_chosen
-        self.empty = plain_label("", self, role="caption", wrap=True)
-        self._keep = self._button(actions.keep_step.text(), actions.keep_step.trigger)
-        self._edit = self._button(self.tr("&Edit"), self._edit_current)
-        buttons = self._keep, self._edit
-        self._lay_out(
-            self.empty, (self._table, 1), buttons=buttons, remove_text=self.tr("&Delete"), size=QSize(620, 380)
-        )
-
-    def _first_part(self) -> QWidget:
-        return self._table if self.bookmarks.notes else self._keep
+    # -- the list
 
     def select_row(self, row: int) -> None:
-        self._table.setCurrentIndex(self.bookmarks.index(row, 0))
+        self._table.setCurrentIndex(self.rows.index(row, 0))
+
+    def _look(self, mark: Bookmark | Breakpoint) -> RowLook:
+        is_faint = isinstance(mark, Bookmark) and not self._marks.bookmarks.is_of_run(mark)
+        return RowLook(ink="faint" if is_faint else "")
+
+    def _on_item_chosen(self, row: int) -> None:
+        mark = self.rows.records[row]
+        if isinstance(mark, Bookmark):
+            self.step_chosen.emit(mark.step)
 
     def _edit_current(self) -> None:
         index = self._table.currentIndex()
         if index.isValid() and self._table.state() != QAbstractItemView.State.EditingState:
             self._table.edit(index.siblingAtColumn(1))
 
-    def _look(self, note: Bookmark) -> RowLook:
-        return RowLook(ink="" if self.bookmarks.is_of_run(note) else "faint")
-
-    def _enable(self) -> None:
-        text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
-        if self.bookmarks.notes:
-            text = self.tr("Click a bookmark or press Enter to go to its step; select its checkbox to compare it with "
-                           "the current step. Dimmed bookmarks belong to another run.")  # fmt: skip
-        set_plain_text(self.empty, text)
-        for button in (self._edit, self._remove):
-            button.setEnabled(self._table.selected_row >= 0)
-
-
-_EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
-
-
-class BreakpointEditor(MarksDialog):
-    """Adds, changes and removes breakpoints, in a modeless dialog; errors appear below the form."""
-
-    def __init__(self, marks: StepMarks, theme: Theme, parent: QWidget | None = None) -> None:
-        self._watch = marks.watch
-        self._breakpoints = marks.breakpoints
-        super().__init__(
-            _tr("Breakpoints"), "breakpoint", marks.breakpoints, theme, parent,
-            name=_tr("Breakpoints; the space bar switches one on and off"),
-            keys=dict.fromkeys((Qt.Key.Key_Delete, Qt.Key.Key_Backspace), self._remove_current),
-        )  # fmt: skip
-        self._kind = combo_box(self, self.tr("Stop when"))
-        offer(self._kind, [(marks.breakpoints.kind_text(kind), kind) for kind in KINDS], KINDS[0])
-        self._field = line_field(self, name=self.tr("Token, word or number"), most=_LONGEST_TEXT)
-        self._add = self._button(self.tr("&Add"), self._add_typed)
-        self._add.setAutoDefault(True)
-        self._add.setDefault(True)
-        self._change = self._button(self.tr("&Change"), self._change_current)
-        self.problem = WholeLabel(self, role="error")
-        self._found = plain_label("", self, role="caption", wrap=True)
-        text = self.tr("Playing and running stop at the first step that meets one of these conditions.")
-        intro = plain_label(text, self, role="caption", wrap=True)
-        form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
-        parts = intro, (self._table, 1), form, self.problem, self._found
-        self._lay_out(*parts, buttons=[self._change], remove_text=self.tr("&Remove"), size=QSize(500, 340))
-        self._kind.currentIndexChanged.connect(self._show_kind)
-        self._field.textChanged.connect(self._check)
-        self._table.item_chosen.connect(self._show_row)
-        self._table.selectionModel().currentRowChanged.connect(lambda current: self._show_row(current.row()))
-        self._watch.changed.connect(self._show_found)
-        self._watch.faulted.connect(self._on_watch_faulted)
-        self._show_kind()
-        self._show_found()
+    def _remove_current(self) -> None:
+        row = self._table.selected_row
+        if row >= 0:
+            marks, at = self.rows.place(row)
+            marks.remove(at)
 
     # -- the form
-
-    def _first_part(self) -> QWidget:
-        return self._field
-
-    def _typed(self) -> Breakpoint:
-        """Return the breakpoint typed in; StudioError if it is not valid."""
-        kind: BreakpointKind = self._kind.currentData()
-        text = self._field.text()
-        if kind in TEXT_KINDS:
-            return Breakpoint(kind, text if kind == "pattern" else text.strip())
-        number, is_number = NUMBERS.toDouble(text.strip())
-        if not is_number:
-            raise StudioError("This is not a number", "Type one such as {example}.", example=_EXAMPLES[kind])
-        return Breakpoint(kind, number=number)
 
     def _show_kind(self) -> None:
         hints = {
@@ -208,7 +244,7 @@ class BreakpointEditor(MarksDialog):
         problem = ""
         if self._field.text():
             try:
-                self._typed()
+                typed_breakpoint(self._kind.currentData(), self._field.text())
             except StudioError as error:
                 problem = str(error)
         self._say(problem)
@@ -217,45 +253,31 @@ class BreakpointEditor(MarksDialog):
     def _say(self, problem: str) -> None:
         show_problem(self._field, self.problem, problem)
 
-    # -- the list
-
-    def _enable(self) -> None:
-        is_good = bool(self._field.text()) and self.problem.isHidden()
-        row = self._table.selected_row
-        self._add.setEnabled(is_good)
-        self._change.setEnabled(is_good and row >= 0)
-        self._remove.setEnabled(row >= 0)
-
     def _add_typed(self) -> None:
-        row = self._breakpoints.add(self._typed())
+        at = self._marks.breakpoints.add(typed_breakpoint(self._kind.currentData(), self._field.text()))
         self._field.clear()
-        self._table.scrollTo(self._breakpoints.index(row, 0))
+        self._table.scrollTo(self.rows.index(len(self._marks.bookmarks.notes) + at, 0))
         self._field.setFocus()
 
-    def _change_current(self) -> None:
-        row = self._table.selected_row
-        if row >= 0:
-            self._breakpoints.replace(row, self._typed())
+    # -- what can be done, and what is found
 
-    def _show_row(self, row: int) -> None:
-        if row >= 0:
-            self._kind.setCurrentIndex(KINDS.index(self._breakpoints.all[row].kind))
-            self._field.setText(whole(str(self._breakpoints.index(row, 1).data())))
-        self._enable()
+    def _enable(self) -> None:
+        self._add.setEnabled(bool(self._field.text()) and self.problem.isHidden())
+        for button in (self._edit, self._remove):
+            button.setEnabled(self._table.selected_row >= 0)
 
-    # -- what is found
-
-    def _show_found(self) -> None:
-        if not self._breakpoints.all:
-            text = self.tr("No breakpoint is set.")
-        elif not self._watch.is_set:
+    def _show(self) -> None:
+        text = self.tr("Click a bookmark or press Enter to go to its step; select its checkbox to compare it with the "
+                       "current step. Dimmed bookmarks belong to another run.")  # fmt: skip
+        if not self._marks.bookmarks.notes:
+            text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
+        set_plain_text(self.intro, text)
+        text = self.tr("Playing and running stop at the first step that meets a breakpoint.")
+        if self._marks.breakpoints.all and not self._watch.is_set:
             text = self.tr("All breakpoints are switched off.")
-        elif self._watch.is_searching:
+        elif self._watch.is_set and self._watch.is_searching:
             text = self.tr("Searching…")
-        else:
+        elif self._watch.is_set:
             text = self.tr("Steps hit in this run: {count}").format(count=number_text(len(self._watch.steps)))
         set_plain_text(self._found, text)
-
-    def _on_watch_faulted(self, error: StudioError) -> None:
-        self._say(str(error))
-        self._show_found()
+        self._enable()

@@ -5,13 +5,12 @@ It moves only the step: it can be scrubbed during training, and never touches th
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpacerItem, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
@@ -19,7 +18,6 @@ from wordpiece_studio.session.runs import partings
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
-from wordpiece_studio.ui.widgets.fields import combo_box
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import Fitted, explain, plain_label, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
@@ -53,24 +51,19 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "timeline_marks")
 _PARTING_MARK = "▼"
-_SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
 """Sizes of a button and of its icon, in lines of text."""
 _GROUP_GAP = 10
-_MOVES = ("first_merge", "ten_back", "previous_merge", "play", "next_merge", "ten_on", "last_merge", "")
-_MARKS = (
-    "previous_change", "next_change", "", "compare_step", "keep_step", "bookmarks", "",
-    "run_back", "breakpoints", "run_to_breakpoint",
+_SHOWN = (
+    "first_merge", "previous_merge", "play", "next_merge", "last_merge", "", "previous_change", "next_change", "",
+    "keep_step",
 )  # fmt: skip
 """Commands from left to right; empty: a gap."""
+_MORE = ("ten_back", "ten_on", "", "compare_step", "bookmarks", "", "run_back", "run_to_breakpoint")
+"""Those of the menu beside them; empty: a line."""
 # Playback shows several merges a second: "next" must not swallow the second press.
-_REPEATED = ("ten_back", "previous_merge", "next_merge", "ten_on")
-_TOOLS = ("bookmarks", "run_back", "breakpoints", "run_to_breakpoint")
-"""Commands that a class does not need."""
-_ENTRIES = {
-    "bookmarks": "bookmark", "keep_step": "bookmark", "compare_step": "comparison", "previous_change": "changes",
-    "next_change": "changes", "run_back": "breakpoint", "breakpoints": "breakpoint", "run_to_breakpoint": "breakpoint",
-}  # fmt: skip
+_REPEATED = ("previous_merge", "next_merge")
+_ENTRIES = {"keep_step": "bookmark", "previous_change": "changes", "next_change": "changes"}
 """Of the glossary, that explain a command; the others are about the step."""
 _BETWEEN = 14  # pixels between the parts of the title bar
 
@@ -116,24 +109,29 @@ class PlayButton(CommandButton):
 
 
 class TimelineButtons(QWidget):
-    """Two rows: moving through the steps, with the speed; and setting marks and going to them."""
+    """One row: moving through the steps and bookmarking them; and a menu with the speed and all else."""
 
-    def __init__(self, actions: Actions, player: Player, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._actions, self._player, self._theme = actions, player, theme
-        self._buttons: dict[str, CommandButton] = {}
-        moves = list(map(self._button, _MOVES))
-        self._speed = self._speed_box()
-        marks = list(map(self._button, _MARKS))
-        rows = fill(QHBoxLayout(), *moves, self._speed, 1, spacing=4), fill(QHBoxLayout(), *marks, 1, spacing=4)
-        fill(QVBoxLayout(self), *rows, 1, spacing=6)
-        player.changed.connect(self._show_speed)
-        self._show_speed()
+        self._actions, self._theme = actions, theme
+        self._speeds = QMenu(self.tr("Playback &speed"), self)
+        more = CommandButton("more", self._more_menu().menuAction(), self)
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        explain("step", more)
+        fill(QHBoxLayout(self), *map(self._button, _SHOWN), more, spacing=4)
 
-    def show_tools(self, is_wanted: bool) -> None:
-        """Show the buttons of breakpoints and of the table of bookmarks, or leave those to the menus."""
-        for name in _TOOLS:
-            self._buttons[name].setVisible(is_wanted)
+    def _more_menu(self) -> QMenu:
+        menu = QMenu(self.tr("More commands for steps"), self)
+        menu.menuAction().setIconText("⋯")
+        menu.aboutToShow.connect(self._offer_speeds)
+        menu.addMenu(self._speeds)
+        for name in ("", *_MORE):
+            menu.addAction(getattr(self._actions, name)) if name else menu.addSeparator()
+        return menu
+
+    def _offer_speeds(self) -> None:
+        self._speeds.clear()
+        self._speeds.addActions(self._actions.choices("choose_speed"))
 
     def _button(self, name: str) -> CommandButton | QSpacerItem:
         if not name:
@@ -142,22 +140,7 @@ class TimelineButtons(QWidget):
         is_play = name == "play"
         button = PlayButton(name, action, self, self._theme) if is_play else CommandButton(name, action, self)
         explain(_ENTRIES.get(name, "step"), button)
-        self._buttons[name] = button
         return button
-
-    def _speed_box(self) -> QComboBox:
-        box = combo_box(self, self.tr("Playback speed"), self.tr("Playback speed in merges per second"))
-        for speed in _SPEEDS:
-            number = value_text(speed) if speed >= 1 else "½"
-            rate = plural(math.ceil(speed), "{number} merge/s", "{number} merges/s")
-            box.addItem(rate.format(number=number), speed)
-        box.activated.connect(lambda: self._player.set_speed(box.currentData()))
-        return box
-
-    def _show_speed(self) -> None:
-        index = self._speed.findData(self._player.speed)
-        if index >= 0:
-            self._speed.setCurrentIndex(index)
 
 
 def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
@@ -233,8 +216,9 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
     return f"{left} + {right} → {token}"
 
 
-_LOW_LINES = 6.6
+_LOW_LINES = 5.6
 """A pane of fewer lines of text has no room for the legend."""
+_NARROW_LINES = 50
 _MOST_NAMED = 40
 """Up to this many merges, a lane names the token of each."""
 
@@ -267,8 +251,7 @@ class TimelinePane(Pane):
         self.selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
-        self._has_tools = False
-        self._buttons = TimelineButtons(actions, player, theme, self)
+        self._buttons = TimelineButtons(actions, theme, self)
         name = self.tr("Train further")
         self._further = tool_button(name, "", self, name=name, role="button", entry="training", takes_focus=True)
         self._further.setObjectName("timeline_further")
@@ -280,7 +263,7 @@ class TimelinePane(Pane):
         self._make_header()
         legend = fill(QHBoxLayout(), self.legend, margins=(14, 0, 12, 0))
         right = fill(QVBoxLayout(), (self.plot, 1), legend)
-        fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 8, 10, 4), spacing=14)
+        fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 2, 10, 2), spacing=14)
         self.follow(
             model.merges_appended, model.state_changed, marks.watch.changed, marks.bookmarks.changed,
             changes.changed, comparison.changed, self.partings.changed, self.stretch.toggled,
@@ -293,12 +276,6 @@ class TimelinePane(Pane):
     def header_widget(self) -> QWidget:
         """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
         return self._header
-
-    def show_tools(self, is_wanted: bool) -> None:
-        """Show all buttons, or only those that a class needs."""
-        self._has_tools = is_wanted
-        self._buttons.show_tools(is_wanted)
-        self._show_step()
 
     def say_here(self, words: str) -> None:
         """Show a message about the current step, such as why it halted there, until the step changes."""
@@ -340,7 +317,9 @@ class TimelinePane(Pane):
         self.refresh_later()
 
     def fit(self) -> None:
-        self.legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
+        line = self.fontMetrics().height()
+        self.legend.setVisible(self.height() >= _LOW_LINES * line)
+        self._further.setVisible(self.width() >= _NARROW_LINES * line)  # the menus have it too
 
     # -- contents
 
@@ -501,13 +480,8 @@ class TimelinePane(Pane):
         if not model.history.has_steps:
             return (where,)
         keys = self.tr("← → step · {change} next change to the text · {compare} compare with this step")
-        if self._has_tools:
-            keys = self.tr(
-                "← → step · {change} next change · {breakpoints} breakpoints · {compare} compare with this step"
-            )
         named = keys.format(
             change=self._actions.next_change.shortcut().toString(),
-            breakpoints=self._actions.breakpoints.shortcut().toString(),
             compare=self._actions.compare_step.shortcut().toString(),
         )
         short = self.tr("← → step · drag, click or scroll")

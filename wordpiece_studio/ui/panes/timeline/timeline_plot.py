@@ -177,18 +177,20 @@ def _paint_ground(painter: QPainter, points: list[QPointF], floor: float, ground
 
 
 _SIDE = 14.0
-_TOP = 17.0
-_GROOVE_FROM_BOTTOM = 24.0
+_TOP, _LOW_TOP, _LOW = 17.0, 5.0, 80
+"""What is above the curves, and in a plot lower than this; there a box lies over them."""
+_GROOVE_FROM_BOTTOM = 22.0
 _NOTE_BELOW_TOP = 5.0
 _BELOW_AXIS: dict[MarkKind, tuple[float, float]] = {"tie": (8.0, 4.0), "change": (17.0, 7.5), "birth": (14.0, 7.0)}
 """Pixels from the axis down to marks, where there are no lanes and in a lane."""
-_BELOW_LOW_LANE, _LEAST_CURVE, _LEAST_LANE = 5.0, 15.0, 14
-_CROWDED, _CROWDED_TOP = 20.0, 8.0
+_BELOW_LOW_LANE, _LEAST_CURVE, _LEAST_LANE = 4.0, 10.0, 13
+_CROWDED = 20.0
 """In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
 _BETWEEN_TOKENS = 5.0
 _PARTING_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2
 _SHORTEST_LANE = 60  # pixels; where that much is not left, a lane has no words beside it
+_BEYOND = 11.0  # what the handle, or a mark, takes beyond the end of a lane
 _GROUND = 0.18  # how opaque the area below the curve of a lane is
 _BACKGROUND_EVENTS = (
     QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange, QEvent.Type.Resize,
@@ -253,7 +255,7 @@ class TimelinePlot(QAbstractSlider):
         return QSize(600, 110)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, max(66, int(_TOP) + _LEAST_LANE * len(self.lanes)))
+        return QSize(160, max(52, int(_LOW_TOP) + _LEAST_LANE * len(self.lanes)))
 
     def x_of(self, step: float) -> float:
         """Return where a step lies, in pixels from the left edge."""
@@ -280,7 +282,10 @@ class TimelinePlot(QAbstractSlider):
         widest = max(bold.horizontalAdvance(lane.name) for lane in self.lanes)
         text = max(plain.horizontalAdvance(lane.widest) for lane in self.lanes)
         left = _SIDE + bold.height() + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP
-        right = self.width() - text - 2 * _GAP
+        small = QFontMetrics(self._theme.font(-2))
+        lasts = (small.horizontalAdvance(lane.tokens[-1]) / 2 for lane in self.lanes if lane.tokens)
+        beyond = _BEYOND if self._is_crowded else max((_BEYOND, *lasts))
+        right = self.width() - text - 2 * _GAP - beyond
         return left, right if right > left + _SHORTEST_LANE else max(self.width() - _SIDE, left + 1)
 
     def _name_font(self, *, is_own: bool) -> QFont:
@@ -294,7 +299,11 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def _is_crowded(self) -> bool:
-        return bool(self.lanes) and self.height() - _TOP < _CROWDED * len(self.lanes)
+        return bool(self.lanes) and self.height() - self._top < _CROWDED * len(self.lanes)
+
+    @property
+    def _top(self) -> float:
+        return _TOP if self.height() >= _LOW else _LOW_TOP
 
     def _extent(self, lane: Lane) -> tuple[int, int]:
         lanes = [lane] if self._is_stretched else self.lanes
@@ -321,8 +330,8 @@ class TimelinePlot(QAbstractSlider):
         """Return the room of the curve of a lane, or of the only curve; its bottom is the axis."""
         left, right = self._edges
         if not self.lanes:
-            return QRectF(left, _TOP, right - left, self.height() - _GROOVE_FROM_BOTTOM - _TOP)
-        top = _CROWDED_TOP if self._is_crowded else _TOP
+            return QRectF(left, self._top, right - left, self.height() - _GROOVE_FROM_BOTTOM - self._top)
+        top = _LOW_TOP if self._is_crowded else self._top
         high = (self.height() - top) / len(self.lanes)
         return QRectF(left, top + number * high, right - left, high - self._below_lane(high))
 
@@ -526,7 +535,7 @@ class TimelinePlot(QAbstractSlider):
     def _paint_cursor(self, painter: QPainter) -> None:
         x = self.x_of(self.value())
         painter.setPen(QPen(self._ink, 1.6))
-        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._foot))
+        painter.drawLine(QPointF(x, self._top - 4), QPointF(x, self._foot))
 
     def _paint_handle(self, painter: QPainter) -> None:
         x, color = self.x_of(self.value()), self._ink
@@ -534,7 +543,7 @@ class TimelinePlot(QAbstractSlider):
             self._paint_cursor(painter)
         painter.setPen(QPen(self._theme.surface, 1.5))
         painter.setBrush(self._theme.run_color(self.lanes[self.own].run.color) if self.lanes else color)
-        across = 6.0 if self._is_crowded else 7.5
+        across = 6.0 if self.height() < _LOW else 7.5
         painter.drawEllipse(QPointF(x, self._groove_y), across, across)
         if self.hasFocus():
             painter.setPen(QPen(self._theme.accent, 2))
@@ -550,13 +559,13 @@ class TimelinePlot(QAbstractSlider):
     def _paint_hover(self, painter: QPainter, step: int) -> None:
         x = self.x_of(step)
         painter.setPen(QPen(self._theme.muted, 1, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._foot))
+        painter.drawLine(QPointF(x, self._top - 4), QPointF(x, self._foot))
         self._paint_box(painter, step, self._describe(step))
 
     def _paint_box(self, painter: QPainter, step: int, text: str) -> None:
         """Draw a text in a box to the right of a step, or to its left where there is no room."""
         x, metrics = self.x_of(step), painter.fontMetrics()
-        box = QRectF(0, _TOP - 3, metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
+        box = QRectF(0, self._top - 3, metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
         fits = x + 8 + box.width() < self.width()
         box.moveLeft(max(x + 8 if fits else x - 8 - box.width(), 2))
         painter.setPen(QPen(self._theme.border, 1))

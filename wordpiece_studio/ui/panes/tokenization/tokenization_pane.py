@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _LONG_TEXT = 20_000
 """Characters; a longer text is tokenized a moment after the last key, not at each key."""
 _LONG_DELAY_MS = 80
-_LOW_LINES = 29
+_LOW_LINES = 31
 """A pane lower than this many lines of text is low: there the list of changes gives way to the chips."""
 
 
