@@ -435,7 +435,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
 def test_the_notes_of_a_document_are_said_with_their_run_alone(studio: Studio) -> None:
     window, runs, said = studio.window, studio.window.session.runs, studio.window.notices.step
     window.corpus_controller.open_sample("korean-notebook")
-    assert said.text.endswith("stays [UNK]. 2 bookmarks in total (Ctrl+Shift+D).")
+    assert said.text.endswith("stays [UNK]. 2 bookmarks in total (Ctrl+B).")
     runs.show(runs.all[1])  # with the same merges
     assert (window.model.step, said.text) == (30, "")
     runs.show(runs.all[0])
