@@ -143,6 +143,7 @@ def test_train_on_the_untouched_sample_asks_nothing(studio: Studio) -> None:
 def test_training_again_adds_a_run_and_asks_nothing(studio: Studio) -> None:
     train_anew(studio)
     first = studio.window.model.run
+    studio.window.session.settings.set_config(TrainingConfig(vocab_size=70, objective="count"))
     train_anew(studio)
     assert not studio.has_box()
     assert studio.window.session.runs.all == (first, studio.window.model.run)
