@@ -322,6 +322,7 @@ def test_a_run_trained_while_a_project_is_saved_stays_unsaved(
 
     monkeypatch.setattr(window.project_controller.saving, "_work", slow)
     window.project_controller._save_to(projects.path(), None)
+    window.session.settings.set_target_size(60)
     projects.train()
     go_on.set()
     projects.wait_saved()
