@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QFontMetrics, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
@@ -15,6 +15,7 @@ from wordpiece_studio.session.measuring import HeldOutFigure
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane
 from wordpiece_studio.ui.widgets.plain import entry_at
 
 if TYPE_CHECKING:
@@ -212,6 +213,16 @@ def test_the_area_under_the_curve_is_filled_for_any_number_of_merges(
     assert last - first > 10
     assert set(column[first:last]) == {soft}
     assert set(column[: first - 4]) == {surface}  # between them is the curve
+
+
+def test_what_is_said_beside_a_lane_is_clear_of_its_last_token(bench: Bench, pane: TimelinePane) -> None:
+    plot, said = pane.plot, "70 of 70 tokens"
+    tokens = *["x"] * 24, "tokenization"
+    plot.set_lanes([Lane(bench.model.run, "A", 25, said, np.ones(25), np.arange(45, 71), said, tokens)], 0,
+                   is_stretched=False)  # fmt: skip
+    half = QFontMetrics(bench.theme.font(-2)).horizontalAdvance(tokens[-1]) / 2
+    left = plot.width() - QFontMetrics(plot.font()).horizontalAdvance(said)
+    assert plot.x_of(25) + half + 5 < left
 
 
 # -- behind a training

@@ -141,7 +141,6 @@ _NORMALIZERS = (
     "language-friendly:keep-chinese", "lowercase", "nfc", "nfkc", "none",
 )  # fmt: skip
 _LINE = QPoint(0, 3)  # below the disc
-_LOW_DISC = 14  # pixels; below a lower one is no room for the line
 _PRE_TOKENIZERS = (
     "bert", "bert+digits-single", "whitespace", "whitespace-split", "unicode-punctuation", "byte-level",
     "whitespace-split+byte-level",
@@ -233,8 +232,6 @@ def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font
     font.setPixelSize(max(int(disc.height() * (0.62 if len(run.letter) == 1 else 0.45)), 1))
     painter.setFont(font)
     painter.drawText(disc, Qt.AlignmentFlag.AlignCenter, run.letter)
-    if disc.height() < _LOW_DISC:
-        return
     painter.setPen(QPen(color, 2, run_line(run.color), Qt.PenCapStyle.FlatCap))
     painter.drawLine(disc.bottomLeft().toPoint() + _LINE, disc.bottomRight().toPoint() + _LINE)
 

@@ -272,12 +272,10 @@ class MarksDialog(ScreenDialog):
         if not self._marks.bookmarks.notes:
             text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
         set_plain_text(self.intro, text)
-        text = self.tr("Playing and running stop at the first step that meets a breakpoint.")
-        if self._marks.breakpoints.all and not self._watch.is_set:
-            text = self.tr("All breakpoints are switched off.")
-        elif self._watch.is_set and self._watch.is_searching:
-            text = self.tr("Searching…")
-        elif self._watch.is_set:
+        text = self.tr("Playing and running stop at the first step that meets a breakpoint that is on.")
+        if self._watch.is_set:
             text = self.tr("Steps hit in this run: {count}").format(count=number_text(len(self._watch.steps)))
+        if self._watch.is_set and self._watch.is_searching:
+            text = self.tr("Searching…")
         set_plain_text(self._found, text)
         self._enable()
