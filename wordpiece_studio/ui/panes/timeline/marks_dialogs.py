@@ -150,7 +150,7 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
 class MarksDialog(ScreenDialog):
     """Bookmarks to go back to, compare, edit and delete, and breakpoints, which can be added; it is modeless."""
 
-    step_chosen = Signal(int)
+    step_chosen = Signal(object)
 
     def __init__(self, marks: StepMarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(_tr("Bookmarks and breakpoints"), parent, entry="bookmark")
