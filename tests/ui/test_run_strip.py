@@ -112,6 +112,26 @@ def test_a_click_shows_a_run_with_its_settings(three: Studio) -> None:
     assert "since this run" not in window.bar.progress_label.forms[0]
 
 
+def test_a_long_name_is_cut_and_all_runs_are_in_a_list(three: Studio) -> None:
+    window = three.window
+    runs, strip = window.session.runs, window.run_strip
+    assert strip.list_button.isHidden()
+    usual = strip.tabs.tabRect(1).width()
+    runs.rename(runs.all[1], "a name of the run that is much too long for its tab")
+    widest = 29 * strip.tabs.fontMetrics().averageCharWidth() + strip.tabs.controls(1).sizeHint().width()
+    assert usual < strip.tabs.tabRect(1).width() < widest
+    assert "a name of the run that is much too long for its tab" in strip.tabs.tabToolTip(1)
+    window.resize(window.minimumWidth(), window.height())
+    for _ in range(3):
+        train(three, "score")
+    three.wait(strip.list_button.isVisible)
+    menu = strip.list_button.menu()
+    menu.aboutToShow.emit()
+    assert [action.isChecked() for action in menu.actions()] == [False] * 5 + [True]
+    menu.actions()[0].trigger()
+    assert runs.current is runs.all[0]
+
+
 def test_keys_show_runs(three: Studio) -> None:
     window, runs = three.window, three.window.session.runs
     for key, modifiers, place in (

@@ -53,6 +53,8 @@ _GAP, _EDGE = 7, 9
 _RIGHT = QTabBar.ButtonPosition.RightSide
 _LEAST_HEIGHT, _MARGIN = 30, 2
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_ON_BUTTON = 60, 30, 16
+_WIDEST = 28
+"""Letters of average width that a tab takes beside its controls, about 200 pixels; a longer name is cut."""
 _PATIENCE_MS = 150
 _KEY = Qt.Key
 _KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2)
@@ -94,6 +96,7 @@ class RunTabs(QTabBar):
     """
 
     rename_wanted = Signal(object)  # the run
+    laid_out = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, drawBase=False, expanding=False, usesScrollButtons=True)
@@ -152,17 +155,23 @@ class RunTabs(QTabBar):
         menu.addAction(self.tr("&Close"), lambda: self._runs.close(run))
         return menu
 
+    @property
+    def _around(self) -> int:
+        """The width of the disc, which is as large as the text, and of the gaps in a tab."""
+        return self.fontMetrics().height() + 3 * _GAP + _EDGE
+
     # -- what Qt asks for
 
     def tabSizeHint(self, index: int) -> QSize:
         _, name, merges = self._shown[index] if index < len(self._shown) else (None, "", "")
-        bold = QFontMetrics(self._name_font(is_current=True, is_kept=True))
-        width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + self.fontMetrics().horizontalAdvance(merges)
+        bold, usual = QFontMetrics(self._name_font(is_current=True, is_kept=True)), self.fontMetrics()
+        width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + usual.horizontalAdvance(merges) + self._around
         controls = self.tabButton(index, _RIGHT)
-        width += 0 if controls is None else controls.sizeHint().width()
-        return QSize(
-            width + self.fontMetrics().height() + 3 * _GAP + _EDGE, max(_LEAST_HEIGHT, self.fontMetrics().height() + 13)
-        )
+        width = min(width, _WIDEST * usual.averageCharWidth()) + (0 if controls is None else controls.sizeHint().width())
+        return QSize(width, max(_LEAST_HEIGHT, usual.height() + 13))
+
+    def tabLayoutChange(self) -> None:
+        self.laid_out.emit()
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return self.tabSizeHint(index)
@@ -225,7 +234,9 @@ class RunTabs(QTabBar):
         left = disc.right() + _GAP
         painter.setFont(self._name_font(is_current=is_current, is_kept=run.is_kept))
         painter.setPen(theme.text if is_current else theme.muted)
-        name = shown(name, _LONGEST_NAME)
+        controls = self.controls(index).sizeHint().width()
+        room = self.tabRect(index).width() - controls - self._around - self.fontMetrics().horizontalAdvance(merges)
+        name = painter.fontMetrics().elidedText(shown(name, _LONGEST_NAME), Qt.TextElideMode.ElideRight, room)
         width = painter.fontMetrics().horizontalAdvance(name)
         painter.drawText(QRectF(left, box.top(), width + 2, box.height()), Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(self.font())
@@ -309,7 +320,13 @@ class RunStrip(QFrame):
         fill(QHBoxLayout(frame), (self._said, 1), self._train, self._button, margins=(12, 2, 2, 2), spacing=4)
         fill(QHBoxLayout(self.line), frame, margins=(10, 3, 10, 2))
         title = plain_label(self.tr("Runs"), self, role="heading")
-        tabs = fill(QHBoxLayout(), title, (self.tabs, 1), margins=(14, 2, 12, 0), spacing=10)
+        menu = QMenu(self)
+        self.list_button = tool_button("⌄", self.tr("All runs"), self, takes_focus=True, menu=menu)
+        self.list_button.hide()
+        menu.aboutToShow.connect(self._list_runs)
+        self.tabs.laid_out.connect(lambda: later(self, 0, self._offer_list))
+        parts = title, (self.tabs, 1), self.list_button
+        tabs = fill(QHBoxLayout(), *parts, margins=(14, 2, 12, 0), spacing=10)
         fill(QVBoxLayout(self), tabs, self.line)
         self._timer = single_shot(self, self._show_text, _PATIENCE_MS)
         session.runs.changed.connect(self._show_text)
@@ -317,6 +334,18 @@ class RunStrip(QFrame):
         for changed in (session.corpus_taken, session.document.modified_changed):
             changed.connect(self._timer.start)  # what is opened or typed may be trained in an instant
         self._show_text()
+
+    def _offer_list(self) -> None:
+        """Offer all runs as a list where not all tabs are in view."""
+        self.list_button.setVisible(self.tabs.sizeHint().width() > self.tabs.width())
+
+    def _list_runs(self) -> None:
+        menu, runs = self.list_button.menu(), self._session.runs
+        menu.clear()
+        for run, name in run_names(runs.all).items():
+            action = menu.addAction(menu_text(f"{run.letter}  {name}"), partial(runs.show, run))
+            action.setCheckable(True)
+            action.setChecked(run is runs.current)
 
     def _show_text(self) -> None:
         """Say what the run was trained on, if that is another text than the one here."""

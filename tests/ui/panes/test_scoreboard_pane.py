@@ -288,7 +288,7 @@ def test_parts_are_hidden_with_a_larger_font_too(bench: Bench) -> None:
         assert pane.minimumSizeHint().height() > 330 or cut_parts(pane) == [], points
 
 
-def test_more_candidates_are_requested_at_the_end_and_by_the_button(bench: Bench) -> None:
+def test_more_candidates_are_requested_by_the_last_row(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     view = pane.candidates_view
@@ -297,10 +297,15 @@ def test_more_candidates_are_requested_at_the_end_and_by_the_button(bench: Bench
     everything = [(candidate.left, candidate.right) for candidate in trainer.top(10_000)]
     assert candidates_of(pane) == everything[:30]
     bench.model.set_selection(Selection("pair", left=everything[3][0], right=everything[3][1]))
+    assert view.more_button.y() == view.rowViewportPosition(29) + view.row_height
     view.more_button.click()
     bench.wait(lambda: len(candidates_of(pane)) == 60)
     assert view.currentIndex().row() == 3  # nothing moved
-    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
+    view.setFocus()
+    bench.qtbot.keyClick(view, Qt.Key.Key_End)
+    button, seen = view.more_button.geometry(), view.viewport().rect()
+    assert (button.top(), button.bottom()) == (view.rowViewportPosition(59) + view.row_height, seen.bottom())
+    view.more_button.click()
     bench.wait(lambda: len(candidates_of(pane)) == len(everything))
     assert candidates_of(pane) == everything
     assert not view.more_button.isVisible()
@@ -422,22 +427,3 @@ def test_a_candidate_can_be_chosen_again_at_another_step(bench: Bench) -> None:
         bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert "H + ##u" in pane.formula.accessibleName()
         assert pane._words.title == "H + ##u in one word"
-
-
-def test_reduced_formulas_are_shown_where_the_button_drops_its_text(bench: Bench) -> None:
-    pane = bench.show(ScoreboardPane)
-    seek(bench, pane, 12)
-    view = pane.candidates_view
-    view.more_button.show()
-    view.spread()
-    wide = view.more_button.sizeHint().width()
-    needed = sum(view.needed_widths().values())
-    extra = pane.width() - view.viewport().width()
-    pane.resize(extra + needed + wide - 4, 400)
-    bench.settle()
-    assert view.more_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
-    assert not view.isColumnHidden(REDUCED)
-    pane.resize(extra + needed + wide, 400)
-    bench.settle()
-    assert view.more_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-    assert not view.isColumnHidden(REDUCED)

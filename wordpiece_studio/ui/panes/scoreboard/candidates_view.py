@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QTableView
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QRect
     from PySide6.QtWidgets import QWidget
 
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.training.engine import Candidate, Formula
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -101,27 +103,26 @@ class CandidatesView(TableView):
     """The candidates in rows, with bars. A box around ties shows how many there are."""
 
     more_wanted = Signal()
-    """The last row is in view, or the button was pressed, and there may be more candidates."""
+    """The button was pressed, and there may be more candidates."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._theme = theme
         self._is_rule_named = False
-        tip = _tr("Show more candidates. Scrolling to the last one does the same.")
-        self.more_button = tool_button(_tr("Show more candidates"), tip, None, name=_tr("Show more candidates"))
+        more = _tr("Show more candidates")
+        self.more_button = tool_button(more, "", None, name=more, takes_focus=True)
         self.candidates: RecordTableModel[Candidate] = RecordTableModel(self._columns(), tip=Ranking.tip)
         self.candidates.set_records(Ranking())
         super().__init__(
             self.candidates, theme, parent, name=_tr("Candidates"), row_room=3, points=0, gap=3, has_bar=False,
             walking_chooses=True,
         )  # fmt: skip
-        self.more_button.setParent(self)
+        self.more_button.setParent(self.viewport())
         self.more_button.hide()
-        theme.set_icon(self.more_button, "down", "muted")
         header = self.horizontalHeader()
         header.setSectionsClickable(False)
         header.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.more_button.clicked.connect(self.more_wanted)
-        self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
+        self.verticalScrollBar().valueChanged.connect(self._place_button)
 
     def _columns(self) -> tuple[TableColumn[Ranking], ...]:
         return (
@@ -159,20 +160,16 @@ class CandidatesView(TableView):
         else:
             self.candidates.set_records(ranking)
             self.scrollToTop()
+        self.updateGeometries()
 
     def needed_height(self, rows: int) -> int:
         return self.horizontalHeader().sizeHint().height() + rows * self.row_height + 3
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place_button()
 
     def widths(self, room: int) -> dict[int, int]:
         """Values are never cut off; then pairs, formulas and reduced formulas get room, and the bar takes the rest."""
         needed = self.needed_widths()
         pair = needed.pop(PAIR)
-        more = self._fit_button(room - pair - sum(needed.values()))
-        left = room - needed[RANK] - needed[VALUE] - pair - more
+        left = room - needed[RANK] - needed[VALUE] - pair
         missing = needed[NUMBERS] + needed[REDUCED] - left
         if 0 < missing <= pair // _YIELDS:  # shorten the longest pair rather than drop all the reduced formulas
             pair, left = pair - missing, left + missing
@@ -181,7 +178,7 @@ class CandidatesView(TableView):
                 needed.pop(column)
             else:
                 left -= needed[column]
-        tie = max(self.tie_width + _TIE_ROOM - more, 0) if self.tie_width else 0
+        tie = self.tie_width + _TIE_ROOM if self.tie_width else 0
         if left < 0:
             pair = max(pair + left, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
         rule = self.fontMetrics().horizontalAdvance(self.ranking.rule) + _CELL_ROOM
@@ -193,24 +190,24 @@ class CandidatesView(TableView):
         self.horizontalHeader().viewport().update()
         airy = min(max(left - tie - _LONGEST_BAR, 0) // len(needed), _MOST_AIR)
         widths = {column: width + (airy if column != RANK else 0) for column, width in {**needed, PAIR: pair}.items()}
-        self._place_button()
         return {**widths, BAR: max(room - sum(widths.values()), self.horizontalHeader().minimumSectionSize())}
 
-    def _fit_button(self, left: int) -> int:
-        """Return the width of the button; it drops its text where that does not fit into `left`."""
-        if self.more_button.isHidden():
-            return 0
-        self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        if self.more_button.sizeHint().width() > left:
-            self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        return self.more_button.sizeHint().width()
+    def updateGeometries(self) -> None:
+        """Leave room for the button, which is the last row and scrolls with the others."""
+        super().updateGeometries()
+        rows = self.verticalHeader().length()
+        if not self.more_button.isHidden():
+            self.verticalScrollBar().setMaximum(max(rows + self.row_height - self.viewport().height(), 0))
+        self._place_button()
+
+    def scrollTo(self, index: Index, hint: QTableView.ScrollHint = QTableView.ScrollHint.EnsureVisible) -> None:
+        super().scrollTo(index, hint)
+        if index.row() == len(self.ranking) - 1:
+            self.scrollToBottom()
 
     def _place_button(self) -> None:
-        header = self.horizontalHeader()
-        size = self.more_button.sizeHint()
-        height = min(size.height(), header.height())
-        right = self.viewport().geometry().right()  # the header is laid out later
-        self.more_button.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
+        header = self.verticalHeader()
+        self.more_button.setGeometry(0, header.length() - header.offset(), self.viewport().width(), self.row_height)
 
     def needed_widths(self) -> dict[int, int]:
         """Return the width of what is in each column but the bars, 0 if there is nothing; long headings may be cut."""
@@ -279,7 +276,3 @@ class CandidatesView(TableView):
         if tied < 2:
             return None
         return QRectF(1, self.rowViewportPosition(0) + 1, self.viewport().width() - 2, tied * self.row_height - 2)
-
-    def _on_scroll_bar_value_changed(self, value: int) -> None:
-        if not self.more_button.isHidden() and 0 < self.verticalScrollBar().maximum() <= value:
-            self.more_wanted.emit()
