@@ -67,6 +67,24 @@ def test_a_pattern_that_is_invalid_is_reported_and_changes_nothing(studio: Studi
     assert figures.pre_tokenizer_box.currentData() == "bert"
 
 
+# -- how text becomes words
+
+
+def test_text_processing_is_folded_with_a_summary(studio: Studio) -> None:
+    figures = studio.window.corpus_pane.figures
+    boxes = figures.normalizer_box, figures.pre_tokenizer_box, figures.longest_edit
+    assert figures._folded.accessibleName() == "BERT, cased · BERT"
+    assert not any(box.isVisible() for box in boxes)
+    figures.fold.click()
+    assert all(box.isVisible() for box in boxes)
+    assert figures._folded.isHidden()
+    choose(figures.normalizer_box, "nfc")
+    figures.longest_edit.setValue(39)
+    studio.wait(lambda: studio.window.session.counting.max_word_length == 39)
+    figures.fold.click()
+    assert figures._folded.accessibleName() == "Unicode form NFC · BERT · 39 characters"
+
+
 # -- the longest word
 
 
@@ -213,7 +231,7 @@ def test_nothing_in_the_pane_is_lower_than_its_text(studio: Studio, width: int) 
     for widget in (layout.itemAt(place).widget() for place in range(layout.count())):
         if widget.isVisible() and widget.layout() is not None and widget.hasHeightForWidth():
             assert widget.height() >= widget.layout().minimumHeightForWidth(widget.width())
-    assert pane.figures.summary_label.geometry().bottom() < pane.figures.normalizer_box.geometry().top()
+    assert pane.figures.summary_label.geometry().bottom() < pane.figures.fold.geometry().top()
 
 
 @pytest.mark.slow

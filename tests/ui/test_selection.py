@@ -1,13 +1,15 @@
-"""The selection commands in the whole window: find a token, go to its birth, clear the selection."""
+"""What can be done with the selection in the whole window, by commands, keys and context menus."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
 
-from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.storage.view import Breakpoint, Selection
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio
@@ -76,3 +78,76 @@ def test_to_the_birth(studio: Studio) -> None:
     for selection in (Selection("token", text="##h"), Selection("token", text="[UNK]"), Selection("word", text="is")):
         window.model.set_selection(selection)
         assert not window.actions_.go_to_birth.isEnabled()
+
+
+def context_menu(studio: Studio, ground: QWidget, place: QPoint) -> QMenu:
+    """Press the right button, and return the menu that opens."""
+    studio.qtbot.mousePress(ground, Qt.MouseButton.RightButton, pos=place)
+    QApplication.sendEvent(ground, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, ground.mapToGlobal(place)))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    return menu
+
+
+def do(menu: QMenu, name: str) -> None:
+    action = next(action for action in menu.actions() if action.text().replace("&", "").startswith(name))
+    assert action.isEnabled()
+    menu.close()
+    action.trigger()
+
+
+def test_a_context_menu_is_about_the_chip_under_the_pointer(studio: Studio) -> None:
+    window = studio.window
+    chips = window.tokenization_pane.chips
+    menu = context_menu(studio, chips.viewport(), chips.rect_of(ChipPlace(0, 0, 0)).center().toPoint())
+    assert window.model.selection == Selection("token", text="Th")
+    do(menu, "Copy")
+    assert QGuiApplication.clipboard().text() == "Th"
+    do(menu, "Stop where the token is created")
+    assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th"),)
+    window.actions_.break_at_token.trigger()
+    assert window.session.marks.breakpoints.all == ()
+    window.vocabulary_pane.controls._field.setText("nothing like it")
+    do(menu, "Show in vocabulary")
+    view = window.vocabulary_pane.view
+    studio.wait(lambda: view.isVisible() and view.selected_row >= 0)
+    assert view.rows.text(int(view.selected_items()[0]), 0) == "Th"
+    do(menu, "Go to the step that created the token")
+    assert window.model.step == 9
+    window.model.seek(8)
+    assert not window.actions_.show_in_vocabulary.isEnabled()
+
+
+def test_rows_have_a_context_menu_and_are_copied(studio: Studio) -> None:
+    window = studio.window
+    history, candidates = window.history_pane.view, window.scoreboard_pane.candidates_view
+    place = history.visualRect(history.rows.index(9, 0)).center()
+    history.scrollTo(history.rows.index(9, 0))
+    place = history.visualRect(history.rows.index(9, 0)).center()
+    do(context_menu(studio, history.viewport(), place), "Copy")
+    assert QGuiApplication.clipboard().text().splitlines()[1].startswith("10\tc\t##h")
+    assert (window.model.step, window.model.selection) == (10, Selection("token", text="ch"))
+    studio.wait(lambda: window.scoreboard_pane.candidates is not None)
+    place = candidates.visualRect(candidates.rows.index(1, 1)).center()
+    context_menu(studio, candidates.viewport(), place).close()
+    assert window.model.selection.kind == "pair"
+    candidates.setFocus()
+    studio.qtbot.keyClick(candidates, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().text().rstrip().split("\t")
+    assert copied[:2] == ["2", f"{window.model.selection.left} {window.model.selection.right}"]
+
+
+def test_the_selection_is_copied_where_no_field_takes_the_key(studio: Studio) -> None:
+    window = studio.window
+    window.model.set_selection(FULLY)
+    activate(studio, window.tokenization_pane.chips)
+    studio.qtbot.keyClick(window.tokenization_pane.chips, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "##fully"
+
+
+def test_a_step_of_the_timeline_has_a_context_menu(studio: Studio) -> None:
+    plot = studio.window.timeline_pane.plot
+    menu = context_menu(studio, plot, QPoint(round(plot.x_of(7)), plot.height() // 2))
+    assert studio.window.model.step == 7
+    do(menu, "Compare with this step")
+    assert studio.window.session.marks.bookmarks.steps() == [7]

@@ -274,6 +274,7 @@ def _counted(text: str, normalizer: str, pre_tokenizer: str) -> WordCounts:
 
 
 START_SAMPLE = "course-en.txt"
+_SMALLEST = (START_SAMPLE, "hug.txt")
 _SEARCHED = 2000  # characters
 _LONGEST_SENTENCE = 100
 
@@ -295,13 +296,15 @@ class SampleCorpus:
     normalizer: str = "bert-cased"
     pre_tokenizer: str = "bert"
     step: int | None = None
+    group: str = ""  # what it is for
 
 
 def samples() -> list[SampleCorpus]:
     """Return every sample, the one shown at startup first, the documents last."""
     names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
-    names.sort(key=lambda name: name != START_SAMPLE)  # stable: the others stay in order
-    documents = [SampleCorpus(name, title) for name, title in document_titles().items()]
+    names.sort(key=lambda name: name not in _SMALLEST)  # stable: within a group they stay in order
+    lesson = _tr("To follow a published lesson")
+    documents = [SampleCorpus(name, title, group=lesson) for name, title in document_titles().items()]
     return [*map(sample, names), *documents]
 
 
@@ -318,7 +321,8 @@ def sample(name: str) -> SampleCorpus:
     # BERT makes every Chinese character a word, which leaves no pair to learn.
     normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
     step = 1 if name == "hug.txt" else None  # small enough to be followed from its first merge
-    return SampleCorpus(name, title, sentence, size, normalizer=normalizer, step=step)
+    group = _tr("To follow every merge") if name in _SMALLEST else _tr("To try another language")
+    return SampleCorpus(name, title, sentence, size, normalizer=normalizer, step=step, group=group)
 
 
 def first_sentence(text: str) -> str:

@@ -84,6 +84,8 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
         Width and height in pixels when not maximized: Qt shrinks a window far too much if the screen is smaller now.
     history_columns
         The columns of the merge history shown, from left to right; empty if never chosen.
+    gestures
+        What the user has done with the mouse or a key once, so that no hint about it is needed.
     layout, layouts
         The current arrangement of the panes, and the user's changes to each arrangement.
     recent_files
@@ -99,6 +101,7 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     window_geometry: _Text = ""
     window_size: tuple[_Size, _Size] | None = None
     history_columns: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=100)] = ()
+    gestures: _Names = ()
     layout: Literal["teach", "engineer", "demo", "compare"] = "teach"
     layouts: dict[Literal["teach", "engineer", "demo", "compare"], SavedLayout] = {}
     recent_files: Annotated[tuple[_Paths, ...], msgspec.Meta(max_length=RECENT_KEPT)] = ()

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtCore import QCoreApplication, QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QAbstractScrollArea, QMenu
 
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.ui.widgets.plain import plain_title, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import add_heading, plain_title, set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import icon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from PySide6.QtCore import SignalInstance
-    from PySide6.QtWidgets import QMainWindow
+    from PySide6.QtWidgets import QMainWindow, QWidget
 
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -51,6 +51,7 @@ class MenuChoice:
     text: str
     tip: str = ""
     keys: str = ""
+    group: str = ""  # the heading above it and those after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,11 @@ class _Command:
     def fill_menu(self) -> None:
         if self.menu is not None:
             self.menu.clear()
-            self.menu.addActions(self.actions)
+            group = ""
+            for choice, action in zip(self.choices, self.actions, strict=False):  # there are none before it is bound
+                if choice.group != group:
+                    add_heading(self.menu, group := choice.group)
+                self.menu.addAction(action)
             self.menu.setEnabled(bool(self.entries))
 
 
@@ -349,6 +354,15 @@ class Actions(QObject):
                     for name in part.split():
                         menu.addActions(self._commands[name].actions)
 
+    def give_menu(self, part: QWidget, *groups: str) -> None:
+        """Let a part of the window show these commands as its context menu."""
+        menu = QMenu(part)
+        self._fill(menu, Menu("", *groups))
+        menu.aboutToShow.connect(self.refresh_menus)
+        ground = part.viewport() if isinstance(part, QAbstractScrollArea) else part
+        part.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        part.customContextMenuRequested.connect(lambda place: menu.popup(ground.mapToGlobal(place)))
+
     def menu(self, name: str) -> QMenu:
         """Return the menu that holds nothing but the choices of a command."""
         menu = self._commands[name].menu
@@ -381,7 +395,7 @@ def _placed(action: QAction, path: str) -> Iterator[tuple[str, QAction]]:
         inner = f"{path} › {plain_title(action.text())}" if path else plain_title(action.text())
         for each in menu.actions():
             yield from _placed(each, inner)
-    elif not action.isSeparator():
+    elif not action.isSeparator() and action.text():  # not a heading
         yield path, action
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import START_SAMPLE
@@ -28,6 +28,8 @@ from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
 from wordpiece_studio.ui.controllers.view_controller import ViewController
+from wordpiece_studio.ui.widgets.chips import ChipArea
+from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -73,6 +75,15 @@ class MainWindow(Workspace):
         self.actions_.bind(self)
         self.actions_.place(self, *self._menus())
         self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
+        for pane in (
+            *self.panes()[1:-1],
+            self.corpus_pane.words_face,
+        ):  # the first is the corpus, the last the timeline
+            for part in (*pane.findChildren(TableView), *pane.findChildren(ChipArea)):
+                self.actions_.give_menu(
+                    part, "copy", "show_in_vocabulary go_to_birth break_at_token", "keep_step compare_step"
+                )
+        self.actions_.give_menu(self.timeline_pane.plot, "keep_step compare_step", "show_step_row breakpoints")
         self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
         project.agreed.connect(self._on_project_agreed)
         self.player.set_speed(settings.values.play_speed)
@@ -94,6 +105,7 @@ class MainWindow(Workspace):
                 tr("&Edit"),
                 "undo redo",
                 "cut copy paste select_all",
+                "show_in_vocabulary go_to_birth break_at_token clear_selection",
                 "find find_next find_previous find_token",
                 "add_text type_live_text",
             ),
@@ -116,7 +128,7 @@ class MainWindow(Workspace):
                  Menu(tr("Play&back speed"), "choose_speed")],
                 "next_change previous_change run_to_breakpoint run_back",
                 "keep_step compare_step bookmarks",
-                "go_to_birth show_step_row clear_selection",
+                "show_step_row",
             ),
             Menu(
                 tr("&View"),
@@ -224,5 +236,7 @@ class MainWindow(Workspace):
             state = self.model.state
             trains = state is TrainerState.TRAINING or (state is TrainerState.PAUSED and self.model.is_at_head)
             (self.actions_.pause if trains else self.actions_.play).trigger()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.actions_.copy.trigger()  # a field or a table has taken the key, if it has the focus
         else:
             super().keyPressEvent(event)

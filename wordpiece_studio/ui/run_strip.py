@@ -167,7 +167,9 @@ class RunTabs(QTabBar):
         bold, usual = QFontMetrics(self._name_font(is_current=True, is_kept=True)), self.fontMetrics()
         width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + usual.horizontalAdvance(merges) + self._around
         controls = self.tabButton(index, _RIGHT)
-        width = min(width, _WIDEST * usual.averageCharWidth()) + (0 if controls is None else controls.sizeHint().width())
+        width = min(width, _WIDEST * usual.averageCharWidth()) + (
+            0 if controls is None else controls.sizeHint().width()
+        )
         return QSize(width, max(_LEAST_HEIGHT, usual.height() + 13))
 
     def tabLayoutChange(self) -> None:
@@ -235,7 +237,8 @@ class RunTabs(QTabBar):
         painter.setFont(self._name_font(is_current=is_current, is_kept=run.is_kept))
         painter.setPen(theme.text if is_current else theme.muted)
         controls = self.controls(index).sizeHint().width()
-        room = self.tabRect(index).width() - controls - self._around - self.fontMetrics().horizontalAdvance(merges)
+        rest = controls + self._around + self.fontMetrics().horizontalAdvance(merges) - 1
+        room = self.tabRect(index).width() - rest
         name = painter.fontMetrics().elidedText(shown(name, _LONGEST_NAME), Qt.TextElideMode.ElideRight, room)
         width = painter.fontMetrics().horizontalAdvance(name)
         painter.drawText(QRectF(left, box.top(), width + 2, box.height()), Qt.AlignmentFlag.AlignVCenter, name)

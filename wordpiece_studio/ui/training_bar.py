@@ -42,6 +42,7 @@ from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     Fitted,
     FittingLabel,
+    add_heading,
     explain,
     plain_label,
     set_look,
@@ -397,7 +398,7 @@ class TrainingSettings(QWidget):
         return box
 
     def _make_more_button(self) -> QToolButton:
-        self.more.addSection(self.tr("Special tokens"))
+        add_heading(self.more, self.tr("Special tokens"))
         for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
             self.more.addAction(QAction(text, self._token_choices, checkable=True))
         self._token_choices.triggered.connect(self._choose_tokens)
@@ -630,6 +631,12 @@ class TrainingBar(Fitted, QFrame):
         tip = self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
         name = self.tr("Command palette")
         return tool_button(self._search_texts[0], tip, self, action.trigger, name=name, role="search", takes_focus=True)
+
+    def show_search(self, *, is_known: bool) -> None:
+        """Say on the button what it is for, until the user has used it."""
+        text = self.tr("Find…   {key}") if is_known else self.tr("Find any command…   {key}")
+        self._search_texts = (text.format(key=self._search_texts[1]), self._search_texts[1])
+        self.fit()
 
     def _set_text(self, *forms: str, more: str = "") -> None:
         set_plain_tooltip(self.progress_label, "\n".join(filter(None, (forms[0], more))))

@@ -204,7 +204,7 @@ class CorpusController(Controller):
         undo()
 
     def _samples(self) -> Iterator[MenuChoice]:
-        return (MenuChoice(each.name, menu_text(each.title)) for each in samples())
+        return (MenuChoice(each.name, menu_text(each.title), group=each.group) for each in samples())
 
     @command(choices=_samples)
     def open_sample(self, name: str) -> None:

@@ -12,7 +12,8 @@ from PySide6.QtGui import QKeySequence
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import WHOLE_RUN, id_of_token, one_line
+from wordpiece_studio.session.step_marks import WHOLE_RUN, id_of_token, one_line, text_of_token
+from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
@@ -275,6 +276,27 @@ class StepController(Controller):
     def go_to_birth(self) -> None:
         if (step := self._birth_step()) is not None:
             self._model.seek(step)
+
+    def _breakpoint(self) -> Breakpoint | None:
+        """Return the breakpoint for what is selected, the token of a selected pair."""
+        selection, history = self._model.selection, self._model.history
+        if selection is None or history is None or selection.kind == "word":
+            return Breakpoint("word", selection.text) if selection is not None else None
+        return Breakpoint("token", text_of_token(selection, history.vocabulary(self._model.merge_count)))
+
+    @command(
+        tr("&Stop where the token is created"),
+        tr("Switch a breakpoint for the selected token or word on or off"),
+        when=lambda self: self._breakpoint() is not None,
+        checked=lambda self: self._breakpoint() in self._marks.breakpoints.all,
+    )
+    def break_at_token(self) -> None:
+        found, breakpoints = self._breakpoint(), self._marks.breakpoints
+        assert found is not None
+        if found in breakpoints.all:
+            breakpoints.remove(breakpoints.all.index(found))
+        else:
+            breakpoints.add(found)
 
     @command(
         tr("Clear the select&ion"), tr("Clear the selection in all panes"), "Esc",

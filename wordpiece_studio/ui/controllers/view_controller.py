@@ -29,12 +29,15 @@ from wordpiece_studio.ui.dialogs.palette import Palette
 from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, demo_text_size
 from wordpiece_studio.ui.widgets.fields import keep, room_for
 from wordpiece_studio.ui.widgets.pane import Panel
+from wordpiece_studio.ui.widgets.plain import copy_text
+from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.theme import TokenStyles
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.ui.widgets.dock_area import LayoutName
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
     from wordpiece_studio.ui.workspace import Workspace
@@ -77,6 +80,11 @@ class ViewController(Controller):
         history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
         window.tokenization_pane.comparison_requested.connect(lambda: self.choose_layout("compare"))
+        window.model.selection_changed.connect(self._on_model_selection_changed)
+        window.tokenization_pane.chips.word_chosen.connect(lambda: self._learn("open"))
+        window.timeline_pane.plot.valueChanged.connect(lambda: self._learn("drag"))
+        window.actions_.command_palette.triggered.connect(lambda: self._learn("palette"))
+        self._show_gestures()
         self._stack = stack = self._document.undo_stack
         window.actions_.bind(
             self, window.notices.changed, stack.canUndoChanged, stack.canRedoChanged, self._document.reset
@@ -226,8 +234,7 @@ class ViewController(Controller):
         self._window.bar.setVisible(layout.has_bar)
         self._show_run_strip()
         self._window.notices.set_quiet(not layout.has_bar)
-        for pane in (self._window.corpus_pane.figures, self._window.history_pane):
-            pane.show_tools(layout.has_tools)
+        self._window.history_pane.show_tools(layout.has_tools)
         self._window.theme.set_scale(self.text_size / 100)
         self._docks.take(layout, values.layouts.get(layout.name))
 
@@ -283,6 +290,30 @@ class ViewController(Controller):
     def last_messages(self) -> None:
         self._window.notices.come_back()
 
+    # -- what the user need not read
+
+    def _on_model_selection_changed(self, selection: Selection | None) -> None:
+        self._docks.suggest("token_details", self._pane_meant() if selection is not None else "")
+        if selection is not None:
+            self._learn("click")
+
+    def _learn(self, gesture: str) -> None:
+        """Note that the user knows a gesture."""
+        if gesture not in (known := self._settings.values.gestures):
+            self._window.remember(gestures=(*known, gesture))
+            self._show_gestures()
+
+    def _show_gestures(self) -> None:
+        """Say at their places what the user has not done yet."""
+        known, tr = self._settings.values.gestures, self.tr
+        click = "" if "open" in known else tr("Double-click a token to open its word")
+        click = click if "click" in known else tr("Click a token: every pane shows it")
+        self._docks.panel("tokenization").show_gesture(click)
+        self._docks.panel("timeline").show_gesture(
+            "" if "drag" in known else tr("Drag along the curve to go through the merges")
+        )
+        self._window.bar.show_search(is_known="palette" in known)
+
     # -- finding
 
     def _is_text(self) -> bool:
@@ -304,6 +335,14 @@ class ViewController(Controller):
     def find_token(self) -> None:
         self._docks.bring("vocabulary")
         self._window.vocabulary_pane.controls.focus_search()
+
+    @command(
+        tr("Show in v&ocabulary"), tr("Go to the selected token in the vocabulary"),
+        when=lambda self: self._window.vocabulary_pane.has_selected,
+    )  # fmt: skip
+    def show_in_vocabulary(self) -> None:
+        self._docks.bring("vocabulary")
+        self._window.vocabulary_pane.show_selected()
 
     @command(tr("T&ype text to tokenize"), tr("Go to the text field of the live tokenization"), "Ctrl+L")
     def type_live_text(self) -> None:
@@ -329,7 +368,7 @@ class ViewController(Controller):
 
     @property
     def target(self) -> Any:
-        """The text field that the Edit menu acts on; None if there is none."""
+        """The text field or table that the Edit menu acts on; None if there is none."""
         return self._target if self._target is not None and isValid(self._target) else None
 
     @command(
@@ -344,11 +383,13 @@ class ViewController(Controller):
         self._stack.redo()
 
     def _is_writable(self) -> bool:
-        return self.target is not None and not self.target.isReadOnly()
+        return isinstance(self.target, _TEXTS) and not self.target.isReadOnly()
 
     def _has_selection(self) -> bool:
         if isinstance(self.target, QLineEdit):
             return self.target.hasSelectedText()
+        if isinstance(self.target, TableView):
+            return self.target.selected_count() > 0
         return self.target is not None and bool(self.target.textCursor().hasSelection())
 
     @command(
@@ -358,9 +399,15 @@ class ViewController(Controller):
     def cut(self) -> None:
         self.target.cut()
 
-    @command(tr("&Copy"), tr("Copy the selected text"), key_of_fields=_KEYS.Copy, when=_has_selection)
+    @command(
+        tr("&Copy"), tr("Copy the selected text, rows, token or word"), key_of_fields=_KEYS.Copy,
+        when=lambda self: self._has_selection() or self._model.selection is not None,
+    )  # fmt: skip
     def copy(self) -> None:
-        self.target.copy()
+        if self._has_selection():
+            self.target.copy()
+        elif (selection := self._model.selection) is not None:
+            copy_text(selection.text or f"{selection.left} {selection.right}")
 
     @command(tr("&Paste"), tr("Insert the text on the clipboard"), key_of_fields=_KEYS.Paste, when=_is_writable)
     def paste(self) -> None:
@@ -380,7 +427,7 @@ class ViewController(Controller):
             new.installEventFilter(self)
         if new is not None and not isinstance(new, QMenu | QMenuBar) and not isinstance(new.parent(), Palette):
             inner = new.findChild(QLineEdit) if isinstance(new, QAbstractSpinBox) else new
-            self._target = inner if isinstance(inner, _TEXTS) else None
+            self._target = inner if isinstance(inner, (*_TEXTS, TableView)) else None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the menu in step with full screen, and leave Escape to a text field before the command takes it.

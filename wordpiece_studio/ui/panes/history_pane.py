@@ -13,6 +13,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, QRect, QRegularExpression, Qt, Signal
 from PySide6.QtGui import (
     QActionGroup,
+    QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -627,7 +628,8 @@ class HistoryPane(Pane):
     def _on_view_clicked(self, index: QModelIndex) -> None:
         if not self.view.is_one_row_selected():
             return
-        if index.column() in TOKEN_COLUMNS:
+        has_menu = QGuiApplication.mouseButtons() & Qt.MouseButton.RightButton  # which is about the step, too
+        if index.column() in TOKEN_COLUMNS and not has_menu:
             self._look_at(index.data(VALUE_ROLE))
         else:
             self._go_to(self.rows.step_of_row(index.row()))

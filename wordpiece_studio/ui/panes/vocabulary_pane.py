@@ -96,6 +96,11 @@ class VocabularyControls(QWidget):
     def focus_search(self) -> None:
         ask_in(self._field)
 
+    def show_all(self) -> None:
+        self._kinds.setCurrentIndex(0)
+        self._field.clear()
+        self._look()
+
     def take_rest(self, room: int) -> None:
         """Let the search field be so many pixels wider than it must be."""
         width = _NARROWEST + max(room, 0)
@@ -231,8 +236,19 @@ class VocabularyPane(Pane):
         self.follow(self._usage.changed, model.step_changed, model.merges_appended, model.state_changed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
-    def focus_search(self) -> None:
-        self.controls.focus_search()
+    @property
+    def has_selected(self) -> bool:
+        """Whether the selected token exists at the current step."""
+        history, token_id = self._model.history, self._selected_id()
+        return history is not None and token_id is not None and token_id < history.vocabulary_size(self._model.step)
+
+    def show_selected(self) -> None:
+        """Go to the row of the selected token; a filter that hides it is cleared."""
+        self.refresh_now()
+        if self.table.row_of_item(token_id := self._selected_id() or 0) < 0:
+            self.controls.show_all()
+        self._show_token(token_id)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- contents
 

@@ -29,7 +29,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
-from wordpiece_studio.ui.widgets.fields import is_alone, keep
+from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.token_text import token_text
 
@@ -425,7 +425,7 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         place = self.chip_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and self._is_choice(place):
+        if chooses(event, self) and self._is_choice(place):
             self._choose(place)
         else:
             super().mousePressEvent(event)

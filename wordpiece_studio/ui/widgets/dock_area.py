@@ -150,7 +150,7 @@ class _Slot(QWidget):
         for name in names:
             self.tabs.addTab(area.panel(name).windowTitle())
         self.tabs.installEventFilter(self)
-        self.tabs.currentChanged.connect(lambda at: area.bring(names[at]))
+        self.tabs.currentChanged.connect(lambda at: area.turn_to(names[at]))
         self.tabs.tabBarDoubleClicked.connect(lambda: area.fill(names[self.tabs.currentIndex()]))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -196,6 +196,9 @@ class DockArea(Fitted, QWidget):
         self._is_wide_left = False
         self._closed: set[str] = set()
         self._raised: set[str] = set()  # those in front of the first one of their group
+        self._turned_to = self._suggested = (
+            ""  # the panel that the user has chosen by its tab, and one that came by itself
+        )
         self.filling = ""  # the name of the panel that fills the area; empty if none does
         self._widths: dict[str, float] = {}  # fractions of the area, set by hand; empty if none was
         self._heights: dict[str, float] = {}
@@ -218,8 +221,29 @@ class DockArea(Fitted, QWidget):
     def panels(self) -> list[Panel]:
         return list(self._panels.values())
 
+    def turn_to(self, name: str) -> None:
+        self._turned_to = name
+        self.bring(name)
+
+    def suggest(self, name: str, asked_in: str = "") -> None:
+        """Bring the panel called `name` to the front because of a click in another one, and back if in none.
+
+        It does not cover what was clicked, nor what the user has turned to.
+        """
+        group = next((group for group in self._groups() if name in group), (name,))
+        is_first = self._first(group) == name
+        if asked_in and not (
+            is_first or self.filling or name in self._closed or {asked_in, self._turned_to} & set(group)
+        ):
+            self.bring(name)
+            self._suggested = name
+        elif not asked_in and is_first and self._suggested == name:
+            self._raised.discard(name)
+            self.fit()
+
     def bring(self, name: str) -> None:
         """Show the panel called `name` in front of those in the same place."""
+        self._suggested = ""
         self._closed.discard(name)
         self._raise(name)
         if name != self.filling:
@@ -255,7 +279,8 @@ class DockArea(Fitted, QWidget):
         """Return the user's changes to the layout; None if there are none."""
         if not self._columns:  # it was not shown yet
             return self._saved
-        front = tuple(name for group in self._groups() for name in self._open(group)[1:] if name == self._first(group))
+        front = tuple(name for group in self._groups() for name in self._open(group)[1:]
+                      if name == self._first(group) != self._suggested)  # fmt: skip
         if self._closed == self.layout_taken.closed and not front and not self._widths:
             return None
         return SavedLayout(

@@ -43,7 +43,7 @@ from wordpiece_studio.ui.widgets.plain import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QMouseEvent, QShowEvent
 
 FRAME = QSize(12, 36)
 """What the system draws around a window, which is known only once it is shown."""
@@ -404,6 +404,12 @@ class LineDialog(QuestionDialog):
 _ALONE = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)  # on a Mac arrow keys have the second
 _DRAGS = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
 _DRAG_ENDS = (QEvent.Type.DragLeave, QEvent.Type.Drop)
+
+
+def chooses(event: QMouseEvent, part: QWidget) -> bool:
+    """Return whether a press chooses what it is on: a right one does where the commands of a menu are for that."""
+    has_menu = part.contextMenuPolicy() == Qt.ContextMenuPolicy.CustomContextMenu
+    return event.button() == Qt.MouseButton.LeftButton or (has_menu and event.button() == Qt.MouseButton.RightButton)
 
 
 def is_alone(event: QKeyEvent) -> bool:

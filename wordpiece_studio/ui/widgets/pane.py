@@ -473,6 +473,7 @@ class Panel(QFrame):
         self.setObjectName(name)
         self.setProperty("role", "panel")
         self._pane = pane
+        self._gesture = ""
         self.setWindowTitle(title)  # its tab and its command have it too
         self.toggle_action = QAction(title, self, checkable=True)
         self.title_bar = TitleBar(title, self)
@@ -487,8 +488,14 @@ class Panel(QFrame):
         least, line = self._area.minimumSizeHint(), self.title_bar
         return QSize(max(least.width(), line.least_width()), least.height() + line.height()) + _FRAME
 
+    def show_gesture(self, text: str) -> None:
+        """Say in the line what the user can do here, before the hint, where there is room; empty says no more."""
+        self._gesture = text
+        self._on_pane_heading_changed()
+
     def _on_pane_heading_changed(self) -> None:
         pane = self._pane
         title = pane.title or self.windowTitle()
         pane.setAccessibleName(title)
-        self.title_bar.set_heading(title, pane.hints, pane.beside)
+        both = [" · ".join(filter(None, (self._gesture, hint))) for hint in (*pane.hints, "")] if self._gesture else []
+        self.title_bar.set_heading(title, (*both, *pane.hints), pane.beside)

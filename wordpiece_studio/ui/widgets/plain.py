@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QToolButton,
     QWidget,
+    QWidgetAction,
 )
 
 from wordpiece_studio.session.table_model import TableModel
@@ -175,6 +176,17 @@ def tool_button(
     if act is not None:
         (button.toggled if is_switch else button.clicked).connect(act)
     return button
+
+
+def add_heading(menu: QMenu, text: str) -> None:
+    """Add a line and a heading to a menu; of Qt's own sections, a style sheet shows no text."""
+    if not menu.isEmpty():
+        menu.addSeparator()
+    action = QWidgetAction(menu)
+    action.setDefaultWidget(label := plain_label(text, menu, role="heading"))
+    label.setMargin(5)
+    action.setEnabled(False)
+    menu.addAction(action)
 
 
 def tooltip_text(text: str) -> str:

@@ -6,7 +6,7 @@ those that matter least where there is too little room, and never cuts off a num
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.table_model import RIGHT, RecordTableModel, SortedTableModel
 from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
-from wordpiece_studio.ui.widgets.fields import is_alone, keep, limit
+from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep, limit
+from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.theme import bold, saved
 
 if TYPE_CHECKING:
@@ -505,6 +506,9 @@ class TableView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, key = self.currentIndex(), event.key()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            return
         for wanted, act in self.keys.items():
             if _is_pressed(event, wanted):
                 act()
@@ -537,12 +541,24 @@ class TableView(QTableView):
                 wanted = Qt.CheckState.Unchecked if is_checked else Qt.CheckState.Checked
                 self.rows.setData(box, wanted, Qt.ItemDataRole.CheckStateRole)
 
+    def copy(self) -> None:
+        """Copy the selected rows, in a form of their own or as they are shown."""
+        own, columns = self.keys.get(QKeySequence.StandardKey.Copy), sorted(self.shown_columns())
+        if own is not None:
+            own()
+            return
+        rows = (map(partial(self.rows.text, item), columns) for item in self.selected_items().tolist())
+        copy_text("".join("\t".join(row) + "\n" for row in rows))
+
     def keyboardSearch(self, search: str) -> None:
         """Do nothing: Qt would ask a Python model for the text of every row, and there can be a million."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed_at = event.position()
         super().mousePressEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if event.button() == Qt.MouseButton.RightButton and chooses(event, self) and index.isValid():
+            self.clicked.emit(index)
 
     def _on_self_clicked(self, index: QModelIndex) -> None:
         column, chip = self.rows.columns[index.column()], None

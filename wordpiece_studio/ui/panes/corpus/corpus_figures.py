@@ -37,6 +37,7 @@ from wordpiece_studio.ui.widgets.fields import ask_in
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
+    CutLabel,
     WholeLabel,
     explain,
     plain_label,
@@ -275,7 +276,7 @@ class CorpusFiguresView(QWidget):
         self._grid.addWidget(self.summary_label, 0, 0, 1, 2)
         self.normalizer_box = self._make_normalizer_box()
         self.pre_tokenizer_box = self._make_pre_tokenizer_box()
-        self._is_dense, self._has_tools, self._has_choices = False, True, True
+        self._is_dense, self._has_choices = False, True
         self._longest_timer = single_shot(self, self._take_longest_word, _CHOICE_DELAY_MS)
         self.longest_edit = self._make_longest_edit()
         for caption, box, entry in (
@@ -285,7 +286,13 @@ class CorpusFiguresView(QWidget):
         ):
             self._rows.append((BuddyLabel(caption, box, self), box))
             explain(entry, box)
+        self._is_unfolded = False
+        self.fold = tool_button("", "", self, self._turn_fold, takes_focus=True, entry="normalizer")
+        self._folded = CutLabel("", self, role="hint")
+        fold = fill(QHBoxLayout(), (self.fold, 0, Qt.AlignmentFlag.AlignLeft), (self._folded, 1), spacing=4)
+        self._grid.addLayout(fold, len(self.values) + 1, 0, 1, 2)
         for row, (label, widget) in enumerate(self._rows, 1):
+            row += row > len(self.values)  # below the fold
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)
         self._grid.setColumnStretch(1, 1)
@@ -320,15 +327,15 @@ class CorpusFiguresView(QWidget):
         self.longest_edit.setValue(self._counting.max_word_length)
         self._arrange()
 
-    def show_tools(self, is_wanted: bool) -> None:
-        """Show the choice of the longest word; without this it is shown only if it is not the usual one."""
-        self._has_tools = is_wanted
-        self._arrange()
-
     def ask_for_longest_word(self) -> None:
-        """Show that choice until another layout is taken, with the keyboard focus in it."""
-        self.show_tools(True)
+        """Unfold that choice, with the keyboard focus in it."""
+        self._is_unfolded = False
+        self._turn_fold()
         ask_in(self.longest_edit)
+
+    def _turn_fold(self) -> None:
+        self._is_unfolded = not self._is_unfolded
+        self._arrange()
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name, as the user would."""
@@ -362,9 +369,14 @@ class CorpusFiguresView(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        is_usual = self._counting.max_word_length == LONGEST_WORD
-        are_shown = [not self._is_dense] * len(self.values) + [self._has_choices] * 2
-        are_shown.append(self._has_choices and (self._has_tools or not is_usual))
+        is_open = self._has_choices and self._is_unfolded
+        are_shown = [not self._is_dense] * len(self.values) + [is_open] * 3
+        self.fold.setVisible(self._has_choices)
+        self.fold.setText(self.tr("▾ Text processing") if is_open else self.tr("▸ Text processing:"))
+        self._folded.setVisible(self._has_choices and not is_open)
+        chosen = [box.currentText() for box in (self.normalizer_box, self.pre_tokenizer_box)]
+        chosen += [self.longest_edit.text()] * (self._counting.max_word_length != LONGEST_WORD)
+        self._folded.show_text(" · ".join(chosen))
         for parts, is_shown in zip(self._rows, are_shown, strict=True):
             for part in parts:
                 part.setVisible(is_shown)

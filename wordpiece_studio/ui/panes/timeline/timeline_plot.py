@@ -22,7 +22,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap, 
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from wordpiece_studio.session.chart_source import height_curve, thinned
-from wordpiece_studio.ui.widgets.fields import is_alone
+from wordpiece_studio.ui.widgets.fields import chooses, is_alone
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import run_line
 from wordpiece_studio.ui.widgets.token_text import paint_run_disc
@@ -343,7 +343,7 @@ class TimelinePlot(QAbstractSlider):
     # -- user input
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
+        if chooses(event, self):
             self.setValue(self.step_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
