@@ -435,9 +435,7 @@ def test_ctrl_click_and_the_menu_put_a_word_into_the_selection(studio: Studio) -
     studio.qtbot.mouseClick(editor.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, point)
     assert model.selection == Selection("word", text="Hugging")
     editor.select(1)
-    menu = editor._context_menu()
-    menu.actions()[-1].trigger()
-    menu.deleteLater()
+    studio.window.actions_.look_up_word.trigger()
     assert model.selection == Selection("word", text="This")
 
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
 
 from wordpiece_studio.storage.view import Breakpoint, Selection
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 if TYPE_CHECKING:
@@ -151,3 +152,45 @@ def test_a_step_of_the_timeline_has_a_context_menu(studio: Studio) -> None:
     assert studio.window.model.step == 7
     do(menu, "Compare with this step")
     assert studio.window.session.marks.bookmarks.steps() == [7]
+
+
+def click_chip(studio: Studio, number: int) -> None:
+    chips = studio.window.tokenization_pane.chips
+    place = chips.rect_of(ChipPlace(0, 0, number)).center().toPoint()
+    studio.qtbot.mouseClick(chips.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_token_details_come_to_the_front_but_not_over_what_was_clicked(studio: Studio) -> None:
+    window = studio.window
+    window.resize(1366, 768)
+    studio.wait(lambda: not window.token_details_pane.isVisible())
+    click_chip(studio, 0)
+    assert window.token_details_pane.isVisible()
+    assert window.docks.changed_by_hand() is None
+    window.actions_.clear_selection.trigger()
+    assert window.corpus_pane.isVisible()
+    window.corpus_pane.show_face(Face.WORDS)
+    words = window.corpus_pane.words_face.view
+    words.setFocus()
+    studio.wait(words.rows.rowCount)
+    words.item_chosen.emit(0)
+    assert window.model.selection.kind == "word"
+    assert window.corpus_pane.isVisible()  # it was clicked
+
+
+def test_a_hint_goes_once_it_was_followed(studio: Studio) -> None:
+    window = studio.window
+    lines = [window.docks.panel(name).title_bar._hint_label for name in ("tokenization", "timeline")]
+
+    def said() -> list[str]:
+        studio.wait(studio.rests)
+        return [line.accessibleName().partition(":")[0].partition(" · ")[0] for line in lines]
+
+    assert said() == ["Click a token", "Drag along the curve to go through the merges"]
+    click_chip(studio, 0)
+    assert said()[0] == "Double-click a token to open its word"
+    window.tokenization_pane.chips.word_chosen.emit(ChipPlace(0, 0, 0))
+    plot = window.timeline_pane.plot
+    studio.qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(round(plot.x_of(7)), plot.height() // 2))
+    assert said() == ["Merge 7 of 25", "Step 7 of 25"]
+    assert window.settings.values.gestures == ("click", "open", "drag")

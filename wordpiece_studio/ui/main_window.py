@@ -75,14 +75,14 @@ class MainWindow(Workspace):
         self.actions_.bind(self)
         self.actions_.place(self, *self._menus())
         self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
+        self.actions_.give_menu(self.corpus_pane.editor, "undo redo", "cut copy paste select_all", "look_up_word")
+        about_selection = "copy", "show_in_vocabulary go_to_birth break_at_token", "keep_step compare_step"
         for pane in (
-            *self.panes()[1:-1],
-            self.corpus_pane.words_face,
-        ):  # the first is the corpus, the last the timeline
+            self.token_details_pane, self.scoreboard_pane, self.history_pane, self.vocabulary_pane,
+            self.tokenization_pane, self.corpus_pane.words_face,
+        ):  # fmt: skip
             for part in (*pane.findChildren(TableView), *pane.findChildren(ChipArea)):
-                self.actions_.give_menu(
-                    part, "copy", "show_in_vocabulary go_to_birth break_at_token", "keep_step compare_step"
-                )
+                self.actions_.give_menu(part, *about_selection)
         self.actions_.give_menu(self.timeline_pane.plot, "keep_step compare_step", "show_step_row breakpoints")
         self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
         project.agreed.connect(self._on_project_agreed)
@@ -106,7 +106,7 @@ class MainWindow(Workspace):
                 "undo redo",
                 "cut copy paste select_all",
                 "show_in_vocabulary go_to_birth break_at_token clear_selection",
-                "find find_next find_previous find_token",
+                "find find_next find_previous look_up_word find_token",
                 "add_text type_live_text",
             ),
             Menu(

@@ -237,8 +237,8 @@ class RunTabs(QTabBar):
         painter.setFont(self._name_font(is_current=is_current, is_kept=run.is_kept))
         painter.setPen(theme.text if is_current else theme.muted)
         controls = self.controls(index).sizeHint().width()
-        rest = controls + self._around + self.fontMetrics().horizontalAdvance(merges) - 1
-        room = self.tabRect(index).width() - rest
+        others = controls + self._around + self.fontMetrics().horizontalAdvance(merges) - 1
+        room = self.tabRect(index).width() - others
         name = painter.fontMetrics().elidedText(shown(name, _LONGEST_NAME), Qt.TextElideMode.ElideRight, room)
         width = painter.fontMetrics().horizontalAdvance(name)
         painter.drawText(QRectF(left, box.top(), width + 2, box.height()), Qt.AlignmentFlag.AlignVCenter, name)

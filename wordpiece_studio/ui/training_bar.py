@@ -632,12 +632,6 @@ class TrainingBar(Fitted, QFrame):
         name = self.tr("Command palette")
         return tool_button(self._search_texts[0], tip, self, action.trigger, name=name, role="search", takes_focus=True)
 
-    def show_search(self, *, is_known: bool) -> None:
-        """Say on the button what it is for, until the user has used it."""
-        text = self.tr("Find…   {key}") if is_known else self.tr("Find any command…   {key}")
-        self._search_texts = (text.format(key=self._search_texts[1]), self._search_texts[1])
-        self.fit()
-
     def _set_text(self, *forms: str, more: str = "") -> None:
         set_plain_tooltip(self.progress_label, "\n".join(filter(None, (forms[0], more))))
         self.progress_label.setAccessibleName(forms[0])

@@ -83,7 +83,6 @@ class ViewController(Controller):
         window.model.selection_changed.connect(self._on_model_selection_changed)
         window.tokenization_pane.chips.word_chosen.connect(lambda: self._learn("open"))
         window.timeline_pane.plot.valueChanged.connect(lambda: self._learn("drag"))
-        window.actions_.command_palette.triggered.connect(lambda: self._learn("palette"))
         self._show_gestures()
         self._stack = stack = self._document.undo_stack
         window.actions_.bind(
@@ -312,7 +311,6 @@ class ViewController(Controller):
         self._docks.panel("timeline").show_gesture(
             "" if "drag" in known else tr("Drag along the curve to go through the merges")
         )
-        self._window.bar.show_search(is_known="palette" in known)
 
     # -- finding
 
@@ -363,6 +361,14 @@ class ViewController(Controller):
     def longest_word(self) -> None:
         self._docks.bring("corpus")
         self._window.corpus_pane.figures.ask_for_longest_word()
+
+    @command(
+        tr("&Look up word in corpus"),
+        tr("Show the word at the cursor in all panes, as Ctrl+click does"),
+        when=_is_text,
+    )
+    def look_up_word(self) -> None:
+        self._window.corpus_pane.editor.want_word()
 
     # -- the Edit menu
 

@@ -150,7 +150,7 @@ class _Slot(QWidget):
         for name in names:
             self.tabs.addTab(area.panel(name).windowTitle())
         self.tabs.installEventFilter(self)
-        self.tabs.currentChanged.connect(lambda at: area.turn_to(names[at]))
+        self.tabs.currentChanged.connect(lambda at: area.bring(names[at]))
         self.tabs.tabBarDoubleClicked.connect(lambda: area.fill(names[self.tabs.currentIndex()]))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -196,9 +196,7 @@ class DockArea(Fitted, QWidget):
         self._is_wide_left = False
         self._closed: set[str] = set()
         self._raised: set[str] = set()  # those in front of the first one of their group
-        self._turned_to = self._suggested = (
-            ""  # the panel that the user has chosen by its tab, and one that came by itself
-        )
+        self._suggested = ""  # the panel that came to the front by itself
         self.filling = ""  # the name of the panel that fills the area; empty if none does
         self._widths: dict[str, float] = {}  # fractions of the area, set by hand; empty if none was
         self._heights: dict[str, float] = {}
@@ -221,20 +219,11 @@ class DockArea(Fitted, QWidget):
     def panels(self) -> list[Panel]:
         return list(self._panels.values())
 
-    def turn_to(self, name: str) -> None:
-        self._turned_to = name
-        self.bring(name)
-
     def suggest(self, name: str, asked_in: str = "") -> None:
-        """Bring the panel called `name` to the front because of a click in another one, and back if in none.
-
-        It does not cover what was clicked, nor what the user has turned to.
-        """
+        """Bring a panel to the front because of a click in another one, but not over that; if in none, take it back."""
         group = next((group for group in self._groups() if name in group), (name,))
         is_first = self._first(group) == name
-        if asked_in and not (
-            is_first or self.filling or name in self._closed or {asked_in, self._turned_to} & set(group)
-        ):
+        if asked_in and not (is_first or self.filling or name in self._closed or asked_in in group):
             self.bring(name)
             self._suggested = name
         elif not asked_in and is_first and self._suggested == name:

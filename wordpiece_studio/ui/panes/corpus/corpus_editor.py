@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, QObject, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QContextMenuEvent,
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
@@ -29,7 +28,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.step_marks import made_by
@@ -334,7 +333,8 @@ class CorpusEditor(ExactEdit):
         if is_asked and event.button() == Qt.MouseButton.LeftButton:
             self.word_wanted.emit(self.cursorForPosition(event.position().toPoint()).position())
 
-    def _want_word(self) -> None:
+    def want_word(self) -> None:
+        """Want the word at the cursor."""
         self.word_wanted.emit(self.textCursor().position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -346,29 +346,6 @@ class CorpusEditor(ExactEdit):
             event.ignore()
         else:
             super().keyPressEvent(event)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = self._context_menu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
-
-    def _context_menu(self) -> QMenu:
-        menu = QMenu(self)
-        stack, has_selection = self._document.undo_stack, self.textCursor().hasSelection()
-        commands = (
-            (self.tr("&Undo"), stack.undo, stack.canUndo()),
-            (self.tr("&Redo"), stack.redo, stack.canRedo()),
-            (self.tr("Cu&t"), self.cut, has_selection and not self.isReadOnly()),
-            (self.tr("&Copy"), self.copy, has_selection),
-            (self.tr("&Paste"), self.paste, self.canPaste()),
-            (self.tr("Select &all"), self.selectAll, True),
-            (self.tr("&Look up this word (Ctrl+click)"), self._want_word, bool(self.textCursor().block().text())),
-        )
-        for text, slot, is_possible in commands:
-            action = menu.addAction(text)
-            action.triggered.connect(slot)
-            action.setEnabled(is_possible)
-        return menu
 
 
 class CorpusMarks(QObject):

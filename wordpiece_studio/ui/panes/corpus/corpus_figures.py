@@ -376,7 +376,8 @@ class CorpusFiguresView(QWidget):
         self._folded.setVisible(self._has_choices and not is_open)
         chosen = [box.currentText() for box in (self.normalizer_box, self.pre_tokenizer_box)]
         chosen += [self.longest_edit.text()] * (self._counting.max_word_length != LONGEST_WORD)
-        self._folded.show_text(" · ".join(chosen))
+        if (said := " · ".join(chosen)) != self._folded.accessibleName():  # else the pane would be laid out for ever
+            self._folded.show_text(said)
         for parts, is_shown in zip(self._rows, are_shown, strict=True):
             for part in parts:
                 part.setVisible(is_shown)
