@@ -151,7 +151,7 @@ def test_a_step_of_the_timeline_has_a_context_menu(studio: Studio) -> None:
     menu = context_menu(studio, plot, QPoint(round(plot.x_of(7)), plot.height() // 2))
     assert studio.window.model.step == 7
     do(menu, "Compare with this step")
-    assert studio.window.session.marks.bookmarks.steps() == [7]
+    assert studio.window.session.marks.bookmarks.notes[0].step == 7
 
 
 def click_chip(studio: Studio, number: int) -> None:

@@ -83,7 +83,7 @@ class MainWindow(Workspace):
         ):  # fmt: skip
             for part in (*pane.findChildren(TableView), *pane.findChildren(ChipArea)):
                 self.actions_.give_menu(part, *about_selection)
-        self.actions_.give_menu(self.timeline_pane.plot, "keep_step compare_step", "show_step_row breakpoints")
+        self.actions_.give_menu(self.timeline_pane.plot, "keep_step compare_step", "show_step_row bookmarks")
         self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
         project.agreed.connect(self._on_project_agreed)
         self.player.set_speed(settings.values.play_speed)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
+from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -173,7 +173,7 @@ class RunTabs(QTabBar):
         return QSize(width, max(_LEAST_HEIGHT, usual.height() + 13))
 
     def tabLayoutChange(self) -> None:
-        self.laid_out.emit()
+        later(self, 0, self.laid_out.emit)  # while the tabs change, signals are blocked
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return self.tabSizeHint(index)
@@ -324,10 +324,11 @@ class RunStrip(QFrame):
         fill(QHBoxLayout(self.line), frame, margins=(10, 3, 10, 2))
         title = plain_label(self.tr("Runs"), self, role="heading")
         menu = QMenu(self)
+        self._listed = QActionGroup(menu)  # one of them is shown
         self.list_button = tool_button("⌄", self.tr("All runs"), self, takes_focus=True, menu=menu)
         self.list_button.hide()
         menu.aboutToShow.connect(self._list_runs)
-        self.tabs.laid_out.connect(lambda: later(self, 0, self._offer_list))
+        self.tabs.laid_out.connect(self._offer_list)
         parts = title, (self.tabs, 1), self.list_button
         tabs = fill(QHBoxLayout(), *parts, margins=(14, 2, 12, 0), spacing=10)
         fill(QVBoxLayout(self), tabs, self.line)
@@ -347,6 +348,7 @@ class RunStrip(QFrame):
         menu.clear()
         for run, name in run_names(runs.all).items():
             action = menu.addAction(menu_text(f"{run.letter}  {name}"), partial(runs.show, run))
+            self._listed.addAction(action)
             action.setCheckable(True)
             action.setChecked(run is runs.current)
 
