@@ -305,6 +305,9 @@ def test_more_candidates_are_requested_by_the_last_row(bench: Bench) -> None:
     bench.qtbot.keyClick(view, Qt.Key.Key_End)
     button, seen = view.more_button.geometry(), view.viewport().rect()
     assert (button.top(), button.bottom()) == (view.rowViewportPosition(59) + view.row_height, seen.bottom())
+    view.scrollToTop()
+    view.more_button.setFocus()
+    assert view.more_button.geometry() == button
     view.more_button.click()
     bench.wait(lambda: len(candidates_of(pane)) == len(everything))
     assert candidates_of(pane) == everything

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QTableView
 
@@ -23,7 +23,7 @@ from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, toke
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtCore import QRect
+    from PySide6.QtCore import QObject, QRect
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.session.table_model import Index
@@ -117,6 +117,7 @@ class CandidatesView(TableView):
             walking_chooses=True,
         )  # fmt: skip
         self.more_button.setParent(self.viewport())
+        self.more_button.installEventFilter(self)
         self.more_button.hide()
         header = self.horizontalHeader()
         header.setSectionsClickable(False)
@@ -204,6 +205,11 @@ class CandidatesView(TableView):
         super().scrollTo(index, hint)
         if index.row() == len(self.ranking) - 1:
             self.scrollToBottom()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.more_button and event.type() == QEvent.Type.FocusIn:
+            self.scrollToBottom()
+        return super().eventFilter(watched, event)
 
     def _place_button(self) -> None:
         header = self.verticalHeader()
