@@ -122,7 +122,7 @@ def said_in(tree: ast.Module, file: str) -> Iterator[Said]:
                 hidden.update(node.args)
             elif name == "translate" and node.args:
                 hidden.add(node.args[0])  # the context
-            elif name == "Menu":
+            elif name in ("Menu", "give_menu"):
                 for group in node.args[1:]:  # names of commands
                     hidden.update(group.elts if isinstance(group, ast.List) else [group])
             if name in _LABELS or name in _TRANSLATING:

@@ -335,7 +335,7 @@ class ViewController(Controller):
         self._window.vocabulary_pane.controls.focus_search()
 
     @command(
-        tr("Show in v&ocabulary"), tr("Go to the selected token in the vocabulary"),
+        tr("Sho&w in vocabulary"), tr("Go to the selected token in the vocabulary"),
         when=lambda self: self._window.vocabulary_pane.has_selected,
     )  # fmt: skip
     def show_in_vocabulary(self) -> None:
