@@ -336,7 +336,7 @@ class ComparisonExport(Controller):
         window.actions_.bind(self)
 
     @command(
-        tr("Export compariso&n…"), tr("Save the table that is shown, with all digits, as CSV"), button=tr("Export…"),
+        tr("Expor&t comparison…"), tr("Save the table that is shown, with all digits, as CSV"), button=tr("Export…"),
         when=lambda self: self._pane.isVisible() and self._pane.table is not None,
     )  # fmt: skip
     def export_comparison(self) -> None:
