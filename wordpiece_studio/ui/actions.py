@@ -17,7 +17,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu
 
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.ui.widgets.plain import add_heading, plain_title, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import add_heading, explain, plain_title, set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import icon
 
 if TYPE_CHECKING:
@@ -102,7 +102,10 @@ class command:
 
 
 class Menu:
-    """A menu to be made: groups with a line between them, of names of commands, other actions and further menus."""
+    """A menu to be made: groups with a line between them, of names of commands, other actions and further menus.
+
+    A word with a colon is the entry of the help that explains what follows, also in the groups below.
+    """
 
     def __init__(self, title: str, *groups: str | list[str | QAction | Menu], shows_tips: bool = False) -> None:
         self.title = title
@@ -331,13 +334,14 @@ class Actions(QObject):
         bar = window.menuBar()
         for wanted in menus:
             menu = bar.addMenu(wanted.title)
-            self._fill(menu, wanted)
+            self._fill(menu, wanted, "window")
             menu.aboutToShow.connect(self.refresh_menus)
         self._bar = bar.actions()
         window.addActions(self.all())
 
-    def _fill(self, menu: QMenu, wanted: Menu) -> None:
+    def _fill(self, menu: QMenu, wanted: Menu, entry: str) -> None:
         menu.setToolTipsVisible(wanted.shows_tips)
+        explain(entry, menu, menu.menuAction())
         if (only := self._commands.get(wanted.only_name)) is not None:
             only.menu = menu
             only.fill_menu()
@@ -347,17 +351,22 @@ class Actions(QObject):
                 menu.addSeparator()
             for part in group:
                 if isinstance(part, Menu):
-                    self._fill(menu.addMenu(part.title), part)
+                    self._fill(menu.addMenu(part.title), part, entry)
                 elif isinstance(part, QAction):
                     menu.addAction(part)
                 else:
                     for name in part.split():
+                        if name.endswith(":"):
+                            entry = name[:-1]
+                            continue
                         menu.addActions(self._commands[name].actions)
+                        if entry:
+                            explain(entry, *self._commands[name].actions)
 
     def give_menu(self, part: QWidget, *groups: str) -> None:
         """Let a part of the window show these commands as its context menu."""
         menu = QMenu(part)
-        self._fill(menu, Menu("", *groups))
+        self._fill(menu, Menu("", *groups), "")
         menu.aboutToShow.connect(self.refresh_menus)
         ground = part.viewport() if isinstance(part, QAbstractScrollArea) else part
         part.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import QMenu
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import START_SAMPLE
@@ -84,6 +85,8 @@ class MainWindow(Workspace):
             for part in (*pane.findChildren(TableView), *pane.findChildren(ChipArea)):
                 self.actions_.give_menu(part, *about_selection)
         self.actions_.give_menu(self.timeline_pane.plot, "keep_step compare_step", "show_step_row bookmarks")
+        for menu in self.findChildren(QMenu):  # which get no keys of the window
+            QShortcut(self.actions_.explain.shortcut(), menu, self.actions_.explain.trigger)
         self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
         project.agreed.connect(self._on_project_agreed)
         self.player.set_speed(settings.values.play_speed)
@@ -94,45 +97,47 @@ class MainWindow(Workspace):
         return (
             Menu(
                 tr("&File"),
-                ["new_corpus open_file open_folder", Menu(tr("Open &recent"), "open_recent", shows_tips=True),
-                 Menu(tr("Sam&ple corpora"), "open_sample")],
-                "save_project save_project_as",
-                "add_files add_folder locate_files save_corpus",
-                "save_vocabulary export_history export_comparison save_chart",
-                "quit",
+                ["edit-corpus: new_corpus corpora: open_file open_folder",
+                 Menu(tr("Open &recent"), "open_recent", shows_tips=True), Menu(tr("Sam&ple corpora"), "open_sample")],
+                "project: save_project save_project_as",
+                "edit-corpus: add_files add_folder locate_files save_corpus",
+                "export: save_vocabulary export-history: export_history compare: export_comparison "
+                "read-charts: save_chart",
+                "restore: quit",
             ),
             Menu(
                 tr("&Edit"),
                 "undo redo",
                 "cut copy paste select_all",
-                "show_in_vocabulary go_to_birth break_at_token clear_selection",
-                "find find_next find_previous look_up_word find_token",
-                "add_text type_live_text",
+                "look-into-token: show_in_vocabulary go_to_birth breakpoint: break_at_token selection: clear_selection",
+                "edit-corpus: find find_next find_previous look_up_word search-vocabulary: find_token",
+                "edit-corpus: add_text watch-text: type_live_text",
             ),
             Menu(
                 tr("&Training"),
-                ["train train_further pause stop",
+                ["runs: train train_further pause stop another-library:",
                  Menu(tr("Train with &another library"), "train_with_library", "library_twice stop_library")],
-                [Menu(
+                ["runs:", Menu(
                     tr("&Runs"),
                     "next_run previous_run",
                     "keep_run rename_run bring_text_back close_run",
-                    "compare_runs figures word_differences vocabulary_overlap divergences",
-                    "show_run",
+                    "compare: compare_runs figures word_differences vocabulary_overlap divergences",
+                    "runs: show_run",
                 )],
-                [Menu(tr("Ob&jective"), "choose_objective"), "special_tokens longest_word train_as_you_type"],
+                ["objective:", Menu(tr("Ob&jective"), "choose_objective"),
+                 "special-token: special_tokens word: longest_word preview: train_as_you_type"],
             ),
             Menu(
                 tr("&Step"),
-                ["next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
+                ["go-to-step: next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
                  Menu(tr("Play&back speed"), "choose_speed")],
-                "next_change previous_change run_to_breakpoint run_back",
-                "keep_step compare_step bookmarks",
-                "show_step_row",
+                "changes: next_change previous_change breakpoint: run_to_breakpoint run_back",
+                "bookmark: keep_step compare_step bookmarks",
+                "search-history: show_step_row",
             ),
             Menu(
                 tr("&View"),
-                "choose_layout reset_layout",
+                "layout: choose_layout reset_layout",
                 [Menu(tr("&Panes"), [panel.toggle_action for panel in self.docks.panels]),
                  Menu(tr("Text &size"), "larger_text smaller_text normal_text"),
                  Menu(tr("T&heme"), "choose_theme")],

@@ -42,17 +42,17 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = {
-    "corpus": (tr("Corpus"), "corpus"),
-    "token_details": (tr("Token details"), "token"),
-    "scoreboard": (tr("Merge candidates"), "candidate"),
-    "history": (tr("Merge history"), "merge"),
-    "vocabulary": (tr("Vocabulary"), "vocabulary"),
-    "charts": (tr("Charts"), "chart"),
-    "comparison": (tr("Comparison"), "comparison"),
-    "tokenization": (tr("Live tokenization"), "live-text"),
-    "timeline": (tr("Timeline"), "step"),
+    "corpus": (tr("Corpus"), "edit-corpus"),
+    "token_details": (tr("Token details"), "look-into-token"),
+    "scoreboard": (tr("Merge candidates"), "see-next-merge"),
+    "history": (tr("Merge history"), "search-history"),
+    "vocabulary": (tr("Vocabulary"), "search-vocabulary"),
+    "charts": (tr("Charts"), "read-charts"),
+    "comparison": (tr("Comparison"), "compare"),
+    "tokenization": (tr("Live tokenization"), "watch-text"),
+    "timeline": (tr("Timeline"), "go-to-step"),
 }
-"""The title of each pane, in the context of `Workspace`, and the entry of the glossary that explains it."""
+"""The title of each pane, in the context of `Workspace`, and the entry of the help that explains it."""
 _MARGIN = 10
 _SAME_LINE = 12
 """Pixels: the height of a line, for the order in which Tab visits the controls."""

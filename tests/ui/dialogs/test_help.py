@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt, QTranslator, QUrl, Slot
 from PySide6.QtGui import QCursor, QDesktopServices, QHelpEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QTableView, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTableView, QTreeWidgetItem, QTreeWidgetItemIterator, QWidget
 
 import wordpiece_studio
 from wordpiece_studio.corpus.counts import WordCounts
@@ -20,7 +20,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import ratio_of
 from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
 from wordpiece_studio.training.trainer import train
-from wordpiece_studio.ui.dialogs.help_window import HelpWindow, glossary_entries, help_pages
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow, help_pages, help_sections
 from wordpiece_studio.ui.training_bar import FurtherDialog
 from wordpiece_studio.ui.widgets.plain import entry_at
 from wordpiece_studio.ui.widgets.theme import LOOKS, palette
@@ -66,19 +66,19 @@ def help_window(qtbot: QtBot, theme: Theme) -> HelpWindow:
 
 def test_every_page_has_a_title_and_is_in_the_menu(empty_studio: Studio) -> None:
     pages = help_pages()
-    assert set(pages) == set(resource_path("help").iterdir())
+    assert set(map(page, pages)) == set(resource_path("help").iterdir())
     assert all(pages.values())
     in_menu = {text: action.data() for text, action in entries(empty_studio).items() if action.data() is not None}
-    assert in_menu == {title: path for path, title in pages.items()}
+    assert in_menu == {title: key for key, title in pages.items()}
 
 
 def test_the_menu_opens_one_window_and_escape_closes_it(empty_studio: Studio) -> None:
     window, qtbot = empty_studio.window, empty_studio.qtbot
     with qtbot.waitActive(window):
         window.show()
-    entries(empty_studio)["Corpora"].trigger()
+    entries(empty_studio)["Read a corpus"].trigger()
     pages = window.findChild(HelpWindow)
-    assert (pages.windowTitle(), pages.browser.accessibleName()) == ("Corpora", "Corpora")
+    assert (pages.windowTitle(), pages.browser.accessibleName()) == ("Read a corpus", "Read a corpus")
     empty_studio.wait(pages.browser.hasFocus)
     entries(empty_studio)["Glossary"].trigger()
     assert window.findChildren(HelpWindow) == [pages]
@@ -93,23 +93,23 @@ def test_every_page_shows_all_its_paragraphs(help_window: HelpWindow) -> None:
     for each in help_pages():
         help_window.show_page(each)
         shown = help_window.browser.document().toRawText().replace("\u2029", "\n")
-        headings = re.findall(r"^#+ (.*)$", each.read_text("utf-8"), flags=re.MULTILINE)
+        headings = re.findall(r"^#+ (.*)$", page(each).read_text("utf-8"), flags=re.MULTILINE)
         assert [line for line in shown.split("\n") if line in headings] == headings
 
 
 def test_links_between_pages_work_and_the_keyboard_goes_back(help_window: HelpWindow) -> None:
     browser = help_window.browser
-    help_window.show_page(page("corpora"))
+    help_window.show_page("corpora")
     QTest.keyClick(browser, Qt.Key.Key_Tab)  # the first link
     QTest.keyClick(browser, Qt.Key.Key_Return)
-    assert help_window.windowTitle() == "Large corpora and clusters"
+    assert help_window.windowTitle() == "Train on a large corpus"
     QTest.keyClick(browser, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
-    assert help_window.windowTitle() == "Corpora"
+    assert help_window.windowTitle() == "Read a corpus"
 
 
 def test_the_introduction_has_the_numbers_of_the_sample(help_window: HelpWindow) -> None:
     assert next(iter(help_pages().values())) == "What is WordPiece?"
-    help_window.show_page(page("what-is-wordpiece"))
+    help_window.show_page("what-is-wordpiece")
     shown = " ".join(help_window.browser.toPlainText().split())
     assert "{" not in shown
     for said in (
@@ -151,15 +151,56 @@ def codes(tokens: Iterable[str]) -> str:
     return " ".join(f"`{token}`" for token in tokens)
 
 
-def test_every_entry_is_shown_at_the_top_with_its_term_selected(help_window: HelpWindow) -> None:
-    assert len(glossary_entries()) > 30
-    assert len(glossary_entries()) == page("glossary").read_text("utf-8").count("\n**")
-    for entry, term in glossary_entries().items():
-        help_window.show_page(page("glossary"), entry)
-        cursor = help_window.browser.textCursor()
-        assert cursor.selectedText() == term
-        bar = help_window.browser.verticalScrollBar()
+def test_every_section_is_in_the_contents_and_shown_at_the_top_with_its_title_selected(help_window: HelpWindow) -> None:
+    sections = help_sections()
+    found = [re.findall(r"^(?:#+ |\*\*)", page(each).read_text("utf-8"), flags=re.MULTILINE) for each in help_pages()]
+    assert len(sections) == sum(map(len, found)) > 100
+    assert set(items(help_window)) == {each.title for each in sections.values()}
+    for key, section in sections.items():
+        help_window.show_page(key)
+        cursor, bar = help_window.browser.textCursor(), help_window.browser.verticalScrollBar()
+        assert cursor.selectedText() == (section.title if key != section.page.stem else "")
+        assert help_window.windowTitle() == help_pages()[section.page.stem]
+        assert help_window.contents.currentItem().text(0) == section.title
         assert bar.value() == bar.maximum() or help_window.browser.cursorRect(cursor).top() in range(40)
+
+
+def items(help_window: HelpWindow) -> dict[str, QTreeWidgetItem]:
+    """Return the lines of the contents that are not hidden, by their titles."""
+    shown = QTreeWidgetItemIterator(help_window.contents, QTreeWidgetItemIterator.IteratorFlag.NotHidden)
+    found: dict[str, QTreeWidgetItem] = {}
+    while (item := shown.value()) is not None:
+        found[item.text(0)] = item
+        shown += 1
+    return found
+
+
+def test_search_lists_what_has_every_word_and_shows_the_best(help_window: HelpWindow, qtbot: QtBot) -> None:
+    with qtbot.waitActive(help_window):
+        help_window.show_page("glossary")
+    QTest.keyClick(help_window.browser, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert help_window.focusWidget() is help_window.field
+    help_window.field.setText("bookmarked comPARE")
+    assert 2 <= len(items(help_window)) < 12
+    assert help_window.windowTitle() == "Use the window"
+    assert help_window.browser.textCursor().selectedText().casefold() == "bookmarked"
+    help_window.field.setText("renyi")
+    assert help_window.contents.currentItem().text(0) == "Rényi efficiency"
+    QTest.keyClick(help_window.field, Qt.Key.Key_Down)
+    assert help_window.focusWidget() is help_window.contents
+    QTest.keyClick(help_window.contents, Qt.Key.Key_Up)
+    assert help_window.windowTitle() == help_window.contents.currentItem().text(0)
+    help_window.field.setText("nosuchthing")
+    assert not items(help_window)
+    help_window.show_page("corpora")
+    assert len(items(help_window)) == len({each.title for each in help_sections().values()})
+
+
+def test_a_link_moves_in_the_contents_too(help_window: HelpWindow) -> None:
+    help_window.show_page("corpora")
+    QTest.keyClick(help_window.browser, Qt.Key.Key_Tab)
+    QTest.keyClick(help_window.browser, Qt.Key.Key_Return)
+    assert help_window.contents.currentItem().text(0) == "Train on a large corpus"
 
 
 class Reversing(QTranslator):
@@ -192,22 +233,20 @@ def test_everything_in_the_window_has_an_entry(labeled: bool, studio: Studio) ->
     }
     assert len(found) > 150
     assert [
-        (each.accessibleName(), each.toolTip()) for each, entry in found.items() if entry not in glossary_entries()
+        (each.accessibleName(), each.toolTip()) for each, entry in found.items() if entry not in help_sections()
     ] == []
     assert window.docks.panel("timeline").windowTitle() == ("enilemiT" if labeled else "Timeline")
     settings = window.bar.settings
     captions = {label.buddy(): entry for label, entry in found.items() if isinstance(label, QLabel) and label.buddy()}
     assert (found[settings.size_box], captions[settings.size_box]) == ("vocabulary", "vocabulary")
-    assert {"tie", "symbol", "held-out-text", "longest-match", "changes", "breakpoint", "fertility"} <= {
-        *found.values()
-    }
+    assert {"tie", "symbol", "held-out-text", "longest-match", "changes", "bookmark", "fertility"} <= {*found.values()}
 
 
-def test_every_key_in_the_code_is_one_of_the_glossary() -> None:
+def test_every_key_in_the_code_is_one_of_the_help() -> None:
     code = "".join(path.read_text("utf-8") for path in Path(wordpiece_studio.__file__).parent.rglob("*.py"))
     keys = set(re.findall(r"\b(?:explain\(|entry=)\"([^\"]*)\"", code))
     assert len(keys) > 20
-    assert keys <= glossary_entries().keys() | {""}
+    assert keys <= help_sections().keys() | {""}
 
 
 def test_every_column_of_a_table_has_an_entry(labeled: bool, studio: Studio) -> None:
@@ -219,7 +258,7 @@ def test_every_column_of_a_table_has_an_entry(labeled: bool, studio: Studio) -> 
             if not view.isColumnHidden(column) and 0 <= middle.x() < header.viewport().width():
                 entry = entry_at(header.viewport(), header.viewport().mapToGlobal(middle))
                 found.setdefault(type(view).__name__, set()).add(entry)
-    assert set().union(*found.values()) <= glossary_entries().keys()
+    assert set().union(*found.values()) <= help_sections().keys()
     assert {"step", "pair", "score", "tie"} <= found["HistoryView"]
 
 
@@ -257,6 +296,49 @@ def test_the_key_explains_in_a_dialog_that_blocks_the_window(studio: Studio) -> 
     dialog.close()
 
 
+@pytest.mark.parametrize(("name", "title"), [
+    ("corpus", "Edit the corpus"), ("timeline", "Go to a step on the timeline"),
+    ("token_details", "Look into a token: token details"), ("charts", "Read the charts"),
+])  # fmt: skip
+def test_the_key_explains_a_pane(name: str, title: str, studio: Studio) -> None:
+    panel = studio.window.docks.panel(name)
+    entry = entry_at(panel, QPoint(-1, -1))
+    assert help_sections()[entry].title == title
+    assert entry_at(panel.title_bar, QPoint(-1, -1)) == entry
+
+
+def test_every_command_in_a_menu_is_explained(empty_studio: Studio) -> None:
+    entries: dict[str, str] = {}
+    for menu in empty_studio.window.menuBar().findChildren(QMenu):
+        menu.adjustSize()
+        for action in menu.actions():
+            menu.setActiveAction(action)
+            place = menu.mapToGlobal(menu.actionGeometry(action).center())
+            if not action.isSeparator():
+                entries[action.text().replace("&", "")] = entry_at(menu, place)
+    assert len(entries) > 80
+    assert set(entries.values()) <= help_sections().keys()
+    assert entries["Vocabulary overlap"] == "compare"
+    assert entries["Export merge history…"] == "export-history"
+    assert entries["Objective"] == "objective"
+    assert entries["Charts"] == "read-charts"
+
+
+def test_the_key_explains_the_chosen_command_of_an_open_menu(studio: Studio) -> None:
+    window = studio.window
+    with studio.qtbot.waitActive(window):
+        window.show()
+    menu = next(each for each in window.menuBar().findChildren(QMenu) if window.actions_.bookmarks in each.actions())
+    menu.popup(window.pos())
+    menu.setActiveAction(window.actions_.bookmarks)
+    studio.qtbot.waitExposed(menu)
+    QTest.keyClick(menu, Qt.Key.Key_F1)
+    assert not menu.isVisible()
+    pages = window.findChild(HelpWindow)
+    studio.wait(pages.isVisible)
+    assert pages.browser.textCursor().selectedText() == "Bookmark"
+
+
 def test_a_caption_has_the_tooltip_of_its_field(studio: Studio) -> None:
     captions = [label for label in studio.window.findChildren(QLabel) if label.buddy() is not None]
     assert len(captions) >= 6
@@ -272,7 +354,8 @@ def test_links_to_elsewhere_open_in_the_browser_of_the_system(help_window: HelpW
     handler = UrlHandler()
     QDesktopServices.setUrlHandler("https", handler, "handle")
     try:
-        help_window.show_page(outside)
+        help_window.browser.setSource(QUrl.fromLocalFile(str(outside)))
+        help_window.begin()
         QTest.keyClick(help_window.browser, Qt.Key.Key_Tab)
         QTest.keyClick(help_window.browser, Qt.Key.Key_Return)
     finally:
@@ -291,7 +374,7 @@ def test_it_follows_the_theme_and_stays_where_it_was_read(
     try:
         qapp.setPalette(palette(LOOKS["light"]))
         help_window.resize(300, 200)
-        help_window.show_page(page("corpora"))
+        help_window.show_page("corpora")
         assert link_colors() == {LOOKS["light"].accent_ink.name()}
         bar = help_window.browser.verticalScrollBar()
         bar.setValue(bar.maximum() // 2)

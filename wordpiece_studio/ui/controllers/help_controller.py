@@ -10,19 +10,11 @@ from PySide6.QtGui import QAction, QCursor, QDesktopServices
 from PySide6.QtWidgets import QApplication, QDialog
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, diagnostics, log_path
-from wordpiece_studio.ui.dialogs.help_window import (
-    GLOSSARY,
-    HelpWindow,
-    KeysWindow,
-    command_lines,
-    help_pages,
-    pane_lines,
-)
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeysWindow, command_lines, help_pages, pane_lines
 from wordpiece_studio.ui.dialogs.palette import (
     Entry,
     Palette,
@@ -37,7 +29,6 @@ from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from PySide6.QtWidgets import QWidget
 
@@ -86,24 +77,28 @@ class HelpController(Controller):
 
     @command(tr("&Explain this"), tr("Show help for the item under the pointer or with the focus"), "F1")
     def explain(self) -> None:
-        active = QApplication.activeWindow() or self._window
+        menu = QApplication.activePopupWidget()
+        active = menu or QApplication.activeWindow() or self._window
         pointed = QApplication.widgetAt(QCursor.pos())
         if pointed is None or pointed.window() is not active:
             pointed = None
-        found = (entry_at(each, QCursor.pos()) for each in (pointed, active.focusWidget()) if each is not None)
-        self.show_page(resource_path(GLOSSARY), next(filter(None, found), ""))
+        found = (entry_at(each, QCursor.pos()) for each in (pointed, active.focusWidget(), menu) if each is not None)
+        entry = next(filter(None, found), "")
+        while (menu := QApplication.activePopupWidget()) is not None:
+            menu.close()
+        self.show_page(entry or "window")
 
     def _pages(self) -> Iterator[MenuChoice]:
-        return (MenuChoice(path, menu_text(title)) for path, title in help_pages().items())
+        return (MenuChoice(key, menu_text(title)) for key, title in help_pages().items())
 
     @command(choices=_pages)
-    def show_page(self, page: Path, entry: str = "") -> None:
-        """Show a page in a window of its own, which belongs to the dialog that blocks the others, if there is one."""
+    def show_page(self, key: str) -> None:
+        """Show a section in a window, which belongs to the dialog that blocks the others, if there is one."""
         owner = QApplication.activeModalWidget() or self._window
         pages = owner.findChild(HelpWindow, options=Qt.FindChildOption.FindDirectChildrenOnly)
         if pages is None:
             pages = HelpWindow(self._window.theme, owner)
-        pages.show_page(page, entry)
+        pages.show_page(key)
 
     @command(tr("&About WordPiece Studio"), tr("Show the version and the license"), role=QAction.MenuRole.AboutRole)
     def about(self) -> None:

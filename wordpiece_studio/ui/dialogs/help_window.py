@@ -12,9 +12,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Qt, QUrl
-from PySide6.QtGui import QKeyEvent, QTextCursor, QWheelEvent
-from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QRegularExpression, QSignalBlocker, Qt, QUrl
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor, QWheelEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextBrowser, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
@@ -28,28 +28,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QLineEdit
 
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "help_window")
 
-_CHARACTERS, _LINES = 110, 38
+_CHARACTERS, _LINES = 140, 38
 _MARGIN = 16
 _INTRODUCTION = "what-is-wordpiece.md"
-GLOSSARY = "help/glossary.md"
-_ENTRY = re.compile(r"^<!-- (\S+) -->\n\*\*(.+?)\.?\*\*", re.MULTILINE)
+_SECTION = re.compile(r"^(?:<!-- (\S+) -->\n)?(#+ |\*\*)(.+?)(?:\.?\*\*|$)", re.MULTILINE)
 
 
-def help_pages() -> dict[Path, str]:
-    """Return the titles of all pages, in the order of their file names; the one to begin with is the first."""
-    paths = sorted(resource_path("help").glob("*.md"), key=lambda path: (path.name != _INTRODUCTION, path.name))
-    return {path: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").strip() for path in paths}
+@dataclass(frozen=True, slots=True)
+class HelpSection:
+    """A page, or what stands below a heading or explains a term."""
+
+    page: Path
+    title: str
+    text: str  # folded, to be searched
 
 
 @cache
-def glossary_entries() -> dict[str, str]:
-    """Return the terms of the glossary by their keys, which stand in comments above them, in its order."""
-    return dict(_ENTRY.findall(resource_path(GLOSSARY).read_text(encoding="utf-8")))
+def help_sections() -> dict[str, HelpSection]:
+    """Return all by keys, from comments above the headings and terms, or their titles; a page has its file's name."""
+    found: dict[str, HelpSection] = {}
+    for path in sorted(resource_path("help").glob("*.md"), key=lambda path: (path.name != _INTRODUCTION, path.name)):
+        _, *parts = _SECTION.split(whole := path.read_text(encoding="utf-8"))
+        for key, mark, title, text in zip(*(parts[start::4] for start in range(4)), strict=True):
+            if mark == "# ":
+                key, text = path.stem, whole
+            found[key or title] = HelpSection(path, title, folded(f"{title} {text}"))
+    return found
+
+
+def help_pages() -> dict[str, str]:
+    """Return the titles of all pages by their keys; the one to begin with is the first."""
+    return {key: each.title for key, each in help_sections().items() if key == each.page.stem}
 
 
 class _PageBrowser(QTextBrowser):
@@ -59,46 +74,93 @@ class _PageBrowser(QTextBrowser):
             super().wheelEvent(event)
 
 
+def _search_field(parent: QWidget, hint: str, name: str, found: QWidget) -> QLineEdit:
+    """Return a field whose down arrow and Enter lead to what is `found`."""
+
+    def takes_key(event: QKeyEvent) -> bool:
+        if is_taken := event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            found.setFocus()
+        return is_taken
+
+    return line_field(parent, hint=hint, name=name, clears=True, takes_key=takes_key)
+
+
 class HelpWindow(ScreenDialog):
-    """Shows one page at a time; stays open beside the work until it is closed.
+    """Shows one page at a time next to the contents of all; stays open beside the work until it is closed.
 
     Links to other pages open here, all others in the system's browser.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("", parent)  # that of the page
+        self.contents = QTreeWidget(self)
+        self.contents.setHeaderHidden(True)
+        self.contents.setAccessibleName(self.tr("Contents"))
+        self._items: dict[str, QTreeWidgetItem] = {}
+        for key, section in help_sections().items():
+            page = self._items.get(section.page.stem, self.contents)
+            self._items[key] = item = QTreeWidgetItem(page, [section.title])
+            item.setData(0, Qt.ItemDataRole.UserRole, key)
+            item.setToolTip(0, tooltip_text(section.title))
+        self.contents.currentItemChanged.connect(self._open)
+        self.contents.itemClicked.connect(self._open)  # the current one, too
+        self.field = _search_field(self, self.tr("Search all pages"), self.tr("Search the help"), self.contents)
+        self.field.textChanged.connect(self._search)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.field.setFocus)
         self.browser = _PageBrowser(self)
         self.browser.setOpenExternalLinks(True)
         self.browser.document().setDocumentMargin(_MARGIN)
         self.browser.sourceChanged.connect(self._show_title)
         theme.changed.connect(self._reload)
-        fill(QVBoxLayout(self), self.browser, spacing=-1)
+        side = fill(QVBoxLayout(), self.field, (self.contents, 1), spacing=-1)
+        fill(QHBoxLayout(self), (side, 1), (self.browser, 2), margins=None, spacing=-1)
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
-    def show_page(self, page: Path, entry: str = "") -> None:
-        self.browser.setSource(QUrl.fromLocalFile(str(page)))
+    def show_page(self, key: str) -> None:
+        """Show the section with this key, a page from its beginning."""
+        self.field.clear()
         self.begin()
         self.browser.setFocus()
-        if entry in glossary_entries():
-            self._go_to(glossary_entries()[entry])
+        self.contents.setCurrentItem(self._items[key])
+        self._items[key].setExpanded(True)
+        self._open(self._items[key])
 
-    def _go_to(self, term: str) -> None:
-        """Show the entry of a term at the top, with the term selected."""
-        block = self.browser.document().begin()
-        while block.isValid() and not re.match(rf"{re.escape(term)}(?:\.| \()", block.text()):
-            block = block.next()
-        if not block.isValid():
-            return
-        cursor = QTextCursor(block)
-        cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, len(term))
+    def _search(self, text: str) -> None:
+        """List what has all words of `text`, and open the first section, if possible one with the word in its title."""
+        words = folded(text).split()
+        for key, item in self._items.items():
+            item.setHidden(not all(word in help_sections()[key].text for word in words))
+        found = [item for item in self._items.values() if not item.isHidden()]
+        if not words:
+            self.contents.collapseAll()
+        elif found:
+            self.contents.expandAll()
+            first = min(found, key=lambda item: (words[0] not in folded(item.text(0)), item.parent() is None))
+            self.contents.setCurrentItem(first)
+            self._open(first)
+
+    def _open(self, item: QTreeWidgetItem) -> None:
+        """Show a section at the top, with its title selected; of a search, the first word where it occurs there."""
+        key = item.data(0, Qt.ItemDataRole.UserRole)
+        section, document = help_sections()[key], self.browser.document()
+        self.browser.setSource(QUrl.fromLocalFile(str(section.page)))
+        title = document.find(QRegularExpression(rf"^{QRegularExpression.escape(section.title)}(?=\.| \(|$)"))
+        cursor = document.find((self.field.text().split() or [""])[0], title.selectionStart())
+        if cursor.isNull():
+            cursor = title if key != section.page.stem else QTextCursor(document)
         self.browser.setTextCursor(cursor)
         bar = self.browser.verticalScrollBar()
         bar.setValue(bar.value() + self.browser.cursorRect(cursor).top() - _MARGIN)
 
     def _show_title(self, source: QUrl) -> None:
-        title = help_pages().get(Path(source.toLocalFile()), "")
+        page = Path(source.toLocalFile()).stem
+        title = help_pages().get(page, "")
         self.setWindowTitle(title)
         self.browser.setAccessibleName(title)
+        shown = self.contents.currentItem()
+        if title and (shown is None or self._items[page] not in (shown, shown.parent())):  # a link, or back
+            with QSignalBlocker(self.contents):
+                self.contents.setCurrentItem(self._items[page])
 
     def _reload(self) -> None:
         place = self.browser.verticalScrollBar().value()
@@ -160,6 +222,7 @@ def pane_lines() -> list[KeyLine]:
             _tr("In bookmarks and breakpoints"), _tr("Edit, compare or switch on, delete"), _tr("F2   Space   Del")
         ),
         KeyLine(_tr("In the help"), _tr("Go to the next link or open it"), _tr("Tab   Enter")),
+        KeyLine(_tr("In the help"), _tr("Search all pages"), "Ctrl+F"),
         KeyLine(_tr("In the help"), _tr("Go back to the previous page"), "Alt+←"),
         KeyLine(field, _tr("Go to the matches"), "↓   Enter"),
         KeyLine(field, _tr("Clear the field, or leave it"), "Esc"),
@@ -183,9 +246,6 @@ class KeysWindow(ScreenDialog):
     def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
         self._all = lines
-        hint = self.tr("Search by action or key")
-        name = self.tr("Search the shortcuts")
-        self.field = line_field(self, hint=hint, name=name, clears=True, takes_key=self._takes_key)
         columns: tuple[TableColumn[Sequence[KeyLine]], ...] = (
             TableColumn(self.tr("Action"), each_row(lambda line: line.title), align=LEFT, stretch=1),
             TableColumn(
@@ -201,6 +261,8 @@ class KeysWindow(ScreenDialog):
             self.lines, theme, self, name=self.tr("Keys"), padding=3, has_heading=False, has_bar=False,
             look=each_row(lambda line: RowLook(is_bold=not line.keys)),
         )  # fmt: skip
+        hint = self.tr("Search by action or key")
+        self.field = _search_field(self, hint, self.tr("Search the shortcuts"), self._table)
         self._table.setFrameShape(QFrame.Shape.StyledPanel)
         self.empty = plain_label(self.tr("No shortcut found. Ctrl+K finds every command."), self, role="hint")
         fill(QVBoxLayout(self), self.field, (self._table, 1), self.empty, margins=None, spacing=-1)
@@ -212,13 +274,6 @@ class KeysWindow(ScreenDialog):
         super().begin()
         self.field.setFocus()
         self.field.clear()
-
-    def _takes_key(self, event: QKeyEvent) -> bool:
-        """Let the down arrow go from the field into the table."""
-        is_down = event.key() == Qt.Key.Key_Down
-        if is_down:
-            self._table.setFocus()
-        return is_down
 
     def _show(self, text: str) -> None:
         found = matching_lines(self._all, text)

@@ -469,13 +469,13 @@ class Panel(QFrame):
 
     def __init__(self, name: str, title: str, pane: Pane, parent: QWidget | None = None, *, entry: str = "") -> None:
         super().__init__(parent)
-        explain(entry, self)
         self.setObjectName(name)
         self.setProperty("role", "panel")
         self._pane = pane
         self._gesture = ""
         self.setWindowTitle(title)  # its tab and its command have it too
         self.toggle_action = QAction(title, self, checkable=True)
+        explain(entry, self, self.toggle_action)
         self.title_bar = TitleBar(title, self)
         self._area = PaneArea(pane, self)
         fill(QVBoxLayout(self), self.title_bar, (self._area, 1), margins=(1, 1, 1, 1))

@@ -356,13 +356,13 @@ def _wrapped_height(font: str, text: str, width: int) -> int:
     return QFontMetrics(described).boundingRect(0, 0, width, 10_000, flags, text).height()
 
 
-# Which entry of the glossary explains a part of the window: by its key, the same in every language.
+# Which entry of the help explains a part of the window: by its key, the same in every language.
 
-_ENTRY = "glossary_entry"
+_ENTRY = "help_entry"
 
 
-def explain(entry: str, *widgets: QWidget) -> None:
-    """Let the entry with this key explain these widgets, and what is inside them unless that has its own."""
+def explain(entry: str, *widgets: QWidget | QAction) -> None:
+    """Let the entry with this key explain these, and what is inside them unless that has its own."""
     for widget in widgets:
         widget.setProperty(_ENTRY, entry)
 
@@ -370,20 +370,23 @@ def explain(entry: str, *widgets: QWidget) -> None:
 def entry_at(widget: QWidget, place: QPoint) -> str:
     """Return the key of the entry that explains a widget, or the nearest one around it; empty if there is none.
 
-    Over a table, `place` of the mouse on the screen decides about the column.
+    Over a table, `place` of the mouse on the screen decides about the column; in a menu, the chosen command counts.
     """
     around: QWidget | None = widget
     while around is not None:
         buddy = around.buddy() if isinstance(around, QLabel) else None
-        entry = _entry_of_column(around, place) or around.property(_ENTRY) or (buddy and buddy.property(_ENTRY))
+        entry = _entry_of_part(around, place) or around.property(_ENTRY) or (buddy and buddy.property(_ENTRY))
         if entry:
             return str(entry)
         around = around.parentWidget()
     return ""
 
 
-def _entry_of_column(widget: QWidget, place: QPoint) -> str:
-    """Return the key that the column of a table under the mouse has, if there is one."""
+def _entry_of_part(widget: QWidget, place: QPoint) -> str:
+    """Return the key that the column of a table or the command of a menu under the mouse has, if there is one."""
+    if isinstance(widget, QMenu):  # none is active over a command that cannot be done now
+        action = widget.activeAction() or widget.actionAt(widget.mapFromGlobal(place))
+        return str(action.property(_ENTRY) or "") if action is not None else ""
     column = -1
     if isinstance(widget, QHeaderView):
         column = widget.logicalIndexAt(widget.viewport().mapFromGlobal(place))
