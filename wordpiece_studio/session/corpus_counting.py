@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.corpus.count_tables import (
-    HEADER,
-    counts_as_text,
-    is_typed_counts,
-    with_count,
-)
+from wordpiece_studio.corpus.count_tables import HEADER, counts_as_text, is_typed_counts, with_count
 from wordpiece_studio.corpus.counting.counting import count_corpus, is_much
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import Task, free_words_slowly, single_shot

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.session.table_model import (
-    LEFT,
-    SortedItems,
-    SortedTableModel,
-    TableColumn,
-)
+from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.engine import value_text

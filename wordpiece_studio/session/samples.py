@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectCorpus,
-    ProjectRun,
-    ProjectSettings,
-)
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
@@ -175,7 +170,7 @@ def _simplified_chinese() -> _Document:
             25: _tr(
                 "The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
                 "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
-            ),
+            )
         },
     )
 

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFrame,
-    QHBoxLayout,
-    QMenu,
-    QTabBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QMenu, QTabBar, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.session.task import later, single_shot

@@ -45,6 +45,8 @@ def in_front(window: MainWindow) -> set[str]:
 
 def choose(window: MainWindow, name: str) -> None:
     window.actions_.choice("choose_layout", name).trigger()
+    for _ in range(3):  # what follows from it is arranged at once, two turns later
+        QApplication.processEvents()
 
 
 @pytest.fixture

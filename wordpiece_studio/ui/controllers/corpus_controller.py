@@ -18,13 +18,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.document import (
-    Reading,
-    TextFile,
-    Undecodable,
-    is_about_decoding,
-    read_text_file,
-)
+from wordpiece_studio.session.document import Reading, TextFile, Undecodable, is_about_decoding, read_text_file
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.samples import (

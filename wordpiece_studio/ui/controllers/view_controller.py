@@ -152,10 +152,12 @@ class ViewController(Controller):
         Qt's way to hold back updates paints everything twice.
         """
         self._holds_frame = True
+        self._docks.hold(True)
         later(self, 0, lambda: later(self, 0, self._show_frame))
 
     def _show_frame(self) -> None:
         self._holds_frame = False
+        self._docks.hold(False)
         QApplication.sendEvent(self._window, QEvent(QEvent.Type.UpdateRequest))
 
     def _themes(self) -> Iterator[MenuChoice]:
@@ -363,9 +365,7 @@ class ViewController(Controller):
         self._window.corpus_pane.figures.ask_for_longest_word()
 
     @command(
-        tr("&Look up word in corpus"),
-        tr("Show the word at the cursor in all panes, as Ctrl+click does"),
-        when=_is_text,
+        tr("&Look up word in corpus"), tr("Show the word at the cursor in all panes, as Ctrl+click does"), when=_is_text
     )
     def look_up_word(self) -> None:
         self._window.corpus_pane.editor.want_word()

@@ -203,6 +203,7 @@ class DockArea(Fitted, QWidget):
         self._split: list[list[list[str]]] = []  # the open groups of each column and of the bottom, as they are split
         self._splitters = [QSplitter(self)]  # that of the whole, that of the columns, those of each column
         self._slots: list[_Slot] = []
+        self._is_held = self._is_due = False  # see `hold`
 
     def add_panel(self, panel: Panel) -> None:
         """Add a panel that is a child of this area; the layout places it."""
@@ -262,7 +263,13 @@ class DockArea(Fitted, QWidget):
         self.filling = ""
         self._closed, self._raised = set(changes.closed) & set(self._panels), set(changes.front) & set(self._panels)
         self._widths, self._heights = dict(changes.widths), dict(changes.heights)
-        self.fit()
+        self._arrange()
+
+    def hold(self, is_held: bool) -> None:
+        """Arrange nothing anew for now but what is taken: many sizes follow from a change of layout or look."""
+        self._is_held = is_held
+        if self._is_due and not is_held:
+            self.fit()
 
     def changed_by_hand(self) -> SavedLayout | None:
         """Return the user's changes to the layout; None if there are none."""
@@ -337,6 +344,11 @@ class DockArea(Fitted, QWidget):
 
     def fit(self) -> None:
         """Give every panel, tab bar and edge its place, all at once."""
+        self._is_due = self._is_held
+        if not self._is_held:
+            self._arrange()
+
+    def _arrange(self) -> None:
         for name, panel in self._panels.items():
             panel.toggle_action.setChecked(name not in self._closed)
         if not self.isVisible():

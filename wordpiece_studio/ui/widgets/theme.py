@@ -28,14 +28,7 @@ from PySide6.QtGui import (
     QPixmapCache,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractSpinBox,
-    QComboBox,
-    QMenu,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QMenu, QTableView, QWidget
 
 from wordpiece_studio.notebook import CHIP_COLORS, CHIP_INK
 from wordpiece_studio.resources import resource_path

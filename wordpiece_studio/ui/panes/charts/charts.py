@@ -202,9 +202,7 @@ def _in_use_figures(source: ChartSource, step: int) -> str:
         said = plural(tokens, "After merge {step}: 1 token in use", "After merge {step}: {tokens} tokens in use")
         return said.format(step=number_text(step), tokens=number_text(tokens))
     said = plural(
-        tokens,
-        "After merge {step}: 1 token in use ({change})",
-        "After merge {step}: {tokens} tokens in use ({change})",
+        tokens, "After merge {step}: 1 token in use ({change})", "After merge {step}: {tokens} tokens in use ({change})"
     )
     change = signed_text(tokens - int(numbers[step - 1]))
     return said.format(step=number_text(step), tokens=number_text(tokens), change=change)

@@ -13,19 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyqtgraph
-from PySide6.QtCore import (
-    QBuffer,
-    QByteArray,
-    QEvent,
-    QIODevice,
-    QMargins,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QMargins, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,

@@ -17,14 +17,7 @@ from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.fields import combo_box, offer
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
-from wordpiece_studio.ui.widgets.plain import (
-    WholeLabel,
-    explain,
-    set_plain_tooltip,
-    shown,
-    tool_button,
-    tooltip_text,
-)
+from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import CELL_PADDING, RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, run_names
 

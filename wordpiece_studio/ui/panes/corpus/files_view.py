@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QMenu,
-    QPushButton,
-    QSlider,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSlider, QSplitter, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.session.corpus_files import FileColumn, FileRow

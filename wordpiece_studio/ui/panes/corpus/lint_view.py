@@ -244,12 +244,7 @@ class LintController(QObject):
     """Checks the corpus, shows the findings in the view, and carries out their fixes."""
 
     def __init__(
-        self,
-        document: Document,
-        counting: CorpusCounting,
-        figures: CorpusFiguresView,
-        view: LintView,
-        parent: QObject,
+        self, document: Document, counting: CorpusCounting, figures: CorpusFiguresView, view: LintView, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._document = document

@@ -12,15 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFrame,
-    QHBoxLayout,
-    QRadioButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QHBoxLayout, QRadioButton, QSizePolicy, QWidget
 
 from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
 from wordpiece_studio.session.document import Reading

@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QMenu,
-    QPlainTextEdit,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
