@@ -15,6 +15,7 @@ from wordpiece_studio.session.runs import ComparedStep, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.tokenization.token_table import RUN
 
 if TYPE_CHECKING:
@@ -342,6 +343,19 @@ def test_bookmarked_steps_have_splits_that_never_change(fixed: Studio) -> None:
     fixed.wait(lambda: len(table._steps) == 2)
     window.session.marks.bookmarks.set_compared(0, False)
     fixed.wait(lambda: not table._steps)
+
+
+def test_two_equal_bookmarks_are_compared(fixed: Studio) -> None:
+    window = fixed.window
+    bookmarks = window.session.marks.bookmarks
+    bookmarks.set_compared(bookmarks.keep("a tie", 3), True)
+    assert bookmarks.notes.count(bookmarks.notes[0]) == 2
+    window.actions_.choice("choose_layout", "compare").trigger()
+    window.comparison_pane.show_tab(Tab.TEXT)
+    table = window.comparison_pane.text
+    assert [each.label for each in table._steps] == ["A", "A@3", "A@3", "B@12"]
+    assert all(row.splits[1] == row.splits[2] for row in table.words)
+    assert table.rows.columnCount() == 5
 
 
 def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:

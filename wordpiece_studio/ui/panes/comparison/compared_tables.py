@@ -199,19 +199,19 @@ class TextTable(ComparedTable):
         self.only = QCheckBox(_tr("Only differences"), self)
         self.only.toggled.connect(lambda: self._show())
         self._layout.insertWidget(0, self.only)
-        self._lives: dict[Any, LiveText] = {}
+        self._lives: list[tuple[Any, LiveText]] = []  # each with what it is found by again; some may be alike
         self._steps: Sequence[ComparedStep] = ()
         self.words: list[TextRow] = []
 
     def split(self, steps: Sequence[ComparedStep]) -> None:
         """Split the live text anew, without showing it."""
-        text, before = self._session.live_text[:_MOST_CHARACTERS], self._lives
+        text, before = self._session.live_text[:_MOST_CHARACTERS], dict(self._lives)
         keys = [(each.run, each.bookmark, each.is_longest_first) for each in steps]
-        self._lives = {
-            key: before.get(key, LiveText()).updated(text, each.tokenizer)
+        self._lives = [
+            (key, before.get(key, LiveText()).updated(text, each.tokenizer))
             for key, each in zip(keys, steps, strict=True)
-        }
-        self._steps, self.words = steps, text_rows(list(self._lives.values())) if steps else []
+        ]
+        self._steps, self.words = steps, text_rows([live for _, live in self._lives]) if steps else []
 
     def refresh(self, _steps: Sequence[ComparedStep]) -> None:
         self._show()
@@ -245,7 +245,7 @@ class TextTable(ComparedTable):
 
     def forget(self) -> None:
         self._set_rows([], [])  # the columns keep runs
-        self._lives, self._steps, self.words = {}, (), []
+        self._lives, self._steps, self.words = [], (), []
 
 
 # ---- the words of the corpus -----------------------------------------------------------------------------------------
