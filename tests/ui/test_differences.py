@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -236,10 +237,52 @@ def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) ->
     two.qtbot.mouseClick(table.table.viewport(), _LEFT, pos=cell)
     assert (window.model.run, window.model.step) == (first, 1)
     window.model.seek(0)
-    two.wait(lambda: table.search.request and table.search.answered == table.search.request, 30_000)
+    two.wait(lambda: table.rows.rowCount() == 3, 30_000)
+    table.table.setCurrentIndex(table.rows.index(0, 0))
     table.table.setFocus()
     QTest.keyClick(table.table, Qt.Key.Key_Return)
     assert window.model.step == 1
+    table.forget()
+    QTest.keyClick(table.table, Qt.Key.Key_Return)  # goes nowhere
+
+
+@pytest.mark.parametrize("tab", [Tab.WORDS, Tab.VOCABULARIES, Tab.DIVERGENCES])
+def test_a_table_is_empty_after_an_error_and_full_after_the_next_answer(
+    two: Studio, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, pane = two.window, two.window.comparison_pane
+    window.runs_controller._show_comparison(tab)
+    face = pane.faces[tab]
+    two.wait(lambda: face.rows.rowCount() > 0 and not face.search.is_running, 30_000)
+    rows = list(face.rows.records)
+
+    def fail(*_request: object) -> None:
+        raise StudioError("The library crashed", "Train again.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(face.search, "_work", fail)
+        face.search.run(*face.search.request)
+        two.wait(lambda: face.said.text().startswith("The library crashed"))
+    assert face.rows.rowCount() == 0
+    face.search.run(*face.search.request)
+    two.wait(lambda: list(face.rows.records) == rows)
+    pane.show_tab(Tab.SUMMARY)
+    assert face.rows.rowCount() == 0
+
+
+def test_words_found_first_are_shown_in_place_of_those_found_later_for_others(two: Studio) -> None:
+    window, table = two.window, two.window.comparison_pane.words
+    window.runs_controller._show_comparison(Tab.WORDS)
+    wait_for_words(two, 3, 3)
+    found = table.search.answer
+    first = replace(found, rows=found.rows[:2])
+    counts, *others = table.search.request
+    table.search.request = (counts, *others)
+    for part in (first, found):
+        table._show(part)
+    table.search.request = (counts, *others)  # an equal one at another time
+    table._show(first)
+    assert list(table.rows.records) == first.rows
 
 
 @pytest.mark.slow

@@ -64,7 +64,8 @@ class ComparedTable(QWidget):
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Compare nothing that nobody sees, and keep no run in memory."""
+        """Compare nothing that nobody sees, and keep no run in memory, as the columns do."""
+        self._set_rows([], [])
 
     def _select(self, token: str) -> None:
         self._session.model.set_selection(Selection("token", text=token))
@@ -110,6 +111,37 @@ class ComparedTable(QWidget):
             )  # fmt: skip
 
         return [column(place, *each) for place, each in enumerate(zip(steps, titles, strict=True))]
+
+
+class SearchedTable(ComparedTable):
+    """One whose rows `search` finds; `_show` shows its answer."""
+
+    def __init__(
+        self, session: Session, theme: Theme, name: str, entry: str, parent: QWidget, search: Task, **look: Any
+    ) -> None:
+        super().__init__(session, theme, name, entry, parent, **look)
+        self.search = search
+        search.changed.connect(self._on_search_changed)
+        self._shown_request: object = None  # to which the rows belong, if more may come
+
+    def _on_search_changed(self) -> None:
+        search = self.search
+        if search.error is not None:
+            self._clear(str(search.error))
+        elif search.request is not None and search.answered == search.request:
+            self._show(search.answer)
+
+    def _show(self, found: Any) -> None:
+        raise NotImplementedError
+
+    def _clear(self, said: str = "") -> None:
+        self._set_rows([], [])
+        self._shown_request = None
+        self.said.show_text(said)
+
+    def forget(self) -> None:
+        self._clear()
+        self.search.forget()
 
 
 def _order_text(tokenizer: Tokenizer, word: str) -> str:
@@ -244,52 +276,45 @@ class TextTable(ComparedTable):
         return said.format(alike=number_text(alike), total=number_text(total))
 
     def forget(self) -> None:
-        self._set_rows([], [])  # the columns keep runs
+        super().forget()
         self._lives, self._steps, self.words = [], (), []
 
 
 # ---- the words of the corpus -----------------------------------------------------------------------------------------
 
 
-class WordsTable(ComparedTable):
+class WordsTable(SearchedTable):
     """The words of the current run that not all split alike, the most frequent first; more come while one looks."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         name = _tr("Words split differently")
-        super().__init__(session, theme, name, "word", parent, row_room=8, gap=3)
-        self.search = Task(words_apart, "The runs cannot be compared", self, debounce_ms=150, on_part=self._show)
-        self.search.changed.connect(self._on_search_changed)
-        self._steps: Sequence[ComparedStep] = ()
-        self._shown_request: object = None  # to which the rows belong
+        search = Task(words_apart, "The runs cannot be compared", parent, debounce_ms=150)
+        super().__init__(session, theme, name, "word", parent, search, row_room=8, gap=3)
+        search.part_ready.connect(self._show)
 
     def refresh(self, steps: Sequence[ComparedStep]) -> None:
         run = self._session.model.run
         assert run is not None  # else nothing is compared
         libraries = [each.run.library for each in steps]  # which are loaded a little later than the runs of a project
-        self._steps = steps
         self.search.ask(run.counts, libraries, *steps, at_once=len(run.counts) <= _FEW_WORDS)
+        if self._shown_request is not self.search.request:
+            self.said.show_text(_tr("Comparing words…"))
         self._on_search_changed()
 
-    def _on_search_changed(self) -> None:
-        search = self.search
-        if search.error is not None:
-            self.rows.set_records([])
-            self.said.show_text(str(search.error))
-        elif search.request is not None and search.answered == search.request:
-            self._show(search.answer)
-        elif self._shown_request is not search.request:
-            self.said.show_text(_tr("Comparing words…"))
-
     def _show(self, found: WordsApart) -> None:
-        if self._shown_request is self.search.request:
+        request = self.search.request
+        assert request is not None
+        if self._shown_request is request:
             self.rows.extend_records(found.rows)
+            self._shown = ()  # there are more rows now
         else:
-            columns = self._split_columns(self._steps, [each.label for each in self._steps], lambda row: row[2])
+            _, _, *steps = request
+            columns = self._split_columns(steps, [each.label for each in steps], lambda row: row[2])
             count: TableColumn[Any] = TableColumn(
                 _tr("Count"), each_row(lambda row: row[1]), width=lambda measure, _: measure.contents + 2 * CELL_PADDING
             )
             self._set_rows(found.rows, [_word_column(_tr("Word")), count, *columns])
-            self._shown_request = self.search.request
+            self._shown_request = request
         self.said.show_text(self._share_text(found))
 
     def _share_text(self, found: WordsApart) -> str:
@@ -303,11 +328,6 @@ class WordsTable(ComparedTable):
         )
         share = 100 * sum(count for _, count, _ in found.rows) / max(found.total, 1)
         return text.format(number=number_text(len(found.rows)), total=number_text(found.distinct_words), share=share)
-
-    def forget(self) -> None:
-        self._set_rows([], [])  # the columns keep runs
-        self.search.forget()
-        self._steps, self._shown_request = (), None
 
 
 # ---- the vocabularies ------------------------------------------------------------------------------------------------
@@ -344,13 +364,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-class VocabulariesTable(ComparedTable):
+class VocabulariesTable(SearchedTable):
     """What the vocabulary of the current run has in common with those of the others: as sets, and by rank."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
-        super().__init__(session, theme, _tr("Vocabularies compared"), "vocabulary", parent, row_room=10)
-        self._search = session.overlaps
-        self._search.changed.connect(self._on_search_changed)
+        name = _tr("Vocabularies compared")
+        super().__init__(session, theme, name, "vocabulary", parent, session.overlaps, row_room=10)
         self._note = WholeLabel(self, role="hint")
         self._layout.addWidget(self._note)
 
@@ -359,28 +378,21 @@ class VocabulariesTable(ComparedTable):
         assert run is not None
         shown = session.comparison.shown
         at_once = session.model.state is not TrainerState.TRAINING
-        self._search.ask(shown, *session.comparison.beside(), at_once=at_once)
+        self.search.ask(shown, *session.comparison.beside(), at_once=at_once)
         self._on_search_changed()
 
-    def _on_search_changed(self) -> None:
-        search = self._search
-        if search.error is not None:
-            self.said.show_text(str(search.error))
-        if search.request is None or search.answered != search.request:
-            return
-        shown, *others = search.answered
+    def _show(self, found: Sequence[VocabularyOverlap]) -> None:
+        assert self.search.answered is not None
+        shown, *others = self.search.answered
         titles = (where_text(other) for other in others)
         columns = _column(0, ""), *(_column(place, title, RIGHT) for place, title in enumerate(titles, start=1))
-        self._set_rows(overlap_lines(shown, search.answer), columns)
-        size = search.answer[0].sizes[0]
+        self._set_rows(overlap_lines(shown, found), columns)
+        size = found[0].sizes[0]
         text = plural(size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:")
         self.said.show_text(text.format(run=where_text(shown), number=number_text(size)))
         note = _tr("“First” means the lowest IDs. To list the tokens that are only in {run}, choose “Only in this run” "
                    "above the vocabulary.")  # fmt: skip
         self._note.show_text(note.format(run=shown.label))
-
-    def forget(self) -> None:
-        self._search.forget()
 
 
 # ---- the merges ------------------------------------------------------------------------------------------------------
@@ -406,7 +418,7 @@ def _side(letter: str, pair: Pair | None) -> str:
     return _tr("{run} merges {pair}").format(run=letter, pair=" + ".join(token_text(each, 20) for each in pair))
 
 
-class DivergencesTable(ComparedTable):
+class DivergencesTable(SearchedTable):
     """Where the merges of two runs are different for the first time, for every pair of runs."""
 
     _LINK = 4
@@ -414,9 +426,8 @@ class DivergencesTable(ComparedTable):
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         keys = dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._go)
         name = _tr("Where runs diverge")
-        super().__init__(session, theme, name, "divergence", parent, row_room=10, keys=keys)
-        self.search = Task(all_partings, "The runs cannot be compared", self)
-        self.search.changed.connect(self._on_search_changed)
+        search = Task(all_partings, "The runs cannot be compared", parent)
+        super().__init__(session, theme, name, "divergence", parent, search, row_room=10, keys=keys)
         self.table.clicked.connect(lambda index: self._go() if index.column() == self._LINK else None)
         self.table.doubleClicked.connect(self._go)
 
@@ -428,16 +439,12 @@ class DivergencesTable(ComparedTable):
         self.search.ask(*((each, len(each.history)) for each in runs))
         self._on_search_changed()
 
-    def _on_search_changed(self) -> None:
-        search = self.search
-        if search.error is not None:
-            self.said.show_text(str(search.error))
-        elif search.request is not None and search.answered == search.request:
-            titles = _tr("Runs"), _tr("Diverge at step"), _tr("First run"), _tr("Second run")
-            columns = [_column(place, title, RIGHT if place == 1 else LEFT) for place, title in enumerate(titles)]
-            link = _column(self._LINK, "", ink="accent_ink", explanation=tooltip_text(_tr("Go to the step")))
-            self._set_rows(list(map(divergence_line, search.answer)), [*columns, link])
-            self.said.show_text("" if search.answer else _tr("Bookmarked steps of one run have the same merges."))
+    def _show(self, found: Sequence[Parting]) -> None:
+        titles = _tr("Runs"), _tr("Diverge at step"), _tr("First run"), _tr("Second run")
+        columns = [_column(place, title, RIGHT if place == 1 else LEFT) for place, title in enumerate(titles)]
+        link = _column(self._LINK, "", ink="accent_ink", explanation=tooltip_text(_tr("Go to the step")))
+        self._set_rows(list(map(divergence_line, found)), [*columns, link])
+        self.said.show_text("" if found else _tr("Bookmarked steps of one run have the same merges."))
 
     def _go(self, _index: object = None) -> None:
         """Go to the step in the selected row, in the current run if it is one of the two."""
@@ -450,6 +457,3 @@ class DivergencesTable(ComparedTable):
             if session.model.run is not parting.other:
                 session.runs.show(parting.shown)
             session.model.seek(parting.step)
-
-    def forget(self) -> None:
-        self.search.forget()
