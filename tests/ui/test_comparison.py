@@ -328,6 +328,7 @@ def test_bookmarked_steps_have_splits_that_never_change(fixed: Studio) -> None:
     window, (score, likelihood) = fixed.window, compared(fixed)
     window.tokenization_pane.set_text("This chapter shows the tokenization of a course")
     window.actions_.choice("choose_layout", "compare").trigger()
+    window.comparison_pane.show_tab(Tab.TEXT)
     table = window.comparison_pane.text
     for step in (10, 25, 0):
         window.model.seek(step)

@@ -21,6 +21,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting, step_of_size
 from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.ui.panes.comparison import compared_tables
 from wordpiece_studio.ui.panes.comparison.compared_tables import divergence_line, text_rows
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
@@ -136,6 +137,33 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     copy.trigger()
     assert QApplication.clipboard().text().splitlines()[1:] == ["\t".join(rows[1])]
     two.wait(export.isEnabled)
+
+
+def test_the_text_is_split_only_where_it_changes(two: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    window, pane = two.window, two.window.comparison_pane
+    splits: list[int] = []
+
+    def counted(texts: list[LiveText]) -> list[object]:
+        splits.append(window.model.step)
+        return text_rows(texts)
+
+    monkeypatch.setattr(compared_tables, "text_rows", counted)
+    window.tokenization_pane.set_text("hugs x pun")
+    window.runs_controller._show_comparison(Tab.SUMMARY)
+    two.wait(lambda: pane.foot.text() != "")
+    splits.clear()
+    pane.refresh_now()
+    assert not pane.text.splitting.isActive()
+    for step in (4, 5, 6):
+        window.model.seek(step)
+        pane.refresh_now()
+    assert splits == []
+    two.wait(lambda: splits == [6])
+    pane.show_tab(Tab.TEXT)
+    window.model.seek(7)
+    for _ in range(2):
+        pane.refresh_now()
+    assert splits == [6, 7]
 
 
 def test_what_is_one_word_for_one_run_and_two_for_another_is_one_row() -> None:

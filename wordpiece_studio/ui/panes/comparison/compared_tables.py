@@ -15,7 +15,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import Parting, all_partings, words_apart
 from wordpiece_studio.session.step_marks import text_of_token
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
-from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.widgets.chips import split_variants
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.differences import Pair, VocabularyOverlap
     from wordpiece_studio.session.runs import ComparedStep, WordsApart
     from wordpiece_studio.session.session import Session
-    from wordpiece_studio.tokenizer.tokenizer import Piece, Tokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.ui.widgets.chips import FlowItem
     from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -182,45 +182,37 @@ def text_rows(texts: Sequence[LiveText]) -> list[TextRow]:
     """Return the words of a text, which is the same in all."""
     found = [list(_words(each)) for each in texts]
     spans: list[tuple[int, int]] = []
-    for start, end in sorted({(start, end) for words in found for start, end, _ in words}):
+    for start, end in sorted({(start, end) for words in found for start, end, *_ in words}):
         if spans and start < spans[-1][1]:
             spans[-1] = spans[-1][0], max(spans[-1][1], end)
         else:
             spans.append((start, end))
     starts = [start for start, _ in spans]
-    pieces: list[list[list[Piece]]] = [[[] for _ in texts] for _ in spans]
+    tokens: list[list[list[str]]] = [[[] for _ in texts] for _ in spans]
     cuts: list[list[list[tuple[int, bool]]]] = [[[] for _ in texts] for _ in spans]
-    for at, (live, words) in enumerate(zip(texts, found, strict=True)):
-        for start, _, word in words:
+    for at, words in enumerate(found):
+        for start, _, split, cut in words:
             row = bisect_right(starts, start) - 1
-            pieces[row][at] += word
-            cuts[row][at] += _cut(word, start, live.tokenizer)
+            tokens[row][at] += split
+            cuts[row][at] += cut
     return [
-        TextRow(
-            texts[0].text[start:end], [[piece.token for piece in each] for each in split], any(x != cut[0] for x in cut)
-        )
-        for (start, end), split, cut in zip(spans, pieces, cuts, strict=True)
+        TextRow(texts[0].text[start:end], splits, any(x != cut[0] for x in cut))
+        for (start, end), splits, cut in zip(spans, tokens, cuts, strict=True)
     ]
 
 
-def _words(live: LiveText) -> Iterator[tuple[int, int, Sequence[Piece]]]:
-    """Yield where the words of a text begin and end, with their tokens."""
+def _words(live: LiveText) -> Iterator[tuple[int, int, list[str], list[tuple[int, bool]]]]:
+    """Yield where the words of a text begin and end, their tokens, and where those begin and whether they are unknown.
+
+    A mark alone at an end is no cut.
+    """
+    unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
     for line in live:
-        for word in line.words:
-            if word.pieces:
-                start, end = (of(getattr(piece, name) for piece in word.pieces) for of, name in _ENDS)
-                yield line.start + start, line.start + end, word.pieces
-
-
-_ENDS = (min, "start"), (max, "end")
-
-
-def _cut(pieces: Sequence[Piece], start: int, tokenizer: Tokenizer | None) -> list[tuple[int, bool]]:
-    """Return where the tokens of a word begin, and whether they are unknown; a mark alone at an end is no cut."""
-    unknown = "" if tokenizer is None else tokenizer.unk_token
-    first = min(piece.start for piece in pieces)
-    cut = [piece for piece in pieces if piece.start < piece.end] or pieces
-    return [(start + piece.start - first, piece.token == unknown) for piece in cut]
+        for pieces in (word.pieces for word in line.words if word.pieces):
+            start, end = min([each.start for each in pieces]), max([each.end for each in pieces])
+            seen = [each for each in pieces if each.start < each.end] or pieces
+            cut = [(line.start + each.start, each.token == unknown) for each in seen]
+            yield line.start + start, line.start + end, [each.token for each in pieces], cut
 
 
 class TextTable(ComparedTable):
@@ -234,10 +226,22 @@ class TextTable(ComparedTable):
         self._lives: list[tuple[Any, LiveText]] = []  # each with what it is found by again; some may be alike
         self._steps: Sequence[ComparedStep] = ()
         self.words: list[TextRow] = []
+        self._wanted: tuple[Any, ...] = ()
+        self.splitting = single_shot(self, self._split, 150)
 
-    def split(self, steps: Sequence[ComparedStep]) -> None:
-        """Split the live text anew, without showing it."""
-        text, before = self._session.live_text[:_MOST_CHARACTERS], dict(self._lives)
+    def split(self, steps: Sequence[ComparedStep], *, at_once: bool) -> None:
+        """Split the live text if it or the steps are others, without showing it: now, or once they have settled."""
+        libraries = [each.run.library for each in steps]  # see `WordsTable.refresh`
+        wanted = self._session.live_text[:_MOST_CHARACTERS], steps, libraries
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self.splitting.start()
+        if at_once and self.splitting.isActive():
+            self.splitting.stop()
+            self._split()
+
+    def _split(self) -> None:
+        (text, steps, _), before = self._wanted, dict(self._lives)
         keys = [(each.run, each.bookmark, each.is_longest_first) for each in steps]
         self._lives = [
             (key, before.get(key, LiveText()).updated(text, each.tokenizer))
@@ -277,7 +281,8 @@ class TextTable(ComparedTable):
 
     def forget(self) -> None:
         super().forget()
-        self._lives, self._steps, self.words = [], (), []
+        self.splitting.stop()
+        self._wanted, self._lives, self._steps, self.words = (), [], (), []
 
 
 # ---- the words of the corpus -----------------------------------------------------------------------------------------

@@ -104,6 +104,7 @@ class ComparisonPane(Pane):
             face.table.rows.modelReset.connect(self._actions.refresh_soon)  # there may be something to export now
             face.table.keys = {**face.table.keys, QKeySequence.StandardKey.Copy: self.copy}
         self.tabs.currentChanged.connect(lambda: self.refresh_now() if self.isVisible() else None)
+        self.text.splitting.timeout.connect(self._show_foot)
         session, model = self._session, self._model
         self.follow(
             self._comparison.changed, model.step_changed, model.state_changed, model.selection_changed,
@@ -135,10 +136,10 @@ class ComparisonPane(Pane):
 
     def refresh(self) -> None:
         steps = self._comparison.texts() if self.tab is Tab.TEXT else self._comparison.steps()
-        self.text.split(self._comparison.texts())
+        self.text.split(self._comparison.texts(), at_once=self.tab is Tab.TEXT)
         for table in self.faces[1:]:
             table.mark_selection()
-        self.foot.show_text(self.text.alike_text())
+        self._show_foot()
         face = self.faces[self.tab]
         for other in (self.words, self.vocabularies, self.divergences):
             if other is not face or not steps:
@@ -156,6 +157,9 @@ class ComparisonPane(Pane):
             self.empty.show_text(self._why_empty())
         self._stack.setCurrentWidget(face if self.tab is Tab.SUMMARY or steps else self.empty)
         self._actions.refresh_soon()
+
+    def _show_foot(self) -> None:
+        self.foot.show_text(self.text.alike_text())
 
     def _why_empty(self) -> str:
         if len(self._comparison.runs.all) > 1:
