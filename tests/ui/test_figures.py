@@ -58,7 +58,11 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
     assert model.index(3, 3).data(Qt.ItemDataRole.AccessibleTextRole) == "1.500, the best"
     model.sort(3, Qt.SortOrder.DescendingOrder)
     assert [line.name for line in model.records] == ["a", "d", "b", "c"]
-    assert summary_text(model.records).startswith("d needs the fewest tokens per word. Fewer tokens do not")
+    said = "d needs the fewest tokens per word. Fewer tokens do not"
+    assert summary_text(model.records).startswith(f"Of those that lose the least text, {said}")
+    without_loss, alone = (figures_lines([rows[0], rows[at]], ["a", "other"]) for at in (3, 1))
+    assert summary_text(without_loss).startswith("other needs the fewest tokens per word.")
+    assert summary_text(alone) == ""
     model.sort(-1)
     assert [line.name for line in model.records] == ["a", "b", "c", "d"]
 

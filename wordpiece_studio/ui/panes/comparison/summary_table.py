@@ -170,16 +170,23 @@ def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
 
 def summary_text(lines: Sequence[FiguresRow]) -> str:
     """Return what the figures mean, in a few words: which tokenizer needs the fewest tokens, and what that says."""
-    known = [line for line in lines if line.figures is not None]
-    best = [line for line in known if "tokens_per_word" in line.best]
-    if not best:
+    figures = [line.figures for line in lines if line.figures is not None]
+    lossy = losing(figures)
+    sound = [each for each in figures if each not in lossy]
+    best = [line for line in lines if "tokens_per_word" in line.best]
+    if not best or len(sound) < 2:
         return ""
-    names, figures = _and(best), [line.figures for line in known if line.figures is not None]
     said = plural(
         len(best), "{names} needs the fewest tokens per word.", "{names} need the fewest tokens per word, equally many."
     )
-    parts = [said.format(names=names)]
-    if len({each.vocabulary_size for each in figures}) > 1:
+    if lossy:
+        said = plural(
+            len(best),
+            "Of those that lose the least text, {names} needs the fewest tokens per word.",
+            "Of those that lose the least text, {names} need the fewest tokens per word, equally many.",
+        )
+    parts = [said.format(names=_and(best))]
+    if len({each.vocabulary_size for each in sound}) > 1:
         parts.append(_tr("The vocabularies differ in size; a larger one usually needs fewer tokens."))
     parts.append(_tr("Fewer tokens do not by themselves make a better model."))
     return " ".join(parts)
