@@ -200,7 +200,7 @@ def test_one_run_alone_is_told_what_to_do(studio: Studio) -> None:
     assert not window.tokenization_pane._compare.isVisible()
     window.actions_.choice("choose_layout", "compare").trigger()
     pane.show_tab(Tab.TEXT)
-    assert pane.empty.text.startswith("There is nothing to compare yet.")
+    assert pane.empty.text.endswith("train a second run (F5).")
     assert pane.table is None
     assert not window.actions_.export_comparison.isEnabled()
 

@@ -164,8 +164,7 @@ class ComparisonPane(Pane):
     def _why_empty(self) -> str:
         if len(self._comparison.runs.all) > 1:
             return self.tr("No runs are compared. Select “Compare” on the tabs of other runs, or compare all.")
-        return self.tr("There is nothing to compare yet. Choose other settings and train a second run (F5), or open "
-                       "another tokenizer (Ctrl+O).")  # fmt: skip
+        return self.tr("There is nothing to compare yet. Choose other settings and train a second run (F5).")
 
     def forget(self) -> None:
         for face in self.faces[1:]:
