@@ -193,6 +193,15 @@ def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         assert list(csv.reader(file)) == pane.lines() != []
     assert len(pane.lines()) == pane.table.rows.rowCount() + 1
+    assert "" not in pane.lines()[0]
+    if tab is Tab.VOCABULARIES:
+        (found,) = window.session.overlaps.answer
+        assert [line[1] for line in pane.lines()[1:6]] == [
+            str(found.sizes[1]), str(found.shared), *(str(size - found.shared) for size in found.sizes),
+            str(found.share),
+        ]  # fmt: skip
+    if tab is Tab.DIVERGENCES:
+        assert [line[1] for line in pane.lines()[1:]] == ["1"]
 
 
 def test_one_run_alone_is_told_what_to_do(studio: Studio) -> None:
@@ -257,7 +266,7 @@ def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) ->
     two.wait(lambda: table.rows.rowCount() == 3, 30_000)
     assert pane.tab is Tab.DIVERGENCES
     found = [wps.divergence(one.history, other.history) for one, other in combinations((first, second, third), 2)]
-    assert [table.rows.index(row, 1).data().split()[0] for row in range(3)] == [str(each.step) for each in found]
+    assert [table.rows.index(row, 1).data() for row in range(3)] == [str(each.step) for each in found]
     lines = [divergence_line(each) for each in table.search.answer]
     assert lines[0][0] == "A and B"
     assert lines[0][2:] == ("A merges ##g + ##s", "B merges ##u + ##g", "Go there")

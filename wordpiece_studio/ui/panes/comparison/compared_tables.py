@@ -338,20 +338,21 @@ class WordsTable(SearchedTable):
 # ---- the vocabularies ------------------------------------------------------------------------------------------------
 
 
-def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[tuple[str, ...]]:
+def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[tuple[str | float | None, ...]]:
     """Return what a vocabulary has in common with each of the others: by kind, and by rank."""
-    sets: tuple[tuple[str, Callable[[VocabularyOverlap], str]], ...] = (
-        (_tr("Tokens"), lambda each: number_text(each.sizes[1])),
-        (_tr("Tokens in both"), lambda each: number_text(each.shared)),
-        (_tr("Only in {run}"), lambda each: number_text(each.sizes[0] - each.shared)),
-        (_tr("Only in the other"), lambda each: number_text(each.sizes[1] - each.shared)),
-        (_tr("Share in both, all tokens"), lambda each: _percent(each.share)),
+    sets: tuple[tuple[str, Callable[[VocabularyOverlap], float]], ...] = (
+        (_tr("Tokens"), lambda each: each.sizes[1]),
+        (_tr("Tokens in both"), lambda each: each.shared),
+        (_tr("Only in {run}"), lambda each: each.sizes[0] - each.shared),
+        (_tr("Only in the other"), lambda each: each.sizes[1] - each.shared),
+        (_tr("Share in both, all tokens"), lambda each: each.share),
     )
-    lines = [(name.format(run=shown.label), *map(text, found)) for name, text in sets]
+    lines: list[tuple[str | float | None, ...]]
+    lines = [(name.format(run=shown.label), *map(value, found)) for name, value in sets]
     by_depth = [dict(each.by_rank) for each in found]
     for depth in sorted({depth for shares in by_depth for depth in shares}):
         name = _tr("Share in both, first {number}").format(number=number_text(depth))
-        lines.append((name, *(_percent(shares[depth]) if depth in shares else "" for shares in by_depth)))
+        lines.append((name, *(shares.get(depth) for shares in by_depth)))
     return lines
 
 
@@ -359,14 +360,17 @@ def _column(place: int, title: str, align: Qt.AlignmentFlag = LEFT, **how: Any) 
     return TableColumn(
         title,
         each_row(lambda line: line[place]),
+        each_row(lambda line: _cell_text(line[place])),
         align=align,
         width=lambda measure, _: measure.contents + 2 * CELL_PADDING,
         **how,
     )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%"
+def _cell_text(value: str | float | None) -> str:
+    if isinstance(value, float):
+        return f"{100 * value:.1f}%"
+    return number_text(value) if isinstance(value, int) else value or ""
 
 
 class VocabulariesTable(SearchedTable):
@@ -389,8 +393,8 @@ class VocabulariesTable(SearchedTable):
     def _show(self, found: Sequence[VocabularyOverlap]) -> None:
         assert self.search.answered is not None
         shown, *others = self.search.answered
-        titles = (where_text(other) for other in others)
-        columns = _column(0, ""), *(_column(place, title, RIGHT) for place, title in enumerate(titles, start=1))
+        titles = _tr("Metric"), *map(where_text, others)
+        columns = [_column(place, title, RIGHT if place else LEFT) for place, title in enumerate(titles)]
         self._set_rows(overlap_lines(shown, found), columns)
         size = found[0].sizes[0]
         text = plural(size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:")
@@ -403,18 +407,18 @@ class VocabulariesTable(SearchedTable):
 # ---- the merges ------------------------------------------------------------------------------------------------------
 
 
-def divergence_line(found: Parting) -> tuple[str, ...]:
+def divergence_line(found: Parting) -> tuple[str | int | None, ...]:
     """Return the runs, the step at which they diverge, what each merges there, and a link; what is unknown is empty."""
     runs = _tr("{first} and {second}").format(first=found.shown.letter, second=found.other.letter)
     if not found.is_known:
         unknown = found.other if found.shown.history.has_steps else found.shown
-        return runs, "", _tr("Merges of {run} not available").format(run=unknown.letter), "", ""
+        return runs, None, _tr("Merges of {run} not available").format(run=unknown.letter), "", ""
     apart = found.divergence
     if apart is None:
-        return runs, "", _tr("The same merges"), "", ""
-    step = number_text(apart.step) + (_tr(" (tie)") if apart.is_tie else "")
-    sides = _side(found.shown.letter, apart.first), _side(found.other.letter, apart.second)
-    return runs, step, *sides, _tr("Go there")
+        return runs, None, _tr("The same merges"), "", ""
+    tie = _tr(" (tie)") if apart.is_tie else ""
+    sides = _side(found.shown.letter, apart.first), _side(found.other.letter, apart.second) + tie
+    return runs, apart.step, *sides, _tr("Go there")
 
 
 def _side(letter: str, pair: Pair | None) -> str:

@@ -173,12 +173,14 @@ class ComparisonPane(Pane):
     # -- copying
 
     def lines(self, *, only_selected: bool = False) -> list[list[str]]:
-        """Return the table shown, with all digits, under its titles."""
+        """Return the table shown, with all digits, under its titles; a column of links has none, and is left out."""
         table = self.table
         if table is None:
             return []
         rows = table.rows
-        there = [at for at, it in enumerate(rows.columns) if it.is_there is None or it.is_there(rows.source)]
+        there = [
+            at for at, it in enumerate(rows.columns) if it.title and (it.is_there is None or it.is_there(rows.source))
+        ]
         items: Iterable[int] = range(rows.rowCount())
         if only_selected and table.selected_count():
             items = table.selected_items().tolist()
