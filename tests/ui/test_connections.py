@@ -28,6 +28,7 @@ CROSSING = {
     "corpus_controller: tokenization_pane.edit.text_changed": "the live text is the session's",
     "export_controller: charts_pane.save_requested": "dialogs about files are the window's",
     "export_controller: history_pane.export_button.clicked": "dialogs about files are the window's",
+    "runs_controller: comparison_pane.divergences.went": "it brings another pane to the front",
     "runs_controller: comparison_pane.files_requested": "dialogs about files are the window's",
     "runs_controller: comparison_pane.tokenizers_requested": "dialogs about files are the window's",
     "runs_controller: run_strip.tabs.rename_wanted": "a command asks for the name too",

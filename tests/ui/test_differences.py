@@ -260,6 +260,7 @@ def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) ->
     train(two, "likelihood")
     third = window.model.run
     window.session.runs.set_compared(third, True)
+    window.actions_.choice("choose_layout", "compare").trigger()
     QTest.keyClick(window, Qt.Key.Key_G, _CONTROL_SHIFT)
     pane = window.comparison_pane
     table = pane.divergences
@@ -273,7 +274,9 @@ def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) ->
     cell = table.table.visualRect(table.rows.index(0, 4)).center()
     two.qtbot.mouseClick(table.table.viewport(), _LEFT, pos=cell)
     assert (window.model.run, window.model.step) == (first, 1)
+    assert window.history_pane.isVisible()
     window.model.seek(0)
+    QTest.keyClick(window, Qt.Key.Key_G, _CONTROL_SHIFT)
     two.wait(lambda: table.rows.rowCount() == 3, 30_000)
     table.table.setCurrentIndex(table.rows.index(0, 0))
     table.table.setFocus()

@@ -36,6 +36,7 @@ class RunsController(Controller):
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
         window.comparison_pane.files_requested.connect(self._ask_for_texts)
         window.comparison_pane.tokenizers_requested.connect(self._ask_for_tokenizers)
+        window.comparison_pane.divergences.went.connect(lambda: window.docks.bring("history"))  # which shows the step
         self._runs.chosen.connect(self._on_runs_chosen)
         self._comparison = window.session.comparison
         window.actions_.bind(self, self._comparison.changed)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_text import LiveText
@@ -430,6 +430,7 @@ def _side(letter: str, pair: Pair | None) -> str:
 class DivergencesTable(SearchedTable):
     """Where the merges of two runs are different for the first time, for every pair of runs."""
 
+    went = Signal()  # to a step
     _LINK = 4
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
@@ -466,3 +467,4 @@ class DivergencesTable(SearchedTable):
             if session.model.run is not parting.other:
                 session.runs.show(parting.shown)
             session.model.seek(parting.step)
+            self.went.emit()
