@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QPushButton
 
 import wordpiece_studio as wps
 from tests.ui.test_libraries import trained
@@ -132,8 +132,10 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     rows = [[word, *map(" ".join, split)] for word, split in zip(("hugs", "x", "pun"), splits, strict=True)]
     copied = [line.split("\t") for line in QApplication.clipboard().text().splitlines()]
     assert copied == [titles, *rows]
-    copy, export = table.table.actions()
+    menu = table.table.findChild(QMenu)
+    copy, export = menu.actions()
     table.table.selectRow(1)
+    menu.aboutToShow.emit()
     copy.trigger()
     assert QApplication.clipboard().text().splitlines()[1:] == ["\t".join(rows[1])]
     two.wait(export.isEnabled)

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import csv_text
@@ -97,10 +97,7 @@ class ComparisonPane(Pane):
 
     def _connect(self) -> None:
         for face in self.faces:
-            copy = QAction(self.tr("&Copy"), face.table)
-            copy.triggered.connect(self.copy)
-            face.table.addActions([copy, self._actions.export_comparison])
-            face.table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+            self._actions.give_menu(face.table, "copy export_comparison")
             face.table.rows.modelReset.connect(self._actions.refresh_soon)  # there may be something to export now
             face.table.keys = {**face.table.keys, QKeySequence.StandardKey.Copy: self.copy}
         self.tabs.currentChanged.connect(lambda: self.refresh_now() if self.isVisible() else None)
