@@ -34,8 +34,8 @@ class RunsController(Controller):
         self._project = project
         self._runs = window.session.runs
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
-        window.comparison_pane.files_requested.connect(self._ask_for_texts)
-        window.comparison_pane.tokenizers_requested.connect(self._ask_for_tokenizers)
+        window.comparison_pane.summary.files_requested.connect(self._ask_for_texts)
+        window.comparison_pane.summary.tokenizers_requested.connect(self._ask_for_tokenizers)
         window.comparison_pane.divergences.went.connect(lambda: window.docks.bring("history"))  # which shows the step
         self._runs.chosen.connect(self._on_runs_chosen)
         self._comparison = window.session.comparison

@@ -116,10 +116,8 @@ class ComparedTable(QWidget):
 class SearchedTable(ComparedTable):
     """One whose rows `search` finds; `_show` shows its answer."""
 
-    def __init__(
-        self, session: Session, theme: Theme, name: str, entry: str, parent: QWidget, search: Task, **look: Any
-    ) -> None:
-        super().__init__(session, theme, name, entry, parent, **look)
+    def __init__(self, search: Task, *about: Any, **look: Any) -> None:
+        super().__init__(*about, **look)
         self.search = search
         search.changed.connect(self._on_search_changed)
         self._shown_request: object = None  # to which the rows belong, if more may come
@@ -294,7 +292,7 @@ class WordsTable(SearchedTable):
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         name = _tr("Words split differently")
         search = Task(words_apart, "The runs cannot be compared", parent, debounce_ms=150)
-        super().__init__(session, theme, name, "word", parent, search, row_room=8, gap=3)
+        super().__init__(search, session, theme, name, "word", parent, row_room=8, gap=3)
         search.part_ready.connect(self._show)
 
     def refresh(self, steps: Sequence[ComparedStep]) -> None:
@@ -315,10 +313,7 @@ class WordsTable(SearchedTable):
         else:
             _, _, *steps = request
             columns = self._split_columns(steps, [each.label for each in steps], lambda row: row[2])
-            count: TableColumn[Any] = TableColumn(
-                _tr("Count"), each_row(lambda row: row[1]), width=lambda measure, _: measure.contents + 2 * CELL_PADDING
-            )
-            self._set_rows(found.rows, [_word_column(_tr("Word")), count, *columns])
+            self._set_rows(found.rows, [_word_column(_tr("Word")), _column(1, _tr("Count"), RIGHT), *columns])
             self._shown_request = request
         self.said.show_text(self._share_text(found))
 
@@ -338,7 +333,7 @@ class WordsTable(SearchedTable):
 # ---- the vocabularies ------------------------------------------------------------------------------------------------
 
 
-def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[tuple[str | float | None, ...]]:
+def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[tuple[Any, ...]]:
     """Return what a vocabulary has in common with each of the others: by kind, and by rank."""
     sets: tuple[tuple[str, Callable[[VocabularyOverlap], float]], ...] = (
         (_tr("Tokens"), lambda each: each.sizes[1]),
@@ -347,8 +342,7 @@ def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> li
         (_tr("Only in the other"), lambda each: each.sizes[1] - each.shared),
         (_tr("Share in both, all tokens"), lambda each: each.share),
     )
-    lines: list[tuple[str | float | None, ...]]
-    lines = [(name.format(run=shown.label), *map(value, found)) for name, value in sets]
+    lines: list[tuple[Any, ...]] = [(name.format(run=shown.label), *map(value, found)) for name, value in sets]
     by_depth = [dict(each.by_rank) for each in found]
     for depth in sorted({depth for shares in by_depth for depth in shares}):
         name = _tr("Share in both, first {number}").format(number=number_text(depth))
@@ -358,13 +352,9 @@ def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> li
 
 def _column(place: int, title: str, align: Qt.AlignmentFlag = LEFT, **how: Any) -> TableColumn[Any]:
     return TableColumn(
-        title,
-        each_row(lambda line: line[place]),
-        each_row(lambda line: _cell_text(line[place])),
-        align=align,
-        width=lambda measure, _: measure.contents + 2 * CELL_PADDING,
-        **how,
-    )
+        title, each_row(lambda line: line[place]), each_row(lambda line: _cell_text(line[place])), align=align,
+        width=lambda measure, _: measure.contents + 2 * CELL_PADDING, **how,
+    )  # fmt: skip
 
 
 def _cell_text(value: str | float | None) -> str:
@@ -378,13 +368,12 @@ class VocabulariesTable(SearchedTable):
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         name = _tr("Vocabularies compared")
-        super().__init__(session, theme, name, "vocabulary", parent, session.overlaps, row_room=10)
+        super().__init__(session.overlaps, session, theme, name, "vocabulary", parent, row_room=10)
         self._note = WholeLabel(self, role="hint")
         self._layout.addWidget(self._note)
 
     def refresh(self, _steps: Sequence[ComparedStep]) -> None:
-        session, run = self._session, self._session.model.run
-        assert run is not None
+        session = self._session
         shown = session.comparison.shown
         at_once = session.model.state is not TrainerState.TRAINING
         self.search.ask(shown, *session.comparison.beside(), at_once=at_once)
@@ -437,7 +426,7 @@ class DivergencesTable(SearchedTable):
         keys = dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._go)
         name = _tr("Where runs diverge")
         search = Task(all_partings, "The runs cannot be compared", parent)
-        super().__init__(session, theme, name, "divergence", parent, search, row_room=10, keys=keys)
+        super().__init__(search, session, theme, name, "divergence", parent, row_room=10, keys=keys)
         self.table.clicked.connect(lambda index: self._go() if index.column() == self._LINK else None)
         self.table.doubleClicked.connect(self._go)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
@@ -23,8 +23,6 @@ from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import where_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PySide6.QtCore import QEvent
     from PySide6.QtGui import QHideEvent, QShowEvent
 
@@ -60,9 +58,6 @@ class _Tabs(QTabBar):
 class ComparisonPane(Pane):
     """The tabs, and one table below them; a sentence about the live text at its foot."""
 
-    files_requested = Signal()  # to measure on
-    tokenizers_requested = Signal()  # to measure
-
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(session.model, parent)
         self._session, self._actions = session, actions
@@ -72,8 +67,7 @@ class ComparisonPane(Pane):
         tr = self.tr
         for title in (tr("Summary"), tr("Text"), tr("Words"), tr("Vocabularies"), tr("Where they diverge")):
             self.tabs.addTab(title)
-        requests = self.files_requested, self.tokenizers_requested
-        self.summary = SummaryTable(session.figures, theme, *requests, self)
+        self.summary = SummaryTable(session.figures, theme, self)
         self.text, self.words = TextTable(session, theme, self), WordsTable(session, theme, self)
         self.vocabularies = VocabulariesTable(session, theme, self)
         self.divergences = DivergencesTable(session, theme, self)
@@ -101,11 +95,10 @@ class ComparisonPane(Pane):
             face.table.rows.modelReset.connect(self._actions.refresh_soon)  # there may be something to export now
             face.table.keys = {**face.table.keys, QKeySequence.StandardKey.Copy: self.copy}
         self.tabs.currentChanged.connect(lambda: self.refresh_now() if self.isVisible() else None)
-        self.text.splitting.timeout.connect(self._show_foot)
         session, model = self._session, self._model
         self.follow(
             self._comparison.changed, model.step_changed, model.state_changed, model.selection_changed,
-            session.live_text_changed, session.figures.changed,
+            session.live_text_changed, session.figures.changed, self.text.splitting.timeout,
         )  # fmt: skip
 
     @property
@@ -136,7 +129,7 @@ class ComparisonPane(Pane):
         self.text.split(self._comparison.texts(), at_once=self.tab is Tab.TEXT)
         for table in self.faces[1:]:
             table.mark_selection()
-        self._show_foot()
+        self.foot.show_text(self.text.alike_text())
         face = self.faces[self.tab]
         for other in (self.words, self.vocabularies, self.divergences):
             if other is not face or not steps:
@@ -155,9 +148,6 @@ class ComparisonPane(Pane):
         self._stack.setCurrentWidget(face if self.tab is Tab.SUMMARY or steps else self.empty)
         self._actions.refresh_soon()
 
-    def _show_foot(self) -> None:
-        self.foot.show_text(self.text.alike_text())
-
     def _why_empty(self) -> str:
         if len(self._comparison.runs.all) > 1:
             return self.tr("No runs are compared. Select “Compare” on the tabs of other runs, or compare all.")
@@ -175,12 +165,10 @@ class ComparisonPane(Pane):
         if table is None:
             return []
         rows = table.rows
-        there = [
-            at for at, it in enumerate(rows.columns) if it.title and (it.is_there is None or it.is_there(rows.source))
-        ]
-        items: Iterable[int] = range(rows.rowCount())
-        if only_selected and table.selected_count():
-            items = table.selected_items().tolist()
+        titled = ((at, each.is_there) for at, each in enumerate(rows.columns) if each.title)
+        there = [at for at, is_there in titled if is_there is None or is_there(rows.source)]
+        is_part = only_selected and table.selected_count() > 0
+        items = table.selected_items().tolist() if is_part else range(rows.rowCount())
         lines = [[rows.title(at).replace("\n", " ") for at in there]]
         for item in items:
             values = (rows.value(item, at) for at in there)

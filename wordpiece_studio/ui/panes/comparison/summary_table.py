@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import figure_text, known
@@ -24,7 +24,6 @@ from wordpiece_studio.ui.widgets.token_text import number_text, run_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.evaluation.figures import TokenizerFigures
@@ -215,21 +214,13 @@ def figures_tip(line: FiguresRow) -> str:
 
 
 class SummaryTable(QWidget):
-    """The table, what it means, what chooses the text and opens tokenizers, and a line that says how far it is.
+    """The table, what it means, what chooses the text and opens tokenizers, and a line that says how far it is."""
 
-    It emits signals where the user wants to choose files to measure on, or tokenizers to measure.
-    """
+    files_requested = Signal()  # to measure on
+    tokenizers_requested = Signal()  # to measure
 
-    def __init__(
-        self,
-        figures: FiguresMeasuring,
-        theme: Theme,
-        files_requested: SignalInstance,
-        tokenizers_requested: SignalInstance,
-        parent: QWidget,
-    ) -> None:
+    def __init__(self, figures: FiguresMeasuring, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._files_requested = files_requested
         explain("metrics", self)
         self._figures = figures
         self.controls = QWidget(parent)  # what stands above the table; the parent places it
@@ -268,7 +259,7 @@ class SummaryTable(QWidget):
         self.texts.activated.connect(self._on_texts_activated)
         self.parts.activated.connect(self.refresh)
         self.parallel.clicked.connect(self._on_parallel_clicked)
-        self.add.clicked.connect(tokenizers_requested)
+        self.add.clicked.connect(self.tokenizers_requested)
         for changed in (self._model.modelReset, self.table.columns_changed):
             changed.connect(self._fit_errors)
         self.table.selectionModel().selectionChanged.connect(self._enable)
@@ -410,7 +401,7 @@ class SummaryTable(QWidget):
             self._figures.measure_on(where if place == where.place else FiguresText(place))
         else:
             self._fill_texts()  # until files are chosen
-            self._files_requested.emit()
+            self.files_requested.emit()
 
     def _on_parallel_clicked(self, is_checked: bool) -> None:
         if is_checked and not self.parts.currentData():
