@@ -271,7 +271,8 @@ class TableView(QTableView):
         super().__init__(parent)
         self.rows = rows
         self.look = look
-        self.keys = keys or {}
+        self.keys: dict[Key, Callable[[], object]] = {QKeySequence.StandardKey.Copy: self._copy_rows, **(keys or {})}
+        self.copies_all = False  # where no row is selected; else what holds the table takes the key
         self.first_column = 0  # the leftmost of those that are visible
         self.lines, self.row_room = 1, row_room  # in a row
         self._least_rows = 0
@@ -506,8 +507,8 @@ class TableView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, key = self.currentIndex(), event.key()
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
+        if event.matches(QKeySequence.StandardKey.Copy) and not (self.copies_all or self.selected_count()):
+            event.ignore()
             return
         for wanted, act in self.keys.items():
             if _is_pressed(event, wanted):
@@ -543,10 +544,10 @@ class TableView(QTableView):
 
     def copy(self) -> None:
         """Copy the selected rows, in a form of their own or as they are shown."""
-        own, columns = self.keys.get(QKeySequence.StandardKey.Copy), sorted(self.shown_columns())
-        if own is not None:
-            own()
-            return
+        self.keys[QKeySequence.StandardKey.Copy]()
+
+    def _copy_rows(self) -> None:
+        columns = sorted(self.shown_columns())
         rows = (map(partial(self.rows.text, item), columns) for item in self.selected_items().tolist())
         copy_text("".join("\t".join(row) + "\n" for row in rows))
 

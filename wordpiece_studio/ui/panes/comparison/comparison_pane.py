@@ -93,7 +93,8 @@ class ComparisonPane(Pane):
         for face in self.faces:
             self._actions.give_menu(face.table, "copy export_comparison")
             face.table.rows.modelReset.connect(self._actions.refresh_soon)  # there may be something to export now
-            face.table.keys = {**face.table.keys, QKeySequence.StandardKey.Copy: self.copy}
+            face.table.keys[QKeySequence.StandardKey.Copy] = self.copy
+            face.table.copies_all = True
         self.tabs.currentChanged.connect(lambda: self.refresh_now() if self.isVisible() else None)
         session, model = self._session, self._model
         self.follow(
