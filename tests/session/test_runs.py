@@ -268,6 +268,20 @@ def test_the_step_is_looked_at_again_when_places_are_there(
     qtbot.waitUntil(lambda: seen == [True])
 
 
+def test_a_run_is_compared_no_longer_once_the_last_other_compared_run_is_closed(
+    qtbot: QtBot, model: TrainerModel, runs: Runs, undo_stack: QUndoStack
+) -> None:
+    first, second, third = (trained(qtbot, model, objective) for objective in ("score", "count", "likelihood"))
+    runs.show(first)
+    runs.set_compared(second, True)
+    runs.close(third)
+    assert runs.compared == (first, second)
+    runs.close(second)
+    assert runs.compared == ()
+    undo_stack.undo()
+    assert runs.compared == (first, second)
+
+
 def test_a_closed_run_does_not_keep_its_places(
     qtbot: QtBot, model: TrainerModel, runs: Runs, undo_stack: QUndoStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:

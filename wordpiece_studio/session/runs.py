@@ -137,9 +137,14 @@ class Runs(QObject):
         The current run is always compared with the others, so it still is when another one becomes the current one.
         """
         self._mark(run, is_compared)
-        if self.current not in (None, run):
-            self._mark(self.current, any(each is not self.current for each in self.compared))
+        if run is not self.current:
+            self._mark_current()
         self._keep_changed(run)
+
+    def _mark_current(self) -> None:
+        """Compare the current run if any other one is compared, else do not."""
+        if self.current is not None:
+            self._mark(self.current, any(each is not self.current for each in self.compared))
 
     def _mark(self, run: Run, is_compared: bool) -> None:
         taken = {each.color for each in self.compared if each is not run}
@@ -224,6 +229,8 @@ class Runs(QObject):
         before = [run for run in self.all[:place] if run not in gone]
         self.all = tuple(run for run in self.all if run not in gone)
         if current is None or current not in gone:
+            if any(run.is_compared for run in gone):
+                self._mark_current()
             self.changed.emit()
         elif self.all:
             self.show(self.all[min(len(before), len(self.all) - 1)])
@@ -236,6 +243,8 @@ class Runs(QObject):
     def _insert(self, place: int, run: Run) -> None:
         if any(each.number == run.number for each in self.all):
             run.number = self._free_number()
+        if run.is_compared and not self.compared and self.current is not None:
+            self._mark(self.current, True)  # as it was before the last run that it was compared with was closed
         self.all = (*self.all[:place], run, *self.all[place:])
         self.show(run)
 
