@@ -107,7 +107,11 @@ def test_a_context_menu_is_about_the_chip_under_the_pointer(studio: Studio) -> N
     do(menu, "Stop where the token is created")
     assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th"),)
     window.actions_.break_at_token.trigger()
-    assert window.session.marks.breakpoints.all == ()
+    assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th", is_enabled=False),)
+    assert not window.actions_.break_at_token.isChecked()
+    window.actions_.break_at_token.trigger()
+    assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th"),)
+    window.actions_.break_at_token.trigger()
     window.vocabulary_pane.controls._field.setText("nothing like it")
     do(menu, "Show in vocabulary")
     view = window.vocabulary_pane.view
@@ -144,6 +148,13 @@ def test_the_selection_is_copied_where_no_field_takes_the_key(studio: Studio) ->
     activate(studio, window.tokenization_pane.chips)
     studio.qtbot.keyClick(window.tokenization_pane.chips, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == "##fully"
+    window.corpus_pane.show_face(Face.WORDS)
+    for table in (window.scoreboard_pane.candidates_view, window.history_pane.view, window.corpus_pane.words_face.view):
+        table.clearSelection()
+        table.setFocus()
+        QGuiApplication.clipboard().setText("what was there")
+        studio.qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+        assert QGuiApplication.clipboard().text() == "##fully"  # no row is selected
 
 
 def test_a_step_of_the_timeline_has_a_context_menu(studio: Studio) -> None:

@@ -280,21 +280,22 @@ class StepController(Controller):
     def _breakpoint(self) -> Breakpoint | None:
         """Return the breakpoint for what is selected, the token of a selected pair."""
         selection, history = self._model.selection, self._model.history
-        if selection is None or history is None or selection.kind == "word":
-            return Breakpoint("word", selection.text) if selection is not None else None
-        return Breakpoint("token", text_of_token(selection, history.vocabulary(self._model.merge_count)))
+        if selection is None or history is None:
+            return None
+        token = text_of_token(selection, history.vocabulary(self._model.merge_count))
+        return Breakpoint("token", token) if token else Breakpoint("word", selection.text)
 
     @command(
         tr("&Stop where the token is created"),
         tr("Switch a breakpoint for the selected token or word on or off"),
         when=lambda self: self._breakpoint() is not None,
-        checked=lambda self: self._breakpoint() in self._marks.breakpoints.all,
+        checked=lambda self: self._breakpoint() in self._marks.breakpoints.enabled,
     )
     def break_at_token(self) -> None:
         found, breakpoints = self._breakpoint(), self._marks.breakpoints
         assert found is not None
         if found in breakpoints.all:
-            breakpoints.remove(breakpoints.all.index(found))
+            breakpoints.enable(breakpoints.all.index(found), False)
         else:
             breakpoints.add(found)
 
