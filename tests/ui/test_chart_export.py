@@ -31,7 +31,7 @@ def test_the_command_saves_what_is_shown_as_png_or_svg(studio: Studio, tmp_path:
     dialog.reject()
     assert not QImage(str(tmp_path / "chart.png")).isNull()
     assert b"Merge score</text>" in (tmp_path / "chart.svg").read_bytes()
-    assert "chart.svg" in studio.window.notices.training.text
+    assert "chart.svg" in studio.window.notices.export.text
 
 
 def test_a_place_that_cannot_be_written_to_is_reported(studio: Studio, tmp_path: Path) -> None:

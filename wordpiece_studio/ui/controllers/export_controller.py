@@ -351,7 +351,7 @@ class ComparisonExport(Controller):
         except StudioError as error:
             self._window.messages.show_error(error)
             return
-        self._window.notices.training.show_message(self.tr("Exported the table to {path}").format(path=place))
+        self._window.notices.export.show_message(self.tr("Exported the table to {path}").format(path=place))
 
 
 class ChartExport(Controller):
@@ -385,7 +385,7 @@ class ChartExport(Controller):
         except StudioError as error:
             self._window.messages.show_error(error)
             return
-        self._window.notices.training.show_message(self.tr("Saved the chart to {path}").format(path=path))
+        self._window.notices.export.show_message(self.tr("Saved the chart to {path}").format(path=path))
 
     def _on_dialog_filter_selected(self, dialog: QFileDialog, name_filter: str) -> None:
         dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in name_filter))
