@@ -13,12 +13,14 @@ from tests.ui.drops import drop, hovering
 from wordpiece_studio.session import document as document_module
 from wordpiece_studio.session import view_text
 from wordpiece_studio.session.document import TextFile
+from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.panes.corpus import corpus_editor
 from wordpiece_studio.ui.panes.corpus.corpus_editor import find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face, LineView
+from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.token_text import jamo_apart
 
 if TYPE_CHECKING:
@@ -165,6 +167,22 @@ def test_a_drop_says_what_it_did_and_is_undone(studio: Studio, tmp_path: Path) -
     assert window.session.document.text == text
     assert (window.model.step, window.model.history.vocabulary(25).tokens) == (3, tokens)
     assert not window.project_controller.must_ask()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.wpstudio"])
+def test_a_drop_that_cannot_be_read_is_never_undone(studio: Studio, tmp_path: Path, name: str) -> None:
+    window, path, project = studio.window, tmp_path / name, tmp_path / "other.wpstudio"
+    save_project(project, window.project.capture())
+    path.write_bytes(b"caf\xe9 \xff\xfe")
+    drop(window, path)
+    studio.wait(lambda: window.findChild(EncodingDialog) or studio.has_box())
+    if dialog := window.findChild(EncodingDialog):
+        dialog.reject()
+    else:
+        studio.answer(QMessageBox.StandardButton.Ok)
+    window.project_controller.open(project)
+    studio.wait(lambda: window.project.path == project)
+    assert window.notices.training.text == ""
 
 
 def test_a_drop_that_only_passes_leaves_no_trace(studio: Studio, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ class CorpusController(Controller):
         session.opening.files_found.connect(self._on_opening_files_found)
         session.opening.ended.connect(self._on_opening_ended)
         project.opening.finished.connect(lambda _project: self._say_what_a_drop_did())
+        project.opening.failed.connect(self._forget_drop)
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
         session.document.text_changed.connect(self._lend_first_line)
@@ -146,8 +147,8 @@ class CorpusController(Controller):
             self._project.when_safe(partial(self._open_safely, absolute, are_dropped=are_dropped), Loss.CORPUS)
 
     def _open_safely(self, paths: tuple[str, ...], *, as_list: bool = False, are_dropped: bool = False) -> None:
+        self._session.opening.open(paths, as_list=as_list)  # which stops another opening, and so forgets its drop
         self._undo = self._undoing() if are_dropped else None
-        self._session.opening.open(paths, as_list=as_list)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]], *, are_dropped: bool = False) -> None:
         """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
@@ -156,8 +157,8 @@ class CorpusController(Controller):
             return
         if self._document.is_files:
             stack = self._document.undo_stack
-            self._undo = partial(stack.setIndex, stack.index()) if are_dropped else None
             opening.open(absolute, as_list=True)
+            self._undo = partial(stack.setIndex, stack.index()) if are_dropped else None
             self._added = []
         else:
             own = () if self._document.path is None else (str(self._document.path),)
@@ -192,6 +193,9 @@ class CorpusController(Controller):
         if undo is not None:  # a training clears the notice: undone after it, its run would be lost
             act = partial(self._undo_drop, undo)
             self._window.notices.training.show_message(words, action=self.tr("Undo"), act=act, needs_answer=False)
+
+    def _forget_drop(self) -> None:
+        self._undo = None
 
     def _undo_drop(self, undo: Callable[[], None]) -> None:
         self._window.notices.training.clear()
@@ -277,11 +281,16 @@ class CorpusController(Controller):
         elif isinstance(opened, Undecodable):
             opening = self._session.opening
             reopen = partial(opening.open, opening.paths)
-            self._ask_how_to_read(opened.error, opening.reading, opened.guess, lambda dialog: reopen(dialog.reading))
+            asked = self._ask_how_to_read(
+                opened.error, opening.reading, opened.guess, lambda dialog: reopen(dialog.reading)
+            )
+            asked.rejected.connect(self._forget_drop)
         elif isinstance(opened, StudioError):
             self._messages.show_error(opened)
         if opened == "listed" or isinstance(opened, TextFile):
             self._say_what_a_drop_did(len(added or ()))
+        elif not isinstance(opened, Undecodable):
+            self._forget_drop()
 
     def _take_text(self, file: TextFile) -> None:
         path = Path(self._session.opening.paths[0])
@@ -332,11 +341,12 @@ class CorpusController(Controller):
     def _ask_how_to_read(
         self, error: StudioError, tried: Reading, guess: str | None, take: Callable[[EncodingDialog], None],
         files: int = 1,
-    ) -> None:  # fmt: skip
+    ) -> EncodingDialog:  # fmt: skip
         _log.info("shown to the user: %s", error)
         dialog = EncodingDialog(error, tried, self._window, guess=guess, files=files)
         dialog.accepted.connect(lambda: take(dialog))
         dialog.open()
+        return dialog
 
     def _on_counting_failed(self, error: StudioError) -> None:
         files = self._document.files
