@@ -35,6 +35,7 @@ CROSSING = {
     "view_controller: history_pane.columns_chosen": "they are remembered for the next start",
     "view_controller: tokenization_pane.comparison_requested": "it is another layout",
     "view_controller: timeline_pane.plot.valueChanged": "who has dragged there needs no hint any more",
+    "view_controller: tokenization_pane.chips.chosen": "who has clicked a token needs no hint any more",
     "view_controller: tokenization_pane.chips.word_chosen": "who has opened a word needs no hint any more",
     "workspace: run_strip.owner_changed": "whose text it is takes long to find out, and is known there",
 }

@@ -197,6 +197,7 @@ def test_a_hint_goes_once_it_was_followed(studio: Studio) -> None:
         studio.wait(studio.rests)
         return [line.accessibleName().partition(":")[0].partition(" · ")[0] for line in lines]
 
+    window.model.set_selection(FULLY)  # as a restored view does
     assert said() == ["Click a token", "Drag along the curve to go through the merges"]
     click_chip(studio, 0)
     assert said()[0] == "Double-click a token to open its word"

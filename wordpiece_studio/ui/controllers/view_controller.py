@@ -81,6 +81,7 @@ class ViewController(Controller):
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
         window.tokenization_pane.comparison_requested.connect(lambda: self.choose_layout("compare"))
         window.model.selection_changed.connect(self._on_model_selection_changed)
+        window.tokenization_pane.chips.chosen.connect(lambda at: self._learn("click") if at else None)
         window.tokenization_pane.chips.word_chosen.connect(lambda: self._learn("open"))
         window.timeline_pane.plot.valueChanged.connect(lambda: self._learn("drag"))
         self._show_gestures()
@@ -295,8 +296,6 @@ class ViewController(Controller):
 
     def _on_model_selection_changed(self, selection: Selection | None) -> None:
         self._docks.suggest("token_details", self._pane_meant() if selection is not None else "")
-        if selection is not None:
-            self._learn("click")
 
     def _learn(self, gesture: str) -> None:
         """Note that the user knows a gesture."""
