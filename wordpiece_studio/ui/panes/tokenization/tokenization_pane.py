@@ -229,7 +229,7 @@ class TokenizationPane(Pane):
         self._compare.setVisible(bool(self._comparison.texts()))
         others = self._comparison.aligned()
         self._finder.set_lines(
-            self.live.texts, {each.run: LiveText(self.edit.text, each.tokenizer).texts for each in others}
+            self.live.texts, {each.run: LiveText(self.edit.text, each.tokenizer, self.live).texts for each in others}
         )
         self.options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
