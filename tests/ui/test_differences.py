@@ -106,12 +106,13 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     window, (first, second) = two.window, two.window.session.runs.all
     pane, table = window.comparison_pane, window.comparison_pane.text
     window.tokenization_pane.set_text("hugs x pun")
+    pane.show_tab(Tab.SUMMARY)
     link = window.tokenization_pane._compare
     two.wait(lambda: not window.tokenization_pane.is_stale)
     two.qtbot.mouseClick(link, _LEFT)
     assert window.settings.values.layout == "compare"
     assert [name for name, panel in window.docks._panels.items() if panel.isVisible()] == ["comparison"]
-    pane.show_tab(Tab.TEXT)
+    assert pane.tab is Tab.TEXT
     window.model.seek(5)
     two.wait(lambda: not pane.is_stale)
     qtmodeltester.check(table.rows)

@@ -424,6 +424,10 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     longest_first = window.tokenization_pane.options.longest_first
     longest_first.trigger()
     assert cuts() == ["newe ##st [UNK]"]
+    window.actions_.choice("choose_layout", "teach").trigger()
+    longest_first.trigger()
+    assert (window.settings.values.layout, window.comparison_pane.tab) == ("compare", Tab.TEXT)
+    longest_first.trigger()
     window.project.restore(open_project(tmp_path / "a.wpstudio"))
     assert comparison.is_longest_first
     window.session.runs.show(window.session.runs.all[-1])

@@ -37,6 +37,7 @@ class RunsController(Controller):
         window.comparison_pane.summary.files_requested.connect(self._ask_for_texts)
         window.comparison_pane.summary.tokenizers_requested.connect(self._ask_for_tokenizers)
         window.comparison_pane.divergences.went.connect(lambda: window.docks.bring("history"))  # which shows the step
+        window.tokenization_pane.comparison_requested.connect(partial(self._show_comparison, Tab.TEXT))
         self._runs.chosen.connect(self._on_runs_chosen)
         self._comparison = window.session.comparison
         window.actions_.bind(self, self._comparison.changed)
@@ -127,7 +128,8 @@ class RunsController(Controller):
     # -- comparing
 
     def _show_comparison(self, tab: Tab) -> None:
-        self._window.actions_.choice("choose_layout", "compare").trigger()
+        if self._window.docks.layout_taken.name != "compare":  # else it would be arranged anew
+            self._window.actions_.choice("choose_layout", "compare").trigger()
         self._window.docks.bring("comparison")
         self._window.comparison_pane.show_tab(tab)
 

@@ -79,7 +79,6 @@ class ViewController(Controller):
         history = window.history_pane
         history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
-        window.tokenization_pane.comparison_requested.connect(lambda: self.choose_layout("compare"))
         window.model.selection_changed.connect(self._on_model_selection_changed)
         window.tokenization_pane.chips.chosen.connect(lambda at: self._learn("click") if at else None)
         window.tokenization_pane.chips.word_chosen.connect(lambda: self._learn("open"))
