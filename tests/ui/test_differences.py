@@ -113,6 +113,11 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     assert window.settings.values.layout == "compare"
     assert [name for name, panel in window.docks._panels.items() if panel.isVisible()] == ["comparison"]
     assert pane.tab is Tab.TEXT
+    window.docks.fill("comparison")
+    window.actions_.figures.trigger()
+    assert (pane.tab, window.docks.filling) == (Tab.SUMMARY, "comparison")
+    window.docks.fill("")
+    pane.show_tab(Tab.TEXT)
     window.model.seek(5)
     two.wait(lambda: not pane.is_stale)
     qtmodeltester.check(table.rows)
@@ -225,9 +230,6 @@ def test_where_runs_part(two: Studio) -> None:
     text = "▼ A and B diverge at step 1: A merges ##g + ##s, B merges ##u + ##g"
     two.wait(lambda: link.isVisible() and link.text() == text, 30_000)
     assert [lane.parting for lane in plot.lanes] == [None, 1]
-    two.qtbot.mouseClick(link, _LEFT)
-    two.wait(lambda: window.model.step == 1)
-
     window.session.settings.choose(objective="score", min_frequency=5, vocab_size=20)
     train(two, "score")
     window.session.runs.set_compared(window.model.run, True)
@@ -236,9 +238,10 @@ def test_where_runs_part(two: Studio) -> None:
     assert later > 1
     two.wait(lambda: link.text() == f"▼ A and B diverge at step 1 · ▼ A and C diverge at step {later}", 30_000)
     assert link.accessibleName().startswith(f"{text}\n▼ A and C diverge at step {later}")
-    for step in (later, 1):
-        two.qtbot.mouseClick(link, _LEFT)
-        two.wait(lambda step=step: window.model.step == step, 30_000)
+    two.qtbot.mouseClick(link, _LEFT)
+    assert window.comparison_pane.isVisible()
+    assert window.comparison_pane.tab is Tab.DIVERGENCES
+    window.actions_.choice("choose_layout", "teach").trigger()
 
     pane.hide()
     window.session.runs.show(second)
@@ -251,11 +254,6 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.set_compared(window.session.runs.all[2], False)
     two.wait(lambda: not link.isVisible())
     assert not window.actions_.divergences.isEnabled()
-    pane.go_to_parting()  # as if the last comparison had ended before it was known
-    two.wait(lambda: not pane.is_stale)
-    window.session.runs.set_compared(first, True)
-    two.wait(lambda: link.isVisible(), 30_000)
-    assert window.model.step != 1
 
 
 def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) -> None:

@@ -247,7 +247,6 @@ class TimelinePane(Pane):
         self._changes = changes
         self._judging = judging
         self.partings = Task(partings, "The runs cannot be compared", self)
-        self._goes_to_parting = False  # as soon as it is known
         self.selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
@@ -282,11 +281,6 @@ class TimelinePane(Pane):
         self._said, self._said_step = words, self._model.step
         self._show_step()
 
-    def go_to_parting(self) -> None:
-        """Go to the next step at which a compared run parts from the one shown; after the last, to the first."""
-        self._goes_to_parting = True
-        self.refresh_later()
-
     # -- set-up
 
     def _make_header(self) -> None:
@@ -297,7 +291,7 @@ class TimelinePane(Pane):
         )
         self.stretch.hide()
         tip = self.tr("Where other runs diverge from the current run")
-        go = self.go_to_parting
+        go = self._actions.divergences.trigger
         self._parting = tool_button("", tip, self, go, role="link", entry="divergence", takes_focus=True)
         self._parting.hide()
         self.held_out = plain_label("", self, role="hint", entry="held-out-text")
@@ -339,17 +333,10 @@ class TimelinePane(Pane):
     def _find_partings(self) -> None:
         """Find where the other runs part from the one shown, unless it is still growing."""
         run, others = self._model.run, self._comparison.others
-        self._goes_to_parting = self._goes_to_parting and bool(others)
         if run is None or not others or self._model.is_busy:
             self.partings.stop()
             return
         self.partings.ask(*((each, len(each.history)) for each in (run, *others)))
-        if self._goes_to_parting and self.partings.answered == self.partings.request:
-            self._goes_to_parting = False
-            steps = sorted(parting.step for parting in self._known_partings if parting.step is not None)
-            if steps:
-                self.player.stop()
-                self._model.seek(next((step for step in steps if step > self._model.step), steps[0]))
 
     @property
     def _known_partings(self) -> tuple[Parting, ...]:
@@ -437,7 +424,7 @@ class TimelinePane(Pane):
         said = "\n".join(parting_words((each,))[0] for each in found)
         self._parting.setEnabled(leads_there)
         self._parting.setAccessibleName(said or self.tr("Where other runs diverge from the current run"))
-        tip = self.tr("Go to the step where they diverge") if leads_there else ""
+        tip = self.tr("List where the runs diverge") if leads_there else ""
         set_plain_tooltip(self._parting, "\n".join(filter(None, (said, tip))))
 
     def _held_out_forms(self) -> tuple[str, ...]:
