@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "UnknownNote")
-_MOST_FOUND = 8
-"""Tokens that are named as found before another one."""
 BirthStep = Callable[[str], int | None]
 """Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
 
