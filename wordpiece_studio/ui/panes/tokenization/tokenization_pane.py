@@ -200,7 +200,8 @@ class TokenizationPane(Pane):
             model.state_changed,
         )  # fmt: skip
         self.edit.composed_changed.connect(self._on_edit_composed_changed)
-        self.options.longest_first.triggered.connect(self._on_longest_first_triggered)
+        self.options.longest_first.toggled.connect(self._comparison.set_longest_first)
+        self.options.longest_first.triggered.connect(lambda on: self.comparison_requested.emit() if on else None)
         self.options.changed.connect(self._on_options_changed)
         self.options.copy_tokens.triggered.connect(lambda: self._copy.start(self.live, "tokens"))
         self.options.copy_ids.triggered.connect(lambda: self._copy.start(self.live, "ids"))
@@ -418,11 +419,6 @@ class TokenizationPane(Pane):
         line = self.live.line_at(position)
         start = self.live[line].start if len(self.live) else 0
         self.chips.set_composed(text, line, position - start)
-
-    def _on_longest_first_triggered(self, is_wanted: bool) -> None:
-        self._comparison.set_longest_first(is_wanted)
-        if is_wanted:
-            self.comparison_requested.emit()  # only there is the other split shown
 
     def _on_splitter_moved(self) -> None:
         self._is_shared_by_hand = True
