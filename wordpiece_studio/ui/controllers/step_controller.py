@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtGui import QKeySequence
 
 from wordpiece_studio.session.plural import plural
@@ -294,10 +295,7 @@ class StepController(Controller):
     def break_at_token(self) -> None:
         found, breakpoints = self._breakpoint(), self._marks.breakpoints
         assert found is not None
-        if found in breakpoints.all:
-            breakpoints.enable(breakpoints.all.index(found), False)
-        else:
-            breakpoints.add(found)
+        breakpoints.add(msgspec.structs.replace(found, is_enabled=found not in breakpoints.all))
 
     @command(
         tr("Clear the select&ion"), tr("Clear the selection in all panes"), "Esc",
