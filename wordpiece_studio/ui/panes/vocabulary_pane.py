@@ -367,9 +367,7 @@ class VocabularyPane(Pane):
     # -- copying
 
     def copy_rows(self) -> None:
-        ids = self.view.selected_items()
-        if len(ids):
-            copy_text(_vocabulary_tsv(self.table, ids))
+        copy_text(_vocabulary_tsv(self.table, self.view.selected_items()))
 
     # -- events
 

@@ -198,8 +198,7 @@ class WordsFace(Pane):
 
     def _copy(self) -> None:
         words = self.table.source
-        if words is None:
-            return
+        assert words is not None  # a row is selected
         rows = (
             (words.words[item], str(words.weights[item]), " ".join(words.split(item)))
             for item in self.view.selected_items().tolist()
