@@ -288,11 +288,9 @@ class TrainingController(Controller):
             return False
         self._session.runs.show(found)
         words = self.tr("Run {run} was trained with the same corpus and settings.").format(run=found.letter)
-        self._banner.show_message(words, "info", self.tr("Train anyway"), self._train_anyway, needs_answer=False)
+        anyway = partial(self._wait_for_counts, is_repeated=True)
+        self._banner.show_message(words, "info", self.tr("Train anyway"), anyway, needs_answer=False)
         return True
-
-    def _train_anyway(self) -> None:
-        self._wait_for_counts(is_repeated=True)
 
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
