@@ -323,7 +323,7 @@ class FiguresMeasuring(QObject):
         return (*dict.fromkeys(found), *(Measured(path=path) for path in self._opened))
 
     def _on_files_noticed(self, path: Path, news: FileNews) -> None:
-        if news != "gone" or self._files.has_seen(path):  # the others were not there when they were to be read
+        if news != "gone" or self._files.stamps.get(path):  # the others were not there when they were to be read
             self._edition += 1
             self.refresh()
 

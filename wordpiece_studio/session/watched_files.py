@@ -75,9 +75,6 @@ class FileWatch(QObject):
         is_unknown = any(stamp is None and path not in self.gone for path, stamp in self.stamps.items())
         return is_unknown or bool(self._expected)
 
-    def has_seen(self, path: Path) -> bool:
-        return self.stamps.get(path) is not None
-
     def reference(self, file: CorpusFile) -> CorpusReference:
         """Return the file as it was when it was last read."""
         known = self._read.get(Path(file.path))
