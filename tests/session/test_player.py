@@ -87,6 +87,19 @@ def test_a_whole_run_takes_half_a_minute(
     assert time.perf_counter() - began > 0.25
 
 
+def test_a_whole_run_that_grows_is_played_faster(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = trained(qtbot, make_model(seconds_per_merge=0.0), hugs, 300)
+    model.seek(0)
+    player = Player(model, watch=StepMarks(model, model).watch)
+    player.set_speed(WHOLE_RUN)
+    player.play()
+    assert player._timer.interval() == 100
+    model.train_further(None, 600)
+    qtbot.waitUntil(lambda: player._timer.interval() == 50)
+    assert player.is_playing
+    player.stop()
+
+
 def test_a_paused_training_learns_as_it_plays(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     model.start(hugs, TrainingConfig(max_merges=4), paused=True)
     qtbot.waitUntil(lambda: model.state is TrainerState.PAUSED)

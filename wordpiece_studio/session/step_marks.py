@@ -506,6 +506,8 @@ class Player(QObject):
     def _play_on(self) -> None:
         model, now = self._model, time.perf_counter()
         seconds, self._played_at = min(now - self._played_at, _LONGEST_FRAME), now
+        if (ms := self._interval_ms()) != self._timer.interval():  # a whole run grows while it is trained
+            self._timer.setInterval(ms)
         if self._is_over():
             self.stop()
         elif not model.is_at_head:
