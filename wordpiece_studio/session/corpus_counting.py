@@ -112,10 +112,12 @@ class CorpusCounting(QObject):
         """Whether counting is running or paused."""
         return self.task.is_running
 
-    def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
-        pipeline = Pipeline(normalizer, pre_tokenizer)
-        if pipeline != self.pipeline:
-            self.take_pipeline(normalizer, pre_tokenizer, self.max_word_length)
+    def set_pipeline(
+        self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, max_word_length: int | None = None
+    ) -> None:
+        pipeline, length = Pipeline(normalizer, pre_tokenizer), max_word_length or self.max_word_length
+        if (pipeline, length) != (self.pipeline, self.max_word_length):
+            self.take_pipeline(normalizer, pre_tokenizer, length)
             self._report_unknown_soon()
             self.count_now()
 
@@ -154,16 +156,17 @@ class CorpusCounting(QObject):
         self._take(counts)
         self.state_changed.emit()
 
-    def take_known(self, counts: WordCounts) -> None:
+    def take_known(self, counts: WordCounts, max_word_length: int) -> None:
         """Take counts of the present corpus that are known already, with the pipeline that made them."""
-        pipeline = Pipeline(counts.normalizer, counts.pre_tokenizer)
-        if pipeline == self.pipeline and counts is self.counts:
+        made_by = Pipeline(counts.normalizer, counts.pre_tokenizer), max_word_length
+        is_same = made_by == (self.pipeline, self.max_word_length)
+        if is_same and counts is self.counts:
             return
         self._timer.stop()
         self._stop_task()
         self._forget()
-        if pipeline != self.pipeline:
-            self.pipeline = pipeline
+        if not is_same:
+            self.pipeline, self.max_word_length = made_by
             self.pipeline_changed.emit()
         self._take(counts)
         self.state_changed.emit()

@@ -215,6 +215,8 @@ class ProjectState(QObject):
         project, current = self.capture(), self._runs.current
         if project.run is None or project.run.is_of_corpus or current is None or current.origin.corpus is None:
             return project
+        if current.origin.max_word_length is None:  # then neither is it known which words were left out
+            return project
         settings = msgspec.structs.replace(project.settings, max_word_length=current.origin.max_word_length)
         runs = replace(project.run, is_of_corpus=True), *project.runs[1:]
         return replace(project, settings=settings, corpus=current.origin.corpus, runs=runs)

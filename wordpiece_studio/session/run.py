@@ -35,7 +35,7 @@ class RunOrigin:
     corpus_name: str = ""  # what it was called
     text_serial: int = -1  # which state of the corpus it was, see `CorpusCounting`; -1 for none there is now
     corpus: ProjectCorpus | None = None  # so that it can be brought back; None if it is not known any more
-    max_word_length: int = 1000  # of the words that were counted
+    max_word_length: int | None = None  # of the words that were counted; None if it is not known
 
 
 LONG_SECONDS = 10.0

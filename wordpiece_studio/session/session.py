@@ -234,17 +234,23 @@ class Session(QObject):
         self.corpus_taken.emit()
         self._on_runs_chosen(run)
         if corpus.text is None:
-            self.counting.set_pipeline(run.counts.normalizer, run.counts.pre_tokenizer)
+            self._take_pipeline_of(run)
         else:
             self.note_text_of(run)
 
     def note_text_of(self, run: Run) -> None:
         """Take the counts of a run, whose text is the corpus again."""
-        serial = self.counting.text_serial
+        serial, length = self.counting.text_serial, run.origin.max_word_length
+        if length is None:  # it is counted again, as words may have been left out
+            self._take_pipeline_of(run)
+            return
         for each in self.runs.all:
             if each is run or self._has_text_of(each):
                 each.origin = replace(each.origin, text_serial=serial)
-        self.counting.take_known(run.counts)
+        self.counting.take_known(run.counts, length)
+
+    def _take_pipeline_of(self, run: Run) -> None:
+        self.counting.set_pipeline(run.counts.normalizer, run.counts.pre_tokenizer, run.origin.max_word_length)
 
     def note_renamed(self) -> None:
         name = self._name
@@ -307,7 +313,7 @@ class Session(QObject):
         if is_its_text and run.history.is_read:
             self.note_text_of(run)
         else:
-            self.counting.set_pipeline(run.counts.normalizer, run.counts.pre_tokenizer)
+            self._take_pipeline_of(run)
 
     def _is_of_corpus(self, run: Run) -> bool:
         """Return whether a run is of the present corpus, in whatever state that was, and no other is taken now."""

@@ -130,3 +130,30 @@ def test_another_corpus_leaves_the_project_and_keeps_its_runs_open(two: Projects
     (tmp_path / "other.txt").write_text("bun buns", encoding="utf-8")
     two.studio.open(tmp_path / "other.txt")
     assert (window.project.path, runs.all) == (None, before)
+
+
+def test_the_corpus_of_a_run_comes_back_with_its_longest_word(projects: Projects, tmp_path: Path) -> None:
+    window, counting = projects.window, projects.window.session.counting
+    for name, text in (("en.txt", "hug hugs pug"), ("other.txt", "bun buns")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    projects.studio.open(tmp_path / "en.txt")
+    counting.set_longest_word(3)
+    projects.studio.wait(lambda: counting.counts is not None)
+    projects.train()
+    projects.studio.open(tmp_path / "other.txt")
+    counting.set_longest_word(50)
+    window.actions_.bring_text_back.trigger()
+    projects.studio.wait(lambda: counting.counts is not None)
+    assert (counting.max_word_length, counting.counts.statistics.skipped_words) == (3, 1)
+    assert not window.session.changes_since_run().corpus
+
+
+def test_no_length_of_words_is_made_up_for_a_run_of_another_text(two: Projects) -> None:
+    window, counting = two.window, two.window.session.counting
+    assert window.project.capture_run().run.is_of_corpus
+    two.open(two.save())
+    assert not window.project.capture_run().run.is_of_corpus
+    window.actions_.bring_text_back.trigger()
+    two.studio.wait(lambda: counting.counts is not None)
+    assert window.project.capture_run().run.is_of_corpus
+    assert counting.counts == window.session.runs.current.counts
