@@ -15,6 +15,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import (
+    HASHING_STOPPED,
     MOST_FILES,
     RecordedFile,
     corpus_hash,
@@ -102,6 +103,13 @@ def test_the_corpus_of_a_project(files: list[CorpusFile]) -> None:
     other = record_of_project(project(ProjectCorpus(text="hug"), is_of_corpus=False))
     assert other.sha256 is None
     assert "changed or replaced" in other.sha256_missing
+
+
+def test_where_hashing_was_stopped_no_other_hash_is_taken(files: list[CorpusFile]) -> None:
+    of_text = project(ProjectCorpus(text="hug", origin=noted_files(files)[0]))
+    stopped = record_of_project(of_text, lambda: True)
+    assert (stopped.sha256, stopped.sha256_of) == (None, "files")
+    assert stopped.sha256_missing.endswith(HASHING_STOPPED)
 
 
 def test_of_very_many_files_only_the_hash_of_all_is_kept() -> None:

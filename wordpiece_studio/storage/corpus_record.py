@@ -128,7 +128,7 @@ def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda
         # A text identical to a file's content counts as that file, as on the command line.
         if corpus.origin is not None and not corpus.is_edited:
             record = record_of_files(recorded_files([corpus.origin], should_stop), max_word_length=longest)
-            if record.sha256 is not None:
+            if record.sha256 is not None or record.sha256_missing.endswith(HASHING_STOPPED):
                 return record
         return record_of_text(corpus.text, max_word_length=longest)
     return record_of_files(recorded_files(corpus.files, should_stop), max_word_length=longest)

@@ -180,7 +180,7 @@ def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> 
 
 
 def _corpus_name(project: Project, *, is_of_text: bool) -> str:
-    """Return what the corpus is called: its first file stands for all, and it says so if it differs from its text."""
+    """Return what the corpus is called: its first file stands for all; it says so if that may differ from its text."""
     corpus = project.corpus
     if not project.runs[0].is_of_corpus:
         return project.runs[0].corpus_name
@@ -189,7 +189,7 @@ def _corpus_name(project: Project, *, is_of_text: bool) -> str:
         return name if len(corpus.files) == 1 else f"{name}, … ({len(corpus.files):,})"
     if corpus.origin is None:
         return corpus.name
-    name = _tr("{name} (edited)") if corpus.is_edited else _tr("{name} (the file has changed since)")
+    name = _tr("{name} (edited)") if corpus.is_edited else _tr("{name} (the file has changed or is missing)")
     return (name if is_of_text else "{name}").format(name=Path(corpus.origin.file.path).name)
 
 

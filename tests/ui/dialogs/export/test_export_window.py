@@ -36,7 +36,7 @@ def test_what_is_exported_is_of_the_corpus_of_the_run(studio: Studio, tmp_path: 
     studio.open(tmp_path / "other.txt")
     digest = hashlib.sha256((tmp_path / "en.txt").read_bytes()).digest()
     of_file, of_text = hashlib.sha256(digest).hexdigest(), hashlib.sha256(b"hugs hug pug hugs").hexdigest()
-    for name, hashed in (("en.txt", of_file), ("en.txt (the file has changed since)", of_text)):
+    for name, hashed in (("en.txt", of_file), ("en.txt (the file has changed or is missing)", of_text)):
         studio.window.actions_.save_vocabulary.trigger()
         dialog = studio.window.export_controller.vocabulary.dialog
         studio.wait(lambda dialog=dialog: dialog.inspection is not None)
