@@ -284,7 +284,8 @@ class ProjectState(QObject):
 
         def undo() -> None:
             self.restore(project)
-            self.set_path(path)
+            if path is not None:  # else it would forget what it has just restored
+                self.set_path(path)
             for name, value in about.items():
                 setattr(self, name, value)
             for run in self._runs.all:
