@@ -514,6 +514,21 @@ def test_a_run_that_no_one_asked_for_goes_with_its_corpus(studio: Studio) -> Non
     assert not studio.has_box()
 
 
+def test_notes_of_a_run_that_is_gone_are_not_those_of_the_next(studio: Studio, tmp_path: Path) -> None:
+    window, bookmarks, runs = studio.window, studio.window.session.marks.bookmarks, studio.window.session.runs
+    bookmarks.keep("sample", 0)
+    window.project.left_content = window.project.content()
+    (tmp_path / "other.txt").write_text("hug hugs", encoding="utf-8")
+    studio.open(tmp_path / "other.txt")
+    train_anew(studio)
+    assert (runs.current.number, bookmarks.of_run(), len(bookmarks.notes)) == (0, [], 1)
+    assert not unsaved_work(window.session, window.project, Loss.ALL).notes
+    bookmarks.keep("mine", 0)
+    runs.close(runs.current)
+    window.session.document.undo_stack.undo()
+    assert [note.text for note in bookmarks.of_run()] == ["mine"]
+
+
 def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_path: Path) -> None:
     train_anew(studio)
     (tmp_path / "other.txt").write_text("hug", encoding="utf-8")

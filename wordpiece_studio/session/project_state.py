@@ -402,7 +402,7 @@ def content_of(project: Project) -> ProjectContent:
         (corpus.text, corpus.encoding, corpus.mark, tuple(each.file for each in corpus.files)),
         {number: _learned(run) for number, run in wanted.items()},
         {number: (tabs[number].name, tabs[number].color, tabs[number].is_compared) for number in wanted},
-        tuple(msgspec.structs.replace(note, run=None) for note in view.notes),
+        tuple(msgspec.structs.replace(note, run=None, owner=None) for note in view.notes),
         (compared, view.breakpoints),
         view.live_text,
     )

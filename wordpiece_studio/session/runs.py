@@ -56,6 +56,7 @@ class Runs(QObject):
     replaced = Signal()  # another project is about to be shown, with runs of its own
     chosen = Signal(object)  # a run that was there already is about to be shown
     shown = Signal(object)  # it is shown now
+    numbered = Signal(int)  # a run is about to have this number, which may have been that of an unrelated one
 
     def __init__(self, model: TrainerModel, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -243,6 +244,7 @@ class Runs(QObject):
     def _insert(self, place: int, run: Run) -> None:
         if any(each.number == run.number for each in self.all):
             run.number = self._free_number()
+            self.numbered.emit(run.number)
         if run.is_compared and not self.compared and self.current is not None:
             self._mark(self.current, True)  # as it was before the last run that it was compared with was closed
         self.all = (*self.all[:place], run, *self.all[place:])
@@ -265,6 +267,8 @@ class Runs(QObject):
             run.number = self._free_number()
             run.color = self._free_color(run.number, set())
             self.all += (run,)
+        if not gone or gone[0].origin.corpus_name != run.origin.corpus_name:
+            self.numbered.emit(run.number)
 
     def _free_color(self, first: int, taken: set[int]) -> int:
         used = {each.color for each in self.all}

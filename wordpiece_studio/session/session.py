@@ -127,6 +127,7 @@ class Session(QObject):
         self.live_text = ""
         self._known_name = self._name
         self._is_taking = False  # another corpus, with settings of its own
+        self.runs.numbered.connect(self.marks.bookmarks.disown)
         self.runs.chosen.connect(self._on_runs_chosen)
         self.runs.shown.connect(self._on_runs_shown)
 

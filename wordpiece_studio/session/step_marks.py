@@ -24,7 +24,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.storage.view import Bookmark, Breakpoint
+from wordpiece_studio.storage.view import NOBODY, Bookmark, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
@@ -366,6 +366,12 @@ class Bookmarks(Marks["Bookmark"]):
     def of_run(self) -> list[Bookmark]:
         """Return the notes that belong to the current run, in order of step."""
         return [note for note in self.records if self.is_of_run(note)]
+
+    def disown(self, number: int) -> None:
+        """Note that the run of this number, if there was one, is gone, and another one gets it: notes stay of none."""
+        for row, note in enumerate(self.records):
+            if note.owner == number:
+                self.replace(row, msgspec.structs.replace(note, owner=NOBODY, run=None))
 
     # Signals of the trainer.
 

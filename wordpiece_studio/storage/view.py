@@ -18,6 +18,8 @@ from wordpiece_studio.text.patterns import SearchPattern
 
 _Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
 _Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
+NOBODY = 2**31
+"""In place of the number of a run that is gone, where another run has that number now."""
 
 BreakpointKind = Literal["token", "pattern", "word", "value", "tie", "size"]
 KINDS: tuple[BreakpointKind, ...] = get_args(BreakpointKind)
@@ -42,7 +44,7 @@ class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     text: _Text
     token: _Text = ""
     run: _Step | None = None  # the number of the run whose step is compared
-    owner: _Step | None = None  # that of the run at which it was made; None in files of older programs
+    owner: _Step | None = None  # that of the run at which it was made, or `NOBODY`; None in files of older programs
 
 
 @decodable
