@@ -110,11 +110,30 @@ def test_a_breakpoint_is_added_refused_edited_and_removed(bench: Bench, timeline
     edit_row(bench, dialog, 1, "little")
     bench.wait(lambda: "not a number" in dialog.problem.text())
     assert marks.all[1] == Breakpoint("value", number=0.3)
+    assert dialog._field.accessibleDescription() == ""  # nothing is wrong there
+    edit_row(bench, dialog, 1, "0.4")
+    bench.wait(lambda: marks.all[1] == Breakpoint("value", number=0.4))
+    assert dialog.problem.text() == ""
     dialog.select_row(0)
     qtbot.keyClick(dialog._table, Qt.Key.Key_Space)
     assert not marks.all[0].is_enabled
     qtbot.keyClick(dialog._table, Qt.Key.Key_Delete)
-    assert marks.all == (Breakpoint("value", number=0.3),)
+    assert marks.all == (Breakpoint("value", number=0.4),)
+
+
+def test_a_row_that_is_edited_keeps_what_was_typed_while_other_marks_change(bench: Bench, timeline: Timeline) -> None:
+    bookmarks = timeline.marks.bookmarks
+    bookmarks.set_notes([Bookmark(3, "three"), Bookmark(5, "five")])
+    dialog = open_marks(bench, timeline)
+    dialog.select_row(1)
+    dialog._edit_current()
+    field = dialog._table.indexWidget(dialog.rows.index(1, 1))
+    field.setText("typed")
+    bookmarks.changed.emit()
+    bookmarks.set_text(0, "3")
+    assert (field.text(), dialog.rows.records[0].text) == ("typed", "3")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    bench.wait(lambda: dialog.rows.records[1].text == "typed")
 
 
 def edit_row(bench: Bench, dialog: MarksDialog, row: int, text: str) -> None:

@@ -98,7 +98,7 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
         pairs = enumerate(zip(new, old, strict=False))
         at = next((at for at, (one, other) in pairs if one != other), min(len(new), len(old)))
         if not more:
-            self.change_records(dict(enumerate(new)))
+            self.change_records({row: mark for row, mark in enumerate(new) if mark != old[row]})
         elif more == 1 and new[at + 1 :] == old[at:]:
             self.insert_record(at, new[at])
         elif more == -1 and new[at:] == old[at + 1 :]:
@@ -148,7 +148,8 @@ class MarksDialog(ScreenDialog):
     def __init__(self, marks: StepMarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(_tr("Bookmarks and breakpoints"), parent, entry="bookmark")
         self._watch, self._marks = marks.watch, marks
-        self.rows = MarksTable(marks, self._say, self)
+        self.problem = WholeLabel(self, role="error")
+        self.rows = MarksTable(marks, self.problem.show_text, self)
         self._table = TableView(
             self.rows, theme, self, row_room=10, padding=3, wraps=True, look=each_row(self._look),
             name=_tr("Bookmarks and breakpoints; Enter goes to a bookmark, the space bar compares it or switches a "
@@ -167,7 +168,6 @@ class MarksDialog(ScreenDialog):
         self._add = self._button(self.tr("&Add breakpoint"), self._add_typed)
         self._add.setAutoDefault(True)
         self._add.setDefault(True)
-        self.problem = WholeLabel(self, role="error")
         self._found = plain_label("", self, role="caption", wrap=True)
         form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
         keep = self._button(actions.keep_step.text(), actions.keep_step.trigger)
@@ -180,9 +180,11 @@ class MarksDialog(ScreenDialog):
         self.resize(QSize(620, 420))
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._field.textChanged.connect(self._check)
+        for changed in (marks.bookmarks.changed, marks.breakpoints.changed):
+            changed.connect(self._check)  # what was wrong with a row may be right now
         for changed in (marks.bookmarks.changed, marks.breakpoints.changed, self._watch.changed):
             changed.connect(self._show)
-        self._watch.faulted.connect(lambda error: self._say(str(error)))
+        self._watch.faulted.connect(lambda error: self.problem.show_text(str(error)))
         self._show_kind()
         self._show()
 
@@ -234,17 +236,14 @@ class MarksDialog(ScreenDialog):
         self._check()
 
     def _check(self) -> None:
-        problem = ""
-        if self._field.text():
+        text, problem = self._field.text(), ""
+        if text:
             try:
-                typed_breakpoint(self._kind.currentData(), self._field.text())
+                typed_breakpoint(self._kind.currentData(), text)
             except StudioError as error:
                 problem = str(error)
-        self._say(problem)
-        self._enable()
-
-    def _say(self, problem: str) -> None:
         show_problem(self._field, self.problem, problem)
+        self._add.setEnabled(bool(text) and not problem)
 
     def _add_typed(self) -> None:
         at = self._marks.breakpoints.add(typed_breakpoint(self._kind.currentData(), self._field.text()))
@@ -255,7 +254,6 @@ class MarksDialog(ScreenDialog):
     # -- what can be done, and what is found
 
     def _enable(self) -> None:
-        self._add.setEnabled(bool(self._field.text()) and self.problem.isHidden())
         for button in (self._edit, self._remove):
             button.setEnabled(self._table.selected_row >= 0)
 
@@ -271,4 +269,5 @@ class MarksDialog(ScreenDialog):
         if self._watch.is_set and self._watch.is_searching:
             text = self.tr("Searching…")
         set_plain_text(self._found, text)
+        self._table.viewport().update()  # a mark that has not changed may belong to the current run only now
         self._enable()
