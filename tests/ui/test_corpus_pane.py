@@ -213,6 +213,16 @@ def test_what_berts_preprocessing_does_to_korean_is_seen(qtbot: QtBot, theme: Th
     assert view.texts["normalized"].endswith("nino")
 
 
+@pytest.mark.parametrize("is_next", [False, True])
+def test_the_heading_says_who_reads_the_line(qtbot: QtBot, theme: Theme, is_next: bool) -> None:
+    view, reader = LineView(theme), "next run" if is_next else "trainer"
+    qtbot.addWidget(view)
+    cased = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+    for number, line in ((None, "This line"), (1200, "Line 1,200")):
+        view.show_line(number, "hug", 0, cased, is_next=is_next)
+        assert view.heading.text() == f"{line}, as the {reader} reads it"
+
+
 def test_a_very_long_line_is_read_round_the_cursor(qtbot: QtBot, theme: Theme) -> None:
     view = LineView(theme)
     qtbot.addWidget(view)

@@ -98,7 +98,8 @@ class LineView(QWidget):
         The symbols are those with which a training with these settings begins; `is_next`: the run shown has others.
         """
         line, column = _window(line, column)
-        heading = self.tr("This line, as the trainer reads it")
+        heading = self.tr("This line, as the next run reads it") if is_next else ""
+        heading = heading or self.tr("This line, as the trainer reads it")
         if number is not None:
             said = self.tr("Line {number}, as the next run reads it") if is_next else ""
             said = said or self.tr("Line {number}, as the trainer reads it")
@@ -215,7 +216,7 @@ class Face(IntEnum):
 
 
 class FaceBar(Fitted, QTabBar):
-    """The tabs of the faces; only one of text and files can be shown, whichever the corpus is."""
+    """The tabs of the faces; a list of files has no text to show."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, expanding=False, drawBase=False, usesScrollButtons=False)
