@@ -196,6 +196,14 @@ def test_search_lists_what_has_every_word_and_shows_the_best(help_window: HelpWi
     assert len(items(help_window)) == len({each.title for each in help_sections().values()})
 
 
+def test_for_a_key_without_a_section_the_window_is_explained(help_window: HelpWindow) -> None:
+    help_window.show_page("window")
+    title = help_window.windowTitle()
+    help_window.show_page("corpora")
+    help_window.show_page("no such key")
+    assert help_window.windowTitle() == title
+
+
 def test_a_link_moves_in_the_contents_too(help_window: HelpWindow) -> None:
     help_window.show_page("corpora")
     QTest.keyClick(help_window.browser, Qt.Key.Key_Tab)

@@ -117,13 +117,14 @@ class HelpWindow(ScreenDialog):
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
     def show_page(self, key: str) -> None:
-        """Show the section with this key, a page from its beginning."""
+        """Show the section with this key, a page from its beginning; for an unknown key, that about the window."""
+        item = self._items.get(key, self._items["window"])
         self.field.clear()
         self.begin()
         self.browser.setFocus()
-        self.contents.setCurrentItem(self._items[key])
-        self._items[key].setExpanded(True)
-        self._open(self._items[key])
+        self.contents.setCurrentItem(item)
+        item.setExpanded(True)
+        self._open(item)
 
     def _search(self, text: str) -> None:
         """List what has all words of `text`, and open the first section, if possible one with the word in its title."""
