@@ -186,7 +186,7 @@ class LiveText:
         return known[line]
 
 
-MOST_UNKNOWN = 1 / 3
+_MOST_UNKNOWN = 1 / 3
 """Of the words of a text: if more are, there is no figure of tokens per word."""
 _BREAK = "\n"
 _ADDED = ""
@@ -209,7 +209,7 @@ class TextSummary:
     @property
     def has_fertility(self) -> bool:
         """Whether tokens per word say something: an unknown word, however long, is one token."""
-        return self.words > 0 and self.unknown <= MOST_UNKNOWN * self.words
+        return self.words > 0 and self.unknown <= _MOST_UNKNOWN * self.words
 
 
 @dataclass(frozen=True, slots=True)

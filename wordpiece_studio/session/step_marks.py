@@ -397,8 +397,8 @@ class StepMarks(QObject):
         self.bookmarks = Bookmarks(model, self)
 
 
-MIN_SPEED = 0.25
-MAX_SPEED = 1000.0
+_MIN_SPEED = 0.25
+_MAX_SPEED = 1000.0
 WHOLE_RUN = 0.0
 """The speed that plays any run in half a minute."""
 _WHOLE_RUN_SECONDS = 30.0
@@ -447,11 +447,11 @@ class Player(QObject):
     @property
     def rate(self) -> float:
         """Merges per second."""
-        return self.speed or max(MIN_SPEED, self._model.merge_count / _WHOLE_RUN_SECONDS)
+        return self.speed or max(_MIN_SPEED, self._model.merge_count / _WHOLE_RUN_SECONDS)
 
     def set_speed(self, speed: float) -> None:
         """Play `speed` merges per second, limited to 0.25 to 1,000, or the `WHOLE_RUN`."""
-        speed = max(MIN_SPEED, min(MAX_SPEED, float(speed))) if speed else WHOLE_RUN
+        speed = max(_MIN_SPEED, min(_MAX_SPEED, float(speed))) if speed else WHOLE_RUN
         if speed != self.speed:
             self.speed = speed
             self._timer.setInterval(self._interval_ms())

@@ -100,17 +100,13 @@ class RunWords(SortedItems):
 
     def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
         chosen = wanted.filter
-        mask = self._with_token(chosen) if chosen.token else np.ones(len(self.words), dtype=np.bool_)
+        mask = np.ones(len(self.words), dtype=np.bool_)
+        if chosen.token:
+            token_id = self.history.vocabulary(self.step).id_of(chosen.token)
+            mask = np.zeros_like(mask) if token_id is None else self.history.holds_token(token_id, self.step)
         if chosen.text:
             mask &= self.search.found(self.words, chosen.text, False, should_stop)
         return mask
-
-    def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
-        history = self.history
-        token_id = history.vocabulary(self.step).id_of(chosen.token)
-        if token_id is None:
-            return np.zeros(history.word_count, dtype=np.bool_)
-        return history.holds_token(token_id, self.step)
 
     def index_of(self, word: str) -> int:
         try:

@@ -79,7 +79,8 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
                         width=lambda measure, all_marks: measure.text(*map(self._where, all_marks)) + _CELL_ROOM),
             TableColumn(_tr("Note or value"), each_row(self._text), align=LEFT, stretch=1,
                         edit=lambda _marks, row, text: self._set_text(row, text)),
-            self._boxes(_tr("Compare"), "comparison", self._is_compared),
+            self._boxes(_tr("Compare"), "comparison",
+                        lambda mark: marks.bookmarks.is_compared(mark) if isinstance(mark, Bookmark) else None),
             self._boxes(_tr("Stop"), "breakpoint", lambda mark: getattr(mark, "is_enabled", None)),
         )  # fmt: skip
         for each in (marks.bookmarks, marks.breakpoints):
@@ -119,9 +120,6 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
             title, lambda _marks, _row: "", align=LEFT, entry=entry, width=lambda measure, _marks: measure.contents,
             check=each_row(check), switch=lambda _marks, row, is_on: self._switch(row, is_on),
         )  # fmt: skip
-
-    def _is_compared(self, mark: Bookmark | Breakpoint) -> bool | None:
-        return self._marks.bookmarks.is_compared(mark) if isinstance(mark, Bookmark) else None
 
     def _switch(self, row: int, is_on: bool) -> None:
         marks, at = self.place(row)
