@@ -158,7 +158,7 @@ def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio) -> None:
     studio.wait(lambda: window.session.counting.counts is not None)
     studio.qtbot.wait(100)
     assert window.model.history is before
-    assert "changed since" in window.bar.progress_label.forms[0]
+    studio.wait(lambda: "edited since" in window.run_strip._said.accessibleName())
 
 
 def test_a_large_corpus_is_not_trained_by_a_key(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -213,7 +213,7 @@ _ARRANGEMENTS = (
     _Arrangement("formula", 6, 0, True),
     _Arrangement("numbers", 6, 0, True),
     _Arrangement("numbers", 2, 1, True),
-    _Arrangement("numbers", 1, 1, True),
+    _Arrangement("numbers", 2, 0, True),
     _Arrangement("numbers", 1, 0, True),
 )
 """The first one that fits is used, six candidates before the words; parts that do not fit are hidden completely."""
