@@ -339,7 +339,7 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
         ("B", "", 1, "count"), ("C", "mine", 5, "likelihood"),
     ]  # fmt: skip
     assert (found.current, again.window.model.step) == (found.all[0], 7)
-    assert found.compared == (found.all[1],)
+    assert found.compared == tuple(found.all)  # the current run is compared with the others
     assert len(found.all[1].history) == 25
     assert [each.label for each in again.window.session.comparison.beside()] == ["C", "B@5"]
 

@@ -230,6 +230,7 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
     window.session.counting.state_changed.connect(lambda: begun.append(window.session.counting.is_running))
     window.corpus_controller.open_paths([path])
     projects.studio.wait(lambda: window.project.path == path)
+    window.session.settings.set_values(min_frequency=1)  # the same again would train nothing
     window.actions_.train.trigger()
     projects.studio.qtbot.wait(100)
     assert window.session.counting.counts is None

@@ -110,6 +110,7 @@ def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: P
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("long_runs")
 def test_an_opened_run_goes_on(projects: Projects) -> None:
     projects.train()
     path = projects.save()
