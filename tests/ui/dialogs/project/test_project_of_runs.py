@@ -98,7 +98,6 @@ def test_what_is_done_with_a_saved_run_is_to_be_saved_too(two: Projects, change:
 
 
 @pytest.mark.usefixtures("long_runs")
-@pytest.mark.usefixtures("long_runs")
 def test_all_merges_that_are_in_no_file_are_told(two: Projects) -> None:
     runs = two.window.session.runs
     merges = len(runs.all[0].history) + len(runs.all[1].history)  # no one asked for those of the preview
