@@ -157,6 +157,7 @@ def test_files_are_added_to_a_text_that_has_a_file(studio: Studio, folder: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("long_runs")
 def test_what_is_trained_is_what_the_files_hold(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     studio.window.actions_.train.trigger()
