@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def stops(window: MainWindow) -> Iterator[QWidget]:
-    """Yield the controls that the Tab key comes to, from the timeline round to it."""
+    """Yield the controls that the Tab key comes to, from the timeline round to it, or from the comparison alone."""
     window.activateWindow()
-    first = window.timeline_pane.plot
+    first = window.timeline_pane.plot if window.timeline_pane.isVisible() else window.comparison_pane.tabs
     first.setFocus()
     for _ in range(200):
         yield QApplication.focusWidget()
@@ -55,7 +55,8 @@ def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio, nam
     seen = [panel.objectName() for panel in window.docks.panels if panel.isVisible()]
     wanted = [panel.objectName() for panel in window.docks.parts() if panel in window.docks.panels]
     parts = [*(["bar"] if window.bar.isVisible() else []), *(part for part in wanted if part in seen)]
-    assert order == ["timeline", *parts[:-1]]  # it began in the last one
+    assert parts[-1] == ("comparison" if name == "compare" else "timeline")
+    assert order == [parts[-1], *parts[:-1]]  # it began in the last one
 
 
 def test_in_a_pane_tab_goes_from_line_to_line(studio: Studio) -> None:
