@@ -105,6 +105,8 @@ def test_files_that_are_missed_at_once_are_told_of_once(projects: Projects, monk
     paths = opened_files(projects, "a.txt", "b.txt", "c.txt")
     told: list[str] = []
     monkeypatch.setattr(projects.window.notices.files, "show_message", lambda words, *_: told.append(words))
+    watch = projects.window.session.watch
+    projects.studio.wait(lambda: not watch.task.is_running)  # a look meanwhile would miss only some of them
     for path in paths:
         path.unlink()
     projects.studio.wait(lambda: bool(told), 20_000)
