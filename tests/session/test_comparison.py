@@ -142,8 +142,8 @@ def test_a_bookmarked_step_is_compared_where_it_is(qtbot: QtBot, model: TrainerM
     assert fixed.tokenizer is tokenizer
     runs.close(likelihood)
     assert comparison.beside() == []
-    runs.undo_stack.undo()  # which shows it
-    assert comparison.beside() == [fixed]
+    runs.undo_stack.undo()  # which shows it, beside the run that it was compared with
+    assert [(each.run, each.bookmark) for each in comparison.beside()] == [(score, None), (likelihood, fixed.bookmark)]
     bookmarks.remove(early)
     assert comparison.bookmarked() == []
 

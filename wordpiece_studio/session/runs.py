@@ -56,7 +56,7 @@ class Runs(QObject):
     replaced = Signal()  # another project is about to be shown, with runs of its own
     chosen = Signal(object)  # a run that was there already is about to be shown
     shown = Signal(object)  # it is shown now
-    numbered = Signal(int)  # a run is about to have this number, which may have been that of an unrelated one
+    numbered = Signal(object)  # a run is about to have this number, which may have been that of an unrelated one
 
     def __init__(self, model: TrainerModel, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
