@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
-from wordpiece_studio.ui.widgets.pane import EmptyState
+from wordpiece_studio.ui.widgets.pane import EmptyState, HintLabel
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -35,6 +35,9 @@ def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
     studio.wait(lambda: looks(studio) == [("1  Add text", True, "primary"), ("2  Train", False, "")])
     reason = "The corpus has no words. Type or open a text, then train."
     assert reason in [label.text() for label in card.findChildren(QLabel)]
+    studio.wait(lambda: not window.actions_.next_merge.isEnabled())  # it would train
+    title = window.docks.panel("tokenization").title_bar
+    assert "Click a token" not in title.findChild(HintLabel).text()
     studio.qtbot.mouseClick(steps(studio)[0], Qt.MouseButton.LeftButton)
     assert window.corpus_pane.face is Face.TEXT
     assert window.corpus_pane.editor.hasFocus()
@@ -45,6 +48,8 @@ def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
     studio.qtbot.mouseClick(steps(studio)[1], Qt.MouseButton.LeftButton)
     studio.wait_finished()
     assert window.bar.export_button.isEnabled()
+    assert window.actions_.next_merge.property("reason") == ""
+    assert "Click a token" in title.findChild(HintLabel).text()
     assert window.bar.export_button.defaultAction() is window.actions_.save_vocabulary
 
 

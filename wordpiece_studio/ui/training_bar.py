@@ -157,7 +157,10 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
     return _tr("No merges: every word is a single character, so there is no pair to merge.")
 
 
-def why_no_words(counts: WordCounts) -> str:
+def why_no_words(counts: WordCounts | None) -> str:
+    """Return why there is nothing to train on; empty if there are words, or they are not counted yet."""
+    if counts is None or len(counts):
+        return ""
     if not counts.skipped:
         return _tr("The corpus has no words. Type or open a text, then train.")
     first, number = counts.skipped[0], counts.statistics.skipped_words

@@ -18,6 +18,7 @@ from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
+from wordpiece_studio.ui.training_bar import why_no_words
 from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 from wordpiece_studio.ui.workspace import Controller
 
@@ -63,7 +64,9 @@ class StepController(Controller):
 
     def _no_next(self) -> str:
         model = self._model
-        if model.history is not None and not model.history.has_steps:
+        if model.history is None:
+            return why_no_words(self._session.counting.counts)
+        if not model.history.has_steps:
             return self._at_end()
         follows = model.is_at_head and model.state is TrainerState.TRAINING
         return self.tr("The step follows training while it runs") if follows else ""

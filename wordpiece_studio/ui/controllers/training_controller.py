@@ -121,13 +121,9 @@ class TrainingController(Controller):
     def _can_train(self) -> bool:
         return self._model.state is not TrainerState.TRAINING and not self._request.is_waiting
 
-    def _why_not_train(self) -> str:
-        counts = self._counting.counts
-        return why_no_words(counts) if counts is not None and not len(counts) else ""
-
     @command(
         tr("&Train"), tr("Train a vocabulary on the corpus, as a new run"), "F5 Ctrl+Return Ctrl+Enter", "play",
-        when=_can_train, unless=_why_not_train, is_primary=True,
+        when=_can_train, unless=lambda self: why_no_words(self._counting.counts), is_primary=True,
     )  # fmt: skip
     def train(self) -> None:
         self._wait_for_counts()

@@ -76,6 +76,7 @@ class ViewController(Controller):
         self._document.reset.connect(self._on_document_reset)
         window.session.runs.changed.connect(self._show_run_strip)
         window.model.run_reset.connect(self._color_symbols)
+        window.model.run_reset.connect(self._show_gestures)
         history = window.history_pane
         history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
@@ -304,7 +305,8 @@ class ViewController(Controller):
 
     def _show_gestures(self) -> None:
         """Say at their places what the user has not done yet."""
-        known, tr = self._settings.values.gestures, self.tr
+        tr = self.tr
+        known = self._settings.values.gestures if self._model.history is not None else ("click", "open", "drag")
         click = "" if "open" in known else tr("Double-click a token to open its word")
         click = click if "click" in known else tr("Click a token: every pane shows it")
         self._docks.panel("tokenization").show_gesture(click)

@@ -206,6 +206,7 @@ def set_look(widget: QWidget, **properties: str) -> None:
         widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
+    widget.updateGeometry()  # layouts keep the size that it had before
 
 
 def menu_text(text: str) -> str:
