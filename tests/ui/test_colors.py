@@ -91,7 +91,7 @@ def test_ticks_are_visible(look: Look, qapp: QApplication, monkeypatch: pytest.M
         monkeypatch.setattr(qapp, name, lambda _: None)
     monkeypatch.setattr(qapp, "setStyleSheet", sheets.append)
     Theme(look).apply_to(qapp)
-    found = re.search(r'url\("([^"]*check[^"]*)"\)', sheets[-1])
+    found = re.search(r'url\("([^"]*/check[^"/]*)"\)', sheets[-1])
     assert found is not None
     color = QColor(re.findall(r'stroke="(#\w+)"', Path(found[1]).read_text(encoding="utf-8"))[0])
     assert contrast(color, LOOKS[look].accent) >= 3

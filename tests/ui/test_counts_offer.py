@@ -32,7 +32,7 @@ def test_pasted_counts_are_offered_and_read_as_counts_and_back(studio: Studio) -
     studio.qtbot.mouseClick(offer.accept, Qt.MouseButton.LeftButton)
     assert document.text == HUG
     studio.wait(lambda: counted(studio) == [("hug", 10), ("pug", 5)], 30_000)
-    assert not pane.line_view.isVisible()  # no text becomes words here
+    studio.wait(lambda: not pane.line_view.isVisible())  # no text becomes words here
     studio.wait(lambda: offer.text == "Word counts")
     document.undo_stack.undo()
     studio.wait(lambda: offer.text == "This looks like word counts")

@@ -31,8 +31,9 @@ class Window(QWidget):
 
     def take(self, timeline: Timeline, bench: Bench) -> None:
         self.session = SimpleNamespace(
-            model=bench.model, player=timeline.player, marks=timeline.marks, changes=timeline.changes
-        )
+            model=bench.model, player=timeline.player, marks=timeline.marks, changes=timeline.changes,
+            counting=SimpleNamespace(counts=None),
+        )  # fmt: skip
         self.actions_, self.theme, self.timeline_pane = timeline.actions, bench.theme, timeline.pane
         self.notices = Notices(bench.theme, self)
 
