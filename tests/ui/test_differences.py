@@ -140,6 +140,8 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     assert copied == [titles, *rows]
     menu = table.table.findChild(QMenu)
     copy, export = menu.actions()
+    menu.aboutToShow.emit()
+    assert copy.isEnabled()  # all rows, as the key does
     table.table.selectRow(1)
     menu.aboutToShow.emit()
     copy.trigger()
@@ -198,7 +200,7 @@ def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
     assert dialog.selectedFiles()[0].endswith(f"{pane.file_name}.csv")
     dialog.reject()
     window.export_controller.comparison.write(str(tmp_path / "a.csv"))
-    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
         assert list(csv.reader(file)) == pane.lines() != []
     assert len(pane.lines()) == pane.table.rows.rowCount() + 1
     assert "" not in pane.lines()[0]
@@ -210,6 +212,18 @@ def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
         ]  # fmt: skip
     if tab is Tab.DIVERGENCES:
         assert [line[1] for line in pane.lines()[1:]] == ["1"]
+
+
+def test_a_spreadsheet_executes_nothing_of_what_is_exported(two: Studio, tmp_path: Path) -> None:
+    window, pane = two.window, two.window.comparison_pane
+    window.tokenization_pane.set_text("=A1")
+    window.runs_controller._show_comparison(Tab.TEXT)
+    two.wait(lambda: pane.table is not None and not pane.is_stale, 30_000)
+    pane.text.only.setChecked(False)
+    window.export_controller.comparison.write(str(tmp_path / "a.csv"))
+    written = (tmp_path / "a.csv").read_bytes()
+    assert written.startswith(b"\xef\xbb\xbfWord,")
+    assert written.splitlines()[1].startswith(b"'=,")
 
 
 def test_one_run_alone_is_told_what_to_do(studio: Studio) -> None:

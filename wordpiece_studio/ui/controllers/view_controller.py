@@ -395,7 +395,7 @@ class ViewController(Controller):
         if isinstance(self.target, QLineEdit):
             return self.target.hasSelectedText()
         if isinstance(self.target, TableView):
-            return self.target.selected_count() > 0
+            return self.target.can_copy
         return self.target is not None and bool(self.target.textCursor().hasSelection())
 
     @command(

@@ -35,7 +35,7 @@ from wordpiece_studio.session.task import later
 from wordpiece_studio.session.view_text import utf16_length
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from PySide6.QtCore import QPoint
     from PySide6.QtGui import QAction, QResizeEvent, QWheelEvent
@@ -57,6 +57,10 @@ def whole(text: str) -> str:
 
 def copy_text(text: str) -> None:
     QGuiApplication.clipboard().setText(whole(text))
+
+
+def copy_lines(lines: Iterable[Iterable[str]]) -> None:
+    copy_text("".join("\t".join(line) + "\n" for line in lines))
 
 
 def editor_text(document: QTextDocument, start: int = 0, end: int | None = None) -> str:

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.session.table_model import RIGHT, RecordTableModel, SortedTableModel
 from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep, limit
-from wordpiece_studio.ui.widgets.plain import copy_text
+from wordpiece_studio.ui.widgets.plain import copy_lines
 from wordpiece_studio.ui.widgets.theme import bold, saved
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class TableView(QTableView):
         self.rows = rows
         self.look = look
         self.keys: dict[Key, Callable[[], object]] = {QKeySequence.StandardKey.Copy: self._copy_rows, **(keys or {})}
-        self.copies_all = False  # where no row is selected; else what holds the table takes the key
+        self.copies_all = False  # where no row is selected
         self.first_column = 0  # the leftmost of those that are visible
         self.lines, self.row_room = 1, row_room  # in a row
         self._least_rows = 0
@@ -507,7 +507,7 @@ class TableView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, key = self.currentIndex(), event.key()
-        if event.matches(QKeySequence.StandardKey.Copy) and not (self.copies_all or self.selected_count()):
+        if event.matches(QKeySequence.StandardKey.Copy) and not self.can_copy:
             event.ignore()
             return
         for wanted, act in self.keys.items():
@@ -542,14 +542,24 @@ class TableView(QTableView):
                 wanted = Qt.CheckState.Unchecked if is_checked else Qt.CheckState.Checked
                 self.rows.setData(box, wanted, Qt.ItemDataRole.CheckStateRole)
 
+    @property
+    def can_copy(self) -> bool:
+        """Whether there are rows to copy; else the command and the key copy what is selected in the window."""
+        return bool(self.rows.rowCount() if self.copies_all else self.selected_count())
+
     def copy(self) -> None:
         """Copy the selected rows, in a form of their own or as they are shown."""
         self.keys[QKeySequence.StandardKey.Copy]()
 
     def _copy_rows(self) -> None:
         columns = sorted(self.shown_columns())
-        rows = (map(partial(self.rows.text, item), columns) for item in self.selected_items().tolist())
-        copy_text("".join("\t".join(row) + "\n" for row in rows))
+        copy_lines(map(partial(self._copied, item), columns) for item in self.selected_items().tolist())
+
+    def _copied(self, item: int, column: int) -> str:
+        """Return the text of a cell; a number has all digits, and nothing between groups of them."""
+        value = self.rows.value(item, column)
+        is_plain = self.rows.columns[column].text is None and type(value) in (int, float)
+        return str(value) if is_plain else self.rows.text(item, column)
 
     def keyboardSearch(self, search: str) -> None:
         """Do nothing: Qt would ask a Python model for the text of every row, and there can be a million."""

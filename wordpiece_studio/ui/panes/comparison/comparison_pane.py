@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from wordpiece_studio.corpus.count_tables import csv_text
+from wordpiece_studio.corpus.count_tables import csv_text, guarded
 from wordpiece_studio.ui.panes.comparison.compared_tables import (
     DivergencesTable,
     TextTable,
@@ -19,10 +19,12 @@ from wordpiece_studio.ui.panes.comparison.compared_tables import (
 from wordpiece_studio.ui.panes.comparison.summary_table import SummaryTable
 from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button
+from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_lines, tool_button
 from wordpiece_studio.ui.widgets.token_text import where_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtCore import QEvent
     from PySide6.QtGui import QHideEvent, QShowEvent
 
@@ -160,8 +162,11 @@ class ComparisonPane(Pane):
 
     # -- copying
 
-    def lines(self, *, only_selected: bool = False) -> list[list[str]]:
-        """Return the table shown, with all digits, under its titles; a column of links has none, and is left out."""
+    def lines(self, *, only_selected: bool = False, take: Callable[[str], str] = str) -> list[list[str]]:
+        """Return the table shown, with all digits, under its titles; a column of links has none, and is left out.
+
+        `take` returns what stands for a text, be it a title or in a row; numbers are unchanged.
+        """
         table = self.table
         if table is None:
             return []
@@ -170,18 +175,21 @@ class ComparisonPane(Pane):
         there = [at for at, is_there in titled if is_there is None or is_there(rows.source)]
         is_part = only_selected and table.selected_count() > 0
         items = table.selected_items().tolist() if is_part else range(rows.rowCount())
-        lines = [[rows.title(at).replace("\n", " ") for at in there]]
-        for item in items:
-            values = (rows.value(item, at) for at in there)
-            lines.append(["" if value is None else " ".join(str(value).split()) for value in values])
-        return lines
+        lines = [[rows.title(at) for at in there], *([rows.value(item, at) for at in there] for item in items)]
+        return [
+            [
+                "" if value is None else take(" ".join(value.split())) if isinstance(value, str) else str(value)
+                for value in line
+            ]
+            for line in lines
+        ]
 
     def copy(self) -> None:
         if lines := self.lines(only_selected=True):
-            copy_text("".join("\t".join(line) + "\n" for line in lines))
+            copy_lines(lines)
 
     def csv(self) -> bytes:
-        return csv_text(self.lines()).encode()
+        return csv_text(self.lines(take=guarded)).encode("utf-8-sig")
 
     # -- Qt
 

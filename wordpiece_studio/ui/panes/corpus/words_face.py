@@ -22,7 +22,6 @@ from wordpiece_studio.ui.widgets.fields import ask_in, line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
-    copy_text,
     explain,
     menu_text,
     set_plain_tooltip,
@@ -68,10 +67,7 @@ class WordsFace(Pane):
         self.view = TableView(
             self.table, theme, self, name=self.tr("Words and splits"), row_room=4, gap=3, has_bar=False,
             several=True, walking_chooses=True, is_adjustable=True, look=self._look,
-            keys={
-                QKeySequence.StandardKey.Copy: self._copy,
-                **dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._edit_count),
-            },
+            keys=dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._edit_count),
         )  # fmt: skip
         self.view.horizontalHeader().setSortIndicatorClearable(False)
         self.view.horizontalHeader().setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
@@ -195,15 +191,6 @@ class WordsFace(Pane):
         entry = self._entry()
         sought = entry[0] if entry is not None else self._field.text()
         self.table.set_filter(WordsFilter(sought, token))
-
-    def _copy(self) -> None:
-        words = self.table.source
-        assert words is not None  # a row is selected
-        rows = (
-            (words.words[item], str(words.weights[item]), " ".join(words.split(item)))
-            for item in self.view.selected_items().tolist()
-        )
-        copy_text("".join("\t".join(row) + "\n" for row in rows))
 
     # -- counts
 
