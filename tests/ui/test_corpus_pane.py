@@ -148,6 +148,20 @@ def test_a_drop_says_what_it_did_and_is_undone(studio: Studio, tmp_path: Path) -
     drop(pane.files_view, path)
     studio.wait_opened()
     assert banner.text == "1 file was added to the corpus."
+    window.session.document.files.remove([0])
+    assert (banner.text, banner.act) == ("", None)  # to undo the drop would bring back the file
+    window.actions_.undo.trigger()
+    drop(pane.files_view, path)
+    studio.wait_opened()
+    banner.close_button.click()
+    assert window.actions_.last_messages.isEnabled()
+    window.session.document.files.remove([0])
+    assert not window.notices.can_come_back
+    window.actions_.undo.trigger()
+    window.actions_.undo.trigger()
+    window.actions_.undo.trigger()
+    drop(pane.files_view, path)
+    studio.wait_opened()
     banner.button.click()
     assert len(window.session.document.files.files) == 1
     drop(pane.editor.viewport(), path)

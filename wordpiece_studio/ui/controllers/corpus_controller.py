@@ -95,6 +95,8 @@ class CorpusController(Controller):
         session.document.files.changed.connect(self._on_files_changed)
         session.document.text_changed.connect(self._lend_first_line)
         session.corpus_taken.connect(self._on_session_corpus_taken)
+        session.document.reset.connect(self._keep_what_was_dropped)
+        session.document.undo_stack.indexChanged.connect(self._keep_what_was_dropped)
         session.live_text_changed.connect(window.tokenization_pane.set_text)
         window.tokenization_pane.edit.text_changed.connect(session.set_live_text)
         session.set_live_text(window.tokenization_pane.text)
@@ -196,6 +198,12 @@ class CorpusController(Controller):
 
     def _forget_drop(self) -> None:
         self._undo = None
+
+    def _keep_what_was_dropped(self) -> None:
+        """Do not offer to undo the drop any longer: it would undo what was done after it, too."""
+        banner = self._window.notices.training
+        if isinstance(banner.act, partial) and banner.act.func == self._undo_drop:
+            banner.clear()
 
     def _undo_drop(self, undo: Callable[[], None]) -> None:
         self._window.notices.training.clear()
