@@ -122,7 +122,6 @@ class HelpWindow(ScreenDialog):
         self.field.clear()
         self.begin()
         self.browser.setFocus()
-        self.contents.setCurrentItem(item)
         item.setExpanded(True)
         self._open(item)
 
@@ -137,13 +136,14 @@ class HelpWindow(ScreenDialog):
         elif found:
             self.contents.expandAll()
             first = min(found, key=lambda item: (words[0] not in folded(item.text(0)), item.parent() is None))
-            self.contents.setCurrentItem(first)
             self._open(first)
 
     def _open(self, item: QTreeWidgetItem) -> None:
         """Show a section at the top, with its title selected; of a search, the first word where it occurs there."""
         key = item.data(0, Qt.ItemDataRole.UserRole)
         section, document = help_sections()[key], self.browser.document()
+        with QSignalBlocker(self.contents):
+            self.contents.setCurrentItem(item)
         self.browser.setSource(QUrl.fromLocalFile(str(section.page)))
         title = document.find(QRegularExpression(rf"^{QRegularExpression.escape(section.title)}(?=\.| \(|$)"))
         cursor = document.find((self.field.text().split() or [""])[0], title.selectionStart())
