@@ -104,14 +104,14 @@ def test_a_context_menu_is_about_the_chip_under_the_pointer(studio: Studio) -> N
     assert window.model.selection == Selection("token", text="Th")
     do(menu, "Copy")
     assert QGuiApplication.clipboard().text() == "Th"
-    do(menu, "Stop where the token is created")
+    do(menu, "Stop at this token or word")
     assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th"),)
-    window.actions_.break_at_token.trigger()
+    window.actions_.switch_breakpoint.trigger()
     assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th", is_enabled=False),)
-    assert not window.actions_.break_at_token.isChecked()
-    window.actions_.break_at_token.trigger()
+    assert not window.actions_.switch_breakpoint.isChecked()
+    window.actions_.switch_breakpoint.trigger()
     assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th"),)
-    window.actions_.break_at_token.trigger()
+    window.actions_.switch_breakpoint.trigger()
     window.vocabulary_pane.controls._field.setText("nothing like it")
     do(menu, "Show in vocabulary")
     view = window.vocabulary_pane.view
@@ -126,7 +126,6 @@ def test_a_context_menu_is_about_the_chip_under_the_pointer(studio: Studio) -> N
 def test_rows_have_a_context_menu_and_are_copied(studio: Studio) -> None:
     window = studio.window
     history, candidates = window.history_pane.view, window.scoreboard_pane.candidates_view
-    place = history.visualRect(history.rows.index(9, 0)).center()
     history.scrollTo(history.rows.index(9, 0))
     place = history.visualRect(history.rows.index(9, 0)).center()
     do(context_menu(studio, history.viewport(), place), "Copy")

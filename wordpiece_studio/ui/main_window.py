@@ -77,7 +77,7 @@ class MainWindow(Workspace):
         self.actions_.place(self, *self._menus())
         self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
         self.actions_.give_menu(self.corpus_pane.editor, "undo redo", "cut copy paste select_all", "look_up_word")
-        about_selection = "copy", "show_in_vocabulary go_to_birth break_at_token", "keep_step compare_step"
+        about_selection = "copy", "show_in_vocabulary go_to_birth switch_breakpoint", "keep_step compare_step"
         for pane in (
             self.token_details_pane, self.scoreboard_pane, self.history_pane, self.vocabulary_pane,
             self.tokenization_pane, self.corpus_pane.words_face,
@@ -109,7 +109,8 @@ class MainWindow(Workspace):
                 tr("&Edit"),
                 "undo redo",
                 "cut copy paste select_all",
-                "look-into-token: show_in_vocabulary go_to_birth breakpoint: break_at_token selection: clear_selection",
+                "look-into-token: show_in_vocabulary go_to_birth breakpoint: switch_breakpoint "
+                "selection: clear_selection",
                 "edit-corpus: find find_next find_previous look_up_word search-vocabulary: find_token",
                 "edit-corpus: add_text watch-text: type_live_text",
             ),
@@ -121,7 +122,8 @@ class MainWindow(Workspace):
                     tr("&Runs"),
                     "next_run previous_run",
                     "keep_run rename_run bring_text_back close_run",
-                    "compare: compare_runs figures word_differences vocabulary_overlap divergences",
+                    "compare: compare_runs which-is-better: figures compare: word_differences vocabulary_overlap "
+                    "divergences",
                     "runs: show_run",
                 )],
                 ["objective:", Menu(tr("Ob&jective"), "choose_objective"),

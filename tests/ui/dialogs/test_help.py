@@ -327,6 +327,7 @@ def test_every_command_in_a_menu_is_explained(empty_studio: Studio) -> None:
     assert len(entries) > 80
     assert set(entries.values()) <= help_sections().keys()
     assert entries["Vocabulary overlap"] == "compare"
+    assert entries["Run metrics"] == "which-is-better"
     assert entries["Export merge history…"] == "export-history"
     assert entries["Objective"] == "objective"
     assert entries["Charts"] == "read-charts"

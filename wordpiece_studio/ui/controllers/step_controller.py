@@ -290,12 +290,12 @@ class StepController(Controller):
         return Breakpoint("token", token) if token else Breakpoint("word", selection.text)
 
     @command(
-        tr("&Stop where the token is created"),
+        tr("&Stop at this token or word"),
         tr("Switch a breakpoint for the selected token or word on or off"),
         when=lambda self: self._breakpoint() is not None,
         checked=lambda self: self._breakpoint() in self._marks.breakpoints.enabled,
     )
-    def break_at_token(self) -> None:
+    def switch_breakpoint(self) -> None:
         found, breakpoints = self._breakpoint(), self._marks.breakpoints
         assert found is not None
         breakpoints.add(msgspec.structs.replace(found, is_enabled=found not in breakpoints.all))
