@@ -12,19 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu
 from wordpiece_studio.ui.widgets.plain import plain_title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from PySide6.QtGui import QAction
-
     from tests.ui.conftest import Studio
-
-
-def menus(actions: list[QAction]) -> Iterator[list[QAction]]:
-    """Return the entries of this menu and of all menus below it."""
-    yield actions
-    for action in actions:
-        if isinstance(action.menu(), QMenu):
-            yield from menus(action.menu().actions())
 
 
 def letter(text: str) -> str:
@@ -46,11 +34,10 @@ def test_every_command_is_in_a_menu_once(empty_studio: Studio) -> None:
 
 
 def test_no_letter_stands_for_two_entries_of_a_menu(empty_studio: Studio) -> None:
-    found = [
-        [action.text() for action in entries if letter(action.text()) in doubles([letter(a.text()) for a in entries])]
-        for entries in menus(empty_studio.window.menuBar().actions())
-    ]
-    assert not [texts for texts in found if texts]
+    window = empty_studio.window
+    for menu in (window.menuBar(), *window.findChildren(QMenu)):
+        texts = [action.text() for action in menu.actions()]
+        assert not doubles([letter(text) for text in texts]), texts
 
 
 def test_every_key_means_one_thing(empty_studio: Studio) -> None:

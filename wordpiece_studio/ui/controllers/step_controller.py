@@ -290,7 +290,7 @@ class StepController(Controller):
         return Breakpoint("token", token) if token else Breakpoint("word", selection.text)
 
     @command(
-        tr("&Stop at this token or word"),
+        tr("Stop at this token or wor&d"),
         tr("Switch a breakpoint for the selected token or word on or off"),
         when=lambda self: self._breakpoint() is not None,
         checked=lambda self: self._breakpoint() in self._marks.breakpoints.enabled,

@@ -71,7 +71,7 @@ class TokenOptions(QWidget):
         self.decode = QAction(self.tr("&Decode IDs"), self, checkable=True)
         self._more = self._more_button()
         self.in_menu = {
-            self._table: self._entry(self._table, self.tr("Show as &table")),
+            self._table: self._entry(self._table, self.tr("&Show as table")),
             self._births: self._entry(self._births, self.tr("Show &creation steps")),
         }
         explain("token", self)
