@@ -76,6 +76,10 @@ class CorpusRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     max_word_length: int | None = None  # the most characters a word could have to be counted
     min_count: int = 1  # the least occurrences that a word needed
 
+    @property
+    def was_stopped(self) -> bool:
+        return self.sha256_missing.endswith(HASHING_STOPPED)
+
 
 def noted_files(files: Iterable[CorpusFile]) -> list[CorpusReference]:
     """Return files with their present size and modification time; call it before they are counted."""
@@ -128,7 +132,7 @@ def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda
         # A text identical to a file's content counts as that file, as on the command line.
         if corpus.origin is not None and not corpus.is_edited:
             record = record_of_files(recorded_files([corpus.origin], should_stop), max_word_length=longest)
-            if record.sha256 is not None or record.sha256_missing.endswith(HASHING_STOPPED):
+            if record.sha256 is not None or record.was_stopped:
                 return record
         return record_of_text(corpus.text, max_word_length=longest)
     return record_of_files(recorded_files(corpus.files, should_stop), max_word_length=longest)

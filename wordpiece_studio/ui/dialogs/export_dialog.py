@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import later
-from wordpiece_studio.storage.corpus_record import HASHING_STOPPED, CorpusRecord, record_of_project
+from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, ExportKind, counts_name
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, manifest_bytes
 from wordpiece_studio.storage.merge_table import KINDS as MERGE_TABLE_KINDS
@@ -117,7 +117,10 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
     rows.append((_tr("Text processing"), steps.format(normalizer=normalizer.name, pre_tokenizer=pre_tokenizer.name)))
     if corpus is not None:
         is_pending, missing = corpus.sha256_missing == _PENDING, _tr("Not available: {reason}")
-        said = _tr("Computed during export") if is_pending else missing.format(reason=corpus.sha256_missing)
+        # Of a file, the reason comes after its name, and may be followed by that of the system.
+        translate = partial(QCoreApplication.translate, "corpus_record")
+        reason = ": ".join(map(translate, corpus.sha256_missing.split(": ")))
+        said = _tr("Computed during export") if is_pending else missing.format(reason=reason)
         parts = (
             corpus_name,
             counted(corpus.words, "1 word", "{count} words"),
@@ -159,7 +162,7 @@ def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> 
     """Find out what is possible with the run of a project."""
     run, until = project.runs[0], time.monotonic() + _HASHED_SECONDS
     record = record_of_project(project, lambda: should_stop() or time.monotonic() > until)
-    if record.sha256_missing.endswith(HASHING_STOPPED):
+    if record.was_stopped:
         record = CorpusRecord(sha256_missing=_PENDING)
     exported = Exported(run.counts, run.config, run.history, step, record)
     names: dict[ExportKind, str] = {"folder": "tokenizer", "vocabulary": VOCABULARY_FILE, "bpe": "bpe"}

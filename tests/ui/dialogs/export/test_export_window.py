@@ -4,6 +4,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QTranslator
 
 from wordpiece_studio.storage.manifest import read_manifest
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
@@ -45,6 +46,31 @@ def test_what_is_exported_is_of_the_corpus_of_the_run(studio: Studio, tmp_path: 
         assert (dict(rows)["Corpus hash"], hashed in json) == (f"{hashed[:16]}…", True)
         dialog.reject()
         (tmp_path / "en.txt").write_text("another text", encoding="utf-8")
+
+
+class Translator(QTranslator):
+    def translate(self, context: str, text: str, _disambiguation: str = "", _n: int = -1) -> str:
+        return {("corpus_record", "the file was changed after it was counted"): "geändert"}.get((context, text), text)
+
+    def isEmpty(self) -> bool:
+        return False
+
+
+def test_it_is_said_in_the_language_of_the_window_why_there_is_no_hash(studio: Studio, tmp_path: Path) -> None:
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("hugs hug pug hugs", encoding="utf-8")
+    studio.open(*paths)
+    studio.window.actions_.train.trigger()
+    studio.wait_finished()
+    paths[1].write_text("another text", encoding="utf-8")
+    translator = Translator()
+    QCoreApplication.installTranslator(translator)
+    studio.window.actions_.save_vocabulary.trigger()
+    dialog = studio.window.export_controller.vocabulary.dialog
+    studio.wait(lambda: dialog.inspection is not None)
+    QCoreApplication.removeTranslator(translator)
+    assert dict(dialog.inspection.manifests["folder"][0])["Corpus hash"] == "Not available: b.txt: geändert"
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
