@@ -403,6 +403,7 @@ def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as they stand in a file, with CRLF; texts that a spreadsheet would obey are up to the caller."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows(rows)
     return text.getvalue()

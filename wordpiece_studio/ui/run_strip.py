@@ -324,12 +324,13 @@ class RunStrip(QFrame):
         parts = title, (self.tabs, 1), self.list_button
         tabs = fill(QHBoxLayout(), *parts, margins=(14, 2, 12, 0), spacing=10)
         fill(QVBoxLayout(self), tabs, self.line)
-        self._timer = single_shot(self, self._show_text, _PATIENCE_MS)
-        session.runs.changed.connect(self._show_text)
-        session.counting.counts_changed.connect(self._on_counts_changed)
+        self._timer = single_shot(self, self._compare_corpus, _PATIENCE_MS)
+        session.runs.changed.connect(self._compare_corpus)
+        # What is opened or typed may be trained in an instant.
+        session.counting.counts_changed.connect(lambda counts: counts is None or self._timer.start())
         for changed in (session.corpus_taken, session.document.modified_changed):
-            changed.connect(self._timer.start)  # what is opened or typed may be trained in an instant
-        self._show_text()
+            changed.connect(self._timer.start)
+        self._compare_corpus()
 
     def _offer_list(self) -> None:
         """Offer all runs as a list where not all tabs are in view."""
@@ -344,8 +345,8 @@ class RunStrip(QFrame):
             action.setCheckable(True)
             action.setChecked(run is runs.current)
 
-    def _show_text(self) -> None:
-        """Say what the run was trained on, if that is another text than the one here."""
+    def _compare_corpus(self) -> None:
+        """Say what the run was trained on, and offer what can be done, if the corpus is another now."""
         if self._session.model.is_replacing:
             self._timer.start()
             return
@@ -376,10 +377,6 @@ class RunStrip(QFrame):
         self.restoring_words = words
         self.owner_changed.emit(owner)
         self._actions.refresh_soon()
-
-    def _on_counts_changed(self, counts: object) -> None:
-        if counts is not None:
-            self._timer.start()  # what is typed may be trained in an instant
 
 
 class RenameDialog(LineDialog):

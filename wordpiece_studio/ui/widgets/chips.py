@@ -87,12 +87,8 @@ class FlowItem:
 
 def _text_width(font: QFont) -> Callable[[str], float]:
     metrics = QFontMetricsF(font)
-
-    @lru_cache(_MOST_WIDTHS)  # not around Qt's own method: its signature takes a third of a second to load
-    def width(text: str) -> float:
-        return metrics.horizontalAdvance(text)
-
-    return width
+    # Not around Qt's own method: its signature takes a third of a second to load.
+    return lru_cache(_MOST_WIDTHS)(lambda text: metrics.horizontalAdvance(text))
 
 
 _MOST_CHIPS = 30
@@ -252,6 +248,7 @@ def _draw_shape(painter: QPainter, rect: QRectF, is_square_at_left: bool) -> Non
 
 
 def edge_pen(ground: QColor, look: Look, border: Border) -> QPen:
+    """Return the pen for the edge of a chip on the color `ground`, which stands out from it in a light or dark look."""
     faint, strong = (130, 280) if look == "dark" else (118, 200)
     color = ground.lighter if look == "dark" else ground.darker
     return QPen(color(faint if border == "thin" else strong), 2 if border == "thick" else 1)

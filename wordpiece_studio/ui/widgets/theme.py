@@ -384,6 +384,7 @@ class Theme(QObject, Colors):
         return shades[number % len(shades)]
 
     def run_ink(self, number: int) -> QColor:
+        """Return black or white, whichever can be read better on the color of a run."""
         color = self.run_color(number)
         channels = color.redF(), color.greenF(), color.blueF()
         luminance = sum(weight * each**2.2 for weight, each in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
