@@ -209,10 +209,7 @@ class CorpusController(Controller):
         self._window.notices.training.clear()
         undo()
 
-    def _samples(self) -> Iterator[MenuChoice]:
-        return (MenuChoice(each.name, menu_text(each.title), group=each.group) for each in samples())
-
-    @command(choices=_samples)
+    @command(choices=lambda self: (MenuChoice(it.name, menu_text(it.title), group=it.group) for it in samples()))
     def open_sample(self, name: str) -> None:
         """Take a sample as the corpus, when the text of the user's is safe; or a document, when all of it is."""
         if name in document_titles():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QProgressBar, QSizePolicy, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
@@ -327,6 +327,16 @@ def _write_table(
     write_merge_table(path, history, steps, manifest=manifest, report=relay, should_stop=should_stop)
 
 
+def _write_file(window: Workspace, path: Path, make: Callable[[], bytes], words: str) -> None:
+    """Write to a file what `make` returns, and say so."""
+    try:
+        atomic_write(path, make())
+    except StudioError as error:
+        window.messages.show_error(error)
+    else:
+        window.notices.export.show_message(words.format(path=path))
+
+
 class ComparisonExport(Controller):
     """Asks where to write the table that the comparison shows, and writes it there."""
 
@@ -346,12 +356,8 @@ class ComparisonExport(Controller):
         )  # fmt: skip
 
     def write(self, place: str) -> None:
-        try:
-            atomic_write(Path(place), self._pane.csv())
-        except StudioError as error:
-            self._window.messages.show_error(error)
-            return
-        self._window.notices.export.show_message(self.tr("Exported the table to {path}").format(path=place))
+        """Write the table shown to a file."""
+        _write_file(self._window, Path(place), self._pane.csv, self.tr("Exported the table to {path}"))
 
 
 class ChartExport(Controller):
@@ -374,18 +380,12 @@ class ChartExport(Controller):
             name=f"{self._pane.file_name}.{_CHART_KINDS[0]}",
             filters=[self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")],
         )  # fmt: skip
-        dialog.filterSelected.connect(partial(self._on_dialog_filter_selected, dialog))
+        dialog.filterSelected.connect(
+            lambda chosen: dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in chosen))
+        )
 
     def write(self, place: str) -> None:
         """Write the chart shown to a file: as SVG if the name ends in .svg, else as PNG."""
-        path = Path(place)
-        kind = "svg" if path.suffix.lower() == ".svg" else "png"
-        try:
-            atomic_write(path, self._pane.picture(kind))
-        except StudioError as error:
-            self._window.messages.show_error(error)
-            return
-        self._window.notices.export.show_message(self.tr("Saved the chart to {path}").format(path=path))
-
-    def _on_dialog_filter_selected(self, dialog: QFileDialog, name_filter: str) -> None:
-        dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in name_filter))
+        kind = "svg" if Path(place).suffix.lower() == ".svg" else "png"
+        make = partial(self._pane.picture, kind)
+        _write_file(self._window, Path(place), make, self.tr("Saved the chart to {path}"))

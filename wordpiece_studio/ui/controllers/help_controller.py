@@ -28,8 +28,6 @@ from wordpiece_studio.ui.widgets.plain import copy_text, entry_at, menu_text
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -88,10 +86,7 @@ class HelpController(Controller):
             menu.close()
         self.show_page(entry or "window")
 
-    def _pages(self) -> Iterator[MenuChoice]:
-        return (MenuChoice(key, menu_text(title)) for key, title in help_pages().items())
-
-    @command(choices=_pages)
+    @command(choices=lambda self: (MenuChoice(key, menu_text(title)) for key, title in help_pages().items()))
     def show_page(self, key: str) -> None:
         """Show a section in a window, which belongs to the dialog that blocks the others, if there is one."""
         owner = QApplication.activeModalWidget() or self._window

@@ -399,7 +399,7 @@ class RecoveryController(Controller):
         self._banner = window.notices.training
         self._folder = recovery_folder()
         self.keeper = RecoveryKeeper(window.project, window.session.document, RecoveryStore(self._folder), self)
-        self.keeper.failed.connect(self._on_keeper_failed)
+        self.keeper.failed.connect(lambda error: self._banner.show_message(str(error), "warning"))
         self._found: list[Recoverable] = []
         self._then: Callable[[], None] | None = None
         self.dialog: RecoveryDialog | None = None
@@ -497,6 +497,3 @@ class RecoveryController(Controller):
             )
         )
         self._ask_or_go_on()
-
-    def _on_keeper_failed(self, error: StudioError) -> None:
-        self._banner.show_message(str(error), "warning")

@@ -25,7 +25,6 @@ from wordpiece_studio.ui.workspace import Controller
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.step_marks import Hit
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.workspace import Workspace
@@ -45,7 +44,8 @@ class StepController(Controller):
         self.marks_window: MarksDialog | None = None  # once it was opened
         model, player, marks = self._model, self._player, self._marks
         player.halted.connect(self._on_player_halted)
-        marks.watch.faulted.connect(self._on_watch_faulted)
+        words = self.tr("A breakpoint was switched off. {why}")
+        marks.watch.faulted.connect(lambda error: window.notices.training.show_message(words.format(why=error)))
         self._note = ""  # what is said about the current step
         for signal in (model.step_changed, model.run_reset, player.changed, marks.bookmarks.changed):
             signal.connect(self._show_note)
@@ -79,15 +79,6 @@ class StepController(Controller):
         if not self._changes.is_known:
             return self.tr("Still finding the steps that change the live text")
         return self.tr("No step in this direction changes the live text")
-
-    def _no_next_change(self) -> str:
-        return self._no_change(self._changes.next_after(self._model.step), self._at_end())
-
-    def _no_previous_change(self) -> str:
-        return self._no_change(self._changes.previous_before(self._model.step), self._at_start())
-
-    def _no_merges(self) -> str:
-        return "" if self._model.merge_count else self.tr("Nothing has been trained yet")
 
     def _no_run(self) -> str:
         return "" if self._model.history is not None else self.tr("Nothing has been trained yet")
@@ -151,21 +142,24 @@ class StepController(Controller):
 
     @command(
         tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play",
-        checked=lambda self: self._player.is_playing, unless=_no_merges,
+        checked=lambda self: self._player.is_playing,
+        unless=lambda self: "" if self._model.merge_count else self.tr("Nothing has been trained yet"),
     )  # fmt: skip
     def play(self) -> None:
         self._player.toggle()
 
     @command(
         tr("Next &change to the text"), tr("Go to the next step that changes how the live text is tokenized"),
-        "F9 Ctrl+Right", "next_change", unless=_no_next_change,
+        "F9 Ctrl+Right", "next_change",
+        unless=lambda self: self._no_change(self._changes.next_after(self._model.step), self._at_end()),
     )  # fmt: skip
     def next_change(self) -> None:
         self._seek(self._changes.next_after(self._model.step))
 
     @command(
         tr("Previous change to the te&xt"), tr("Go to the previous step that changed how the live text is tokenized"),
-        "Shift+F9 Ctrl+Left", "previous_change", unless=_no_previous_change,
+        "Shift+F9 Ctrl+Left", "previous_change",
+        unless=lambda self: self._no_change(self._changes.previous_before(self._model.step), self._at_start()),
     )  # fmt: skip
     def previous_change(self) -> None:
         self._seek(self._changes.previous_before(self._model.step))
@@ -204,9 +198,6 @@ class StepController(Controller):
             self._pane.say_here(self.tr("no more breakpoints are hit"))
         elif history is not None:
             self._pane.say_here(hit_words(hit, history))
-
-    def _on_watch_faulted(self, error: StudioError) -> None:
-        self._window.notices.training.show_message(self.tr("A breakpoint was switched off. {why}").format(why=error))
 
     # -- bookmarks
 

@@ -37,7 +37,6 @@ from wordpiece_studio.ui.workspace import Controller
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.ui.widgets.dock_area import LayoutName
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
     from wordpiece_studio.ui.workspace import Workspace
@@ -73,14 +72,16 @@ class ViewController(Controller):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
         self._document = window.session.document
-        self._document.reset.connect(self._on_document_reset)
+        self._document.reset.connect(lambda: self._docks.set_wide_left(self._document.is_files))
         window.session.runs.changed.connect(self._show_run_strip)
         window.model.run_reset.connect(self._color_symbols)
         window.model.run_reset.connect(self._show_gestures)
         history = window.history_pane
         history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
-        window.model.selection_changed.connect(self._on_model_selection_changed)
+        window.model.selection_changed.connect(
+            lambda selection: self._docks.suggest("token_details", self._pane_meant() if selection is not None else "")
+        )
         window.tokenization_pane.chips.chosen.connect(lambda at: self._learn("click") if at else None)
         window.tokenization_pane.chips.word_chosen.connect(lambda: self._learn("open"))
         window.timeline_pane.plot.valueChanged.connect(lambda: self._learn("drag"))
@@ -282,9 +283,6 @@ class ViewController(Controller):
                 return widget.objectName()
         return ""
 
-    def _on_document_reset(self) -> None:
-        self._docks.set_wide_left(self._document.is_files)
-
     @command(
         tr("Show recent &messages"), tr("Show recent messages"), "Ctrl+M", "info", button=tr("Messages"),
         when=lambda self: self._window.notices.can_come_back,
@@ -293,9 +291,6 @@ class ViewController(Controller):
         self._window.notices.come_back()
 
     # -- what the user need not read
-
-    def _on_model_selection_changed(self, selection: Selection | None) -> None:
-        self._docks.suggest("token_details", self._pane_meant() if selection is not None else "")
 
     def _learn(self, gesture: str) -> None:
         """Note that the user knows a gesture."""
