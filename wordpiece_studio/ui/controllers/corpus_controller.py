@@ -144,48 +144,42 @@ class CorpusController(Controller):
 
         A project is opened instead. With `are_dropped`, a notice says what was done, and undoes it.
         """
-        absolute = tuple(os.path.abspath(path) for path in paths)
-        if absolute and not self._has_project(absolute, are_dropped=are_dropped):
-            self._project.when_safe(partial(self._open_safely, absolute, are_dropped=are_dropped), Loss.CORPUS)
-
-    def _open_safely(self, paths: tuple[str, ...], *, as_list: bool = False, are_dropped: bool = False) -> None:
-        self._session.opening.open(paths, as_list=as_list)  # which stops another opening, and so forgets its drop
-        self._undo = self._undoing() if are_dropped else None
+        places = tuple(os.path.abspath(path) for path in paths)
+        self._begin(places, partial(self._session.opening.open, places), are_dropped=are_dropped)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]], *, are_dropped: bool = False) -> None:
         """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
-        absolute, opening = tuple(os.path.abspath(path) for path in paths), self._session.opening
-        if not absolute or self._has_project(absolute, are_dropped=are_dropped):
-            return
-        if self._document.is_files:
-            stack = self._document.undo_stack
-            opening.open(absolute, as_list=True)
-            self._undo = partial(stack.setIndex, stack.index()) if are_dropped else None
-            self._added = []
-        else:
-            own = () if self._document.path is None else (str(self._document.path),)
-            add = partial(self._open_safely, (*own, *absolute), as_list=True, are_dropped=are_dropped)
-            self._project.when_safe(add, Loss.CORPUS)
+        places, document = tuple(os.path.abspath(path) for path in paths), self._document
+        own = () if document.path is None else (str(document.path),)
+        add = partial(self._session.opening.open, (*own, *places), as_list=True)
+        self._begin(places, add, are_added=document.is_files, are_dropped=are_dropped)
 
-    def _has_project(self, paths: tuple[str, ...], *, are_dropped: bool) -> bool:
-        """Return whether a project is among the paths; if it is the only path, open it."""
-        if not any(map(names_project, paths)):
-            return False
-        if len(paths) > 1:
-            self._messages.show_error(
-                StudioError("A project cannot be opened together with other files", "Open the project alone.")
-            )
-        else:
-            self._project.when_safe(partial(self._open_project, Path(paths[0]), are_dropped=are_dropped), Loss.ALL)
-        return True
+    def _begin(
+        self, places: tuple[str, ...], act: Callable[[], None], *, are_added: bool = False, are_dropped: bool
+    ) -> None:
+        """Do what opens the places, once it loses nothing; of projects, open one alone."""
+        if is_project := any(map(names_project, places)):
+            if len(places) > 1:
+                self._messages.show_error(
+                    StudioError("A project cannot be opened together with other files", "Open the project alone.")
+                )
+                return
+            act, are_added = partial(self._project.open, Path(places[0])), False
 
-    def _open_project(self, path: Path, *, are_dropped: bool) -> None:
-        self._session.opening.stop()
-        self._undo = self._undoing() if are_dropped else None
-        self._project.open(path)
+        def begin() -> None:
+            self._session.opening.stop()  # and forget its drop
+            self._undo, self._added = None, [] if are_added else None
+            if are_dropped and are_added:
+                stack = self._document.undo_stack
+                self._undo = partial(stack.setIndex, stack.index())
+            elif are_dropped:
+                self._undo = partial(self._project.when_safe, self._window.project.undoing(), Loss.CORPUS)
+            act()
 
-    def _undoing(self) -> Callable[[], None]:
-        return partial(self._project.when_safe, self._window.project.undoing(), Loss.CORPUS)
+        if are_added and places:
+            begin()
+        elif places:
+            self._project.when_safe(begin, Loss.ALL if is_project else Loss.CORPUS)
 
     def _say_what_a_drop_did(self, added: int = 0) -> None:
         undo, self._undo = self._undo, None
