@@ -259,6 +259,7 @@ def test_a_run_of_the_corpus_brings_its_settings_and_its_pipeline(studio: Studio
     studio.wait(lambda: not window.project.reading.is_running)
     for run in (*runs.all[1:], runs.all[0]):
         runs.show(run)
+        studio.wait(lambda: session.counting.counts is not None)
         assert run.is_trained_on(session.counting.counts, session.settings.config())  # as F5 would
         studio.wait(lambda: not (window.run_strip.line.isVisible() or window.corpus_pane.is_stale))
         assert "changed" not in window.bar.progress_label.forms[0]
