@@ -259,7 +259,7 @@ def test_a_run_of_the_corpus_brings_its_settings_and_its_pipeline(studio: Studio
     studio.wait(lambda: not window.project.reading.is_running)
     for run in (*runs.all[1:], runs.all[0]):
         runs.show(run)
-        studio.wait(lambda: session.counting.counts is not None)
+        studio.wait(lambda: session.counting.counts is not None)  # again where the longest word is not known
         assert run.is_trained_on(session.counting.counts, session.settings.config())  # as F5 would
         studio.wait(lambda: not (window.run_strip.line.isVisible() or window.corpus_pane.is_stale))
         assert "changed" not in window.bar.progress_label.forms[0]
@@ -389,3 +389,32 @@ def test_an_audience_sees_which_of_several_runs_is_shown(studio: Studio) -> None
     assert not window.run_strip.isVisible()
     train(studio, objective="count")
     assert window.run_strip.isVisible()
+
+
+def test_a_run_that_is_shown_brings_its_longest_word(studio: Studio) -> None:
+    window, runs, counting = studio.window, studio.window.session.runs, studio.window.session.counting
+    studio.set_text("hug hugs pug")
+    window.actions_.train_as_you_type.trigger()
+    first = train(studio, "score")
+    counting.set_longest_word(3)
+    note = window.corpus_pane.note_label
+    had = f"Run {first.letter} had normalizer bert-cased, pre-tokenizer bert, maximum word length 1,000."
+    studio.wait(lambda: had in note.text())
+    train(studio, "count")
+    studio.wait(lambda: "had normalizer" not in note.text())
+    runs.show(first)
+    assert counting.max_word_length == 1000
+    assert counting.counts is first.counts
+
+
+def test_a_training_that_another_longest_word_would_repeat_is_up_to_date(studio: Studio) -> None:
+    window, session = studio.window, studio.window.session
+    window.actions_.train_as_you_type.trigger()
+    studio.set_text("hug hugs pug")
+    run = train(studio, "score")
+    session.counting.set_longest_word(900)
+    studio.wait(lambda: session.counting.counts is not None)
+    assert session.changes_since_run().pipeline
+    QTest.keyClick(window, Qt.Key.Key_F5)
+    studio.wait(lambda: not session.changes_since_run().pipeline)
+    assert (session.runs.current, session.counting.max_word_length) == (run, 900)

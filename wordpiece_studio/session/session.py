@@ -324,8 +324,15 @@ class Session(QObject):
         """Return whether text becomes words for the next run as it did for this one, if there is one."""
         if run is None:
             return True
-        pipeline, counts = self.counting.pipeline, run.counts
-        return (counts.normalizer, counts.pre_tokenizer) == (pipeline.normalizer, pipeline.pre_tokenizer)
+        counting, counts = self.counting, run.counts
+        is_same_length = run.origin.max_word_length in (None, counting.max_word_length)
+        steps = counting.pipeline.normalizer, counting.pipeline.pre_tokenizer
+        return is_same_length and (counts.normalizer, counts.pre_tokenizer) == steps
+
+    def show_repeated(self, run: Run) -> None:
+        """Show a run that the next one would repeat: the longest word chosen now leaves it the same words."""
+        run.origin = replace(run.origin, max_word_length=self.counting.max_word_length)
+        self.runs.show(run)
 
     def changes_since_run(self, run: Run | None = None) -> Changes:
         """Return what has changed since a run began; None is the one that is shown."""
@@ -404,7 +411,7 @@ class LiveTraining(QObject):
             model.replace(counts, config, origin=self._session.origin(is_wanted=False))
             return
         model.give_up_replacement()
-        runs.show(found)
+        self._session.show_repeated(found)
         if found.is_kept:
             runs.drop_preview()
 

@@ -187,8 +187,8 @@ def further_note(changes: Changes, corpus_name: str) -> str:
     if changes.corpus:
         return _tr("This continues with the corpus as it was when the run began, not as it is now.")
     if changes.pipeline:
-        return _tr("This continues with the words as they were when the run began, not with the normalizer and "
-                   "pre-tokenizer chosen now.")  # fmt: skip
+        return _tr("This continues with the words as they were when the run began, not with the normalizer, "
+                   "pre-tokenizer and maximum word length chosen now.")  # fmt: skip
     return _tr("This continues with the settings of the run, not with those chosen now.") if changes.rules else ""
 
 

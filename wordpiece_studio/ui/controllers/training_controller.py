@@ -282,7 +282,7 @@ class TrainingController(Controller):
         found = self._session.runs.trained_on(counts, config)
         if found is None or not found.origin.is_wanted or self._is_repeated or self._next_is_automatic:
             return False
-        self._session.runs.show(found)
+        self._session.show_repeated(found)
         words = self.tr("Run {run} was trained with the same corpus and settings.").format(run=found.letter)
         anyway = partial(self._wait_for_counts, is_repeated=True)
         self._banner.show_message(words, "info", self.tr("Train anyway"), anyway, needs_answer=False)

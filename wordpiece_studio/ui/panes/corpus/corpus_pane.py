@@ -373,8 +373,11 @@ class CorpusPane(Pane):
             notes.append(self._words_left_out(self._counted))
         run = self._model.run
         if run is not None and not self._session.has_pipeline_of(run):
-            words = self.tr("Run {letter} had {steps}.")
-            notes.append(words.format(letter=run.letter, steps=pipeline_text(run.counts)))
+            words, length = self.tr("Run {letter} had {steps}."), run.origin.max_word_length
+            if length not in (None, self._counting.max_word_length):
+                words = self.tr("Run {letter} had {steps}, maximum word length {length}.")
+            said = words.format(letter=run.letter, steps=pipeline_text(run.counts), length=number_text(length or 0))
+            notes.append(said)
         self.note_label.show_text(" ".join(notes))
 
     def _lines_left_out(self, number: int) -> str:
