@@ -439,10 +439,10 @@ def words_apart(
     found, last = WordsApart(rows, 0, len(words.counts), words.counts.total), 0.0
     for compared, part in words.apart(watch):
         rows += part
-        found = replace(found, rows=rows.copy(), compared=compared)
+        found = replace(found, compared=compared)
         if rows and time.monotonic() - last > _PART_SECONDS:
             last = time.monotonic()
-            yield found
+            yield replace(found, rows=rows.copy())
     return found
 
 
