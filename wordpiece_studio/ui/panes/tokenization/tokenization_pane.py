@@ -228,10 +228,11 @@ class TokenizationPane(Pane):
         self._show_heading()
         self._show_tokens()
         self._compare.setVisible(bool(self._comparison.texts()))
-        others = self._comparison.aligned()
-        self._finder.set_lines(
-            self.live.texts, {each.run: LiveText(self.edit.text, each.tokenizer, self.live).texts for each in others}
-        )
+        others = {  # whose texts are the same at every step
+            run: LiveText(self.edit.text, run.tokenizer_at(len(run.history)), self.live).texts
+            for run in self._comparison.others
+        }
+        self._finder.set_lines(self.live.texts, others)
         self.options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
             is_chosen=self._comparison.is_longest_first,
