@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
+from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QMenu, QTabBar, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.runs import COLORS
@@ -65,9 +65,9 @@ class TabControls(QWidget):
         for control in (self.compare, self.close_button):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
         fill(QHBoxLayout(self), self.compare, self.close_button, margins=(0, 0, _GAP, 0), spacing=2)
-        set_plain_tooltip(
-            self.compare, self.tr("Compare this run with the current one, which always takes part (Ctrl+4)")
-        )
+        tip = self.tr("Compare this run with the current one, which always takes part ({key})")
+        key = QKeySequence("Ctrl+4").toString(QKeySequence.SequenceFormat.NativeText)
+        set_plain_tooltip(self.compare, tip.format(key=key))
         self.compare.clicked.connect(lambda is_wanted: runs.set_compared(self._run, is_wanted))
 
     def show_run(self, run: Run, *, can_compare: bool, is_current: bool) -> None:

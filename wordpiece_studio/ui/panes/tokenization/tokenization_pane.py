@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_text import ChangesFinder, LiveChanges, LiveText
@@ -140,9 +141,10 @@ class TokenizationPane(Pane):
         self.unknown_box = UnknownBox(self)
         self.why = WhyHere(theme, self._select_token, self)
         tip = self.tr("Show how each run splits this text, and what else differs")
+        key = QKeySequence("Ctrl+4").toString(QKeySequence.SequenceFormat.NativeText)
         self._compare = tool_button(
-            self.tr("Compare the runs (Ctrl+4)"), tip, self, self.comparison_requested.emit, role="link",
-            entry="comparison", takes_focus=True,
+            self.tr("Compare the runs ({key})").format(key=key), tip, self, self.comparison_requested.emit,
+            role="link", entry="comparison", takes_focus=True,
         )  # fmt: skip
         self.changes_view = ChangesView(changes, comparison, theme, self, go=self._go_to_change)
         self._finder = ChangesFinder(model, changes, self)
