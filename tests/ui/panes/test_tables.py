@@ -115,6 +115,13 @@ def test_300_000_merges_are_painted_at_once(qtbot: QtBot, theme: Theme) -> None:
     assert (time.thread_time() - began) / 30 < 1
 
 
+def test_no_axis_strikes_the_text_of_an_empty_plot_through(qtbot: QtBot, theme: Theme) -> None:
+    plot = TimelinePlot(theme, str)
+    qtbot.addWidget(plot)
+    image = plot.grab().toImage()
+    assert {image.pixel(image.width() // 2, y) for y in range(image.height())} == {theme.surface.rgb()}
+
+
 def test_lanes_are_measured_once_until_they_change(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(None, None, None)
     lanes = [Lane(run, name, 1, "", np.ones(2), np.arange(3), "3 tokens") for name in ("A", "B")]

@@ -428,9 +428,8 @@ class TimelinePlot(QAbstractSlider):
         theme, marks, own = self._theme, self.marks, self._lane_room(self.own)
         for number, lane in enumerate(self.lanes):
             self._paint_lane(painter, lane, self._lane_room(number))
-        if not self.lanes:
-            if len(self.values):
-                paint_curve(painter, own, self._xs_of, QPen(theme.accent), theme.accent_soft, self.values)
+        if not self.lanes and self.maximum():  # else a text stands there
+            paint_curve(painter, own, self._xs_of, QPen(theme.accent), theme.accent_soft, self.values)
             self._paint_groove(painter, own.bottom())
         paint_marks(painter, "tie", self._places(self.ties), self._below_axis("tie"), theme)
         paint_marks(painter, "change", self._places(marks.changes), self._below_axis("change"), theme)
