@@ -392,6 +392,7 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
     window.model.seek(2)
     two.wait(lambda: not pane.is_stale)
     assert not window.session.overlaps.request
+    assert not overlap._note.text()
     pane.show_tab(Tab.VOCABULARIES)
     two.wait(lambda: overlap.said.text().startswith("A at step 2 "), 30_000)
     window.session.runs.set_compared(second, False)

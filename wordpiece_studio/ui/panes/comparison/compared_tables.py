@@ -372,6 +372,10 @@ class VocabulariesTable(SearchedTable):
         self._note = WholeLabel(self, role="hint")
         self._layout.addWidget(self._note)
 
+    def _clear(self, said: str = "") -> None:
+        super()._clear(said)
+        self._note.show_text("")
+
     def refresh(self, _steps: Sequence[ComparedStep]) -> None:
         session = self._session
         shown = session.comparison.shown
