@@ -22,7 +22,7 @@ from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting, step_of_size
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.comparison import compared_tables
-from wordpiece_studio.ui.panes.comparison.compared_tables import divergence_line, text_rows
+from wordpiece_studio.ui.panes.comparison.compared_tables import _order_text, divergence_line, text_rows
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
 
@@ -434,3 +434,13 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
     window.model.seek(8)
     window.actions_.word_differences.trigger()
     two.wait(lambda: window.comparison_pane.words.said.text().startswith("The library crashed"), 30_000)
+
+
+def test_the_order_is_told_of_every_word_as_it_is_normalized() -> None:
+    counts = wps.WordCounts.from_pairs({"low": 2, "lower": 1}, "lowercase", "whitespace-split")
+    config = wps.TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>")
+    run = wps.train(counts, config)
+    tokenizer = run.bpe_tokenizer(longest_first=True).in_window(run.history.vocabulary(len(run.history)))
+    first, second = _order_text(tokenizer, "LOW Lowlower").splitlines()
+    assert first == "“low” is in the training corpus and keeps its split from training."
+    assert second.endswith("Order: lower</w>")

@@ -142,11 +142,17 @@ class SearchedTable(ComparedTable):
         self.search.forget()
 
 
-def _order_text(tokenizer: Tokenizer, word: str) -> str:
-    """Return which tokens of a word are found first, where the longest one anywhere in its rest is taken."""
-    found = None
-    if isinstance(tokenizer, TokenizerInWindow) and isinstance(tokenizer.encoder, LongestFirstTokenizer):
-        found = tokenizer.encoder.order_found(word)
+def _order_text(tokenizer: Tokenizer, text: str) -> str:
+    """Return which tokens of a word, or of several, are found first, where the longest one in the rest is taken."""
+    assert isinstance(tokenizer, TokenizerInWindow)
+    assert isinstance(tokenizer.encoder, LongestFirstTokenizer)
+    encoder = tokenizer.encoder
+    words = [each.word.text for each in tokenizer.tokenize_words(text) if each.word is not None]
+    return "\n".join(filter(None, (_word_order_text(encoder, word) for word in words)))
+
+
+def _word_order_text(encoder: LongestFirstTokenizer, word: str) -> str:
+    found = encoder.order_found(word)
     if found is None:
         return _tr("“{word}” is in the training corpus and keeps its split from training.").format(word=word)
     order = _tr("The longest token anywhere in the rest of the word is taken first; of equally long ones, the most "
