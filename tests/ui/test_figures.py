@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,15 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
     assert summary_text(alone) == ""
     model.sort(-1)
     assert [line.name for line in model.records] == ["a", "b", "c", "d"]
+
+
+def test_figures_that_are_written_alike_are_equally_good() -> None:
+    one, other = (
+        replace(figures("a", 200, 0), renyi_efficiency=value) for value in (0.9175, math.nextafter(0.9175, 1))
+    )
+    lines = figures_lines([FiguresRow(Measured(path=f"/{each}"), each) for each in (one, other)], "ab")
+    assert lines[0].best == lines[1].best
+    assert "renyi_efficiency" in lines[0].best
 
 
 def face_of(studio: Studio) -> SummaryTable:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import figure_text, known
+from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresText
@@ -35,12 +36,10 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "summary_table")
 
 _NAME, _TOKENS_PER_WORD = 0, 3
-_MUCH_UNKNOWN = 0.01
-"""Of its tokens, more than the tokenizer with the fewest: it loses text, and its other figures say little."""
 _LONGEST_NAME, _SHORTEST_CHOICE = 24, 8  # characters
 _ROOM = 6
 """Pixels between two columns, besides the padding of their cells."""
-_BEST: dict[str, Callable[[Sequence[float]], float]] = {
+_BEST: dict[str, Callable[..., TokenizerFigures]] = {
     "tokens_per_word": min, "characters_per_token": max, "bytes_per_token": max, "unknown_share": min,
     "whole_share": max, "used_share": max, "renyi_efficiency": max, "bits_per_character": min,
 }  # fmt: skip
@@ -54,23 +53,23 @@ def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[Figu
     """
     figures = [row.figures for row in rows if row.figures is not None]
     lossy = losing(figures)
-    best = {}
+    best = {}  # as it is written: the reader sees no other digits
     for name, choose in _BEST.items() if len(figures) > 1 else ():
-        values = [value for each in figures if each not in lossy and (value := known(each, name)) is not None]
-        if values:
-            best[name] = choose(values)
+        sound = [each for each in figures if each not in lossy and known(each, name) is not None]
+        if sound:
+            best[name] = figure_text(choose(sound, key=lambda each: known(each, name)), name)
     lines = []
     for row, name in zip(rows, names, strict=True):
-        is_sound = row.figures is not None and row.figures not in lossy
-        own = [each for each, value in best.items() if is_sound and known(row.figures, each) == value]
+        figures_of = row.figures if row.figures not in lossy else None
+        own = [each for each, text in best.items() if figures_of and figure_text(figures_of, each) == text]
         lines.append(replace(row, name=name, best=frozenset(own)))
     return lines
 
 
 def losing(figures: Sequence[TokenizerFigures]) -> list[TokenizerFigures]:
-    """Return those of tokenizers that lose more of the text than others."""
+    """Return those of tokenizers that lose more of the text than others: their other figures say little."""
     least = min((each.unknown_share for each in figures), default=0.0)
-    return [each for each in figures if each.unknown_share > least + _MUCH_UNKNOWN]
+    return [each for each in figures if each.unknown_share > least + MUCH_UNKNOWN]
 
 
 def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[TableColumn[Sequence[FiguresRow]], ...]:
