@@ -168,7 +168,7 @@ def test_the_table_is_what_library_and_command_line_find(
     every = len(face.table.widths(10_000))
     narrow = next(width for width in range(3000, 0, -5) if len(face.table.widths(width)) == every - 1)
     face.table.setFixedWidth(narrow + face.table.width() - face.table.viewport().width())
-    studio.wait(lambda: "1 column is hidden in this width; copies have it." in face.note.text())
+    studio.wait(lambda: "1 column is hidden at this width; it is copied too." in face.note.text())
 
     # The live text; a library that cannot read what it has learned; and stopping.
     sound = runs.all[2].library_run

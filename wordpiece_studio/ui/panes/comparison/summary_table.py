@@ -373,8 +373,8 @@ class SummaryTable(QWidget):
             return ""
         return counted(
             left_out,
-            "1 column is hidden in this width; copies have it.",
-            "{count} columns are hidden in this width; copies have them.",
+            "1 column is hidden at this width; it is copied too.",
+            "{count} columns are hidden at this width; they are copied too.",
         )
 
     def _enable(self, *_values: object) -> None:
