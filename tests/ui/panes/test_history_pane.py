@@ -16,6 +16,7 @@ from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes import history_pane
 from wordpiece_studio.ui.panes.history_pane import HistoryPane, history_tsv
+from wordpiece_studio.ui.widgets.theme import scaled_font
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -206,6 +207,23 @@ def test_the_view_follows_new_rows_only_at_the_end(bench: Bench) -> None:
     bench.wait(lambda: bench.model.merge_count == 55)
     bench.settle()
     assert not pane.view.is_at_end
+
+
+@pytest.mark.parametrize("step", [4, 15, 24])
+def test_the_row_of_the_step_stays_in_view_when_text_gets_larger(bench: Bench, step: int) -> None:
+    pane = bench.show(HistoryPane, height=260)
+    view, usual = pane.view, pane.font()
+    bench.seek(step)
+    row = pane.rows.row_of_step(step)
+    pane.setFont(scaled_font(usual, 2))
+    bench.settle()
+    assert 0 <= view.rowViewportPosition(row) <= view.viewport().height() - view.row_height
+    bar = view.verticalScrollBar()
+    bar.setValue(0 if step > 10 else bar.maximum())
+    before = bar.value()
+    pane.setFont(usual)
+    bench.settle()
+    assert bar.value() == min(before, bar.maximum()), "the user has scrolled away from it"
 
 
 def test_getting_the_keyboard_focus_moves_nothing(bench: Bench) -> None:

@@ -395,7 +395,13 @@ class TableView(QTableView):
         if self.wordWrap():
             self.verticalHeader().setMinimumSectionSize(height)
         elif height != self.row_height:
+            current = self.currentIndex()
+            is_seen = self.viewport().rect().intersects(self.visualRect(current))
+            row = current.row() if is_seen else self.rowAt(0)
             self.verticalHeader().setDefaultSectionSize(height)
+            if row >= 0:
+                self.updateGeometries()  # else the scroll bar ends too early
+                self.bring_into_view(row, 1, is_early=True)  # a higher heading may take a row's room
         if self._least_rows:
             self.show_rows(self._least_rows)
 
