@@ -69,7 +69,7 @@ def test_words_that_are_split_differently(two: Studio) -> None:
     QTest.keyClick(window, Qt.Key.Key_W, _CONTROL_SHIFT)
     wait_for_words(two, 3, 3)
     assert (pane.isVisible(), pane.tab) == (True, Tab.WORDS)
-    assert words.said.text() == "5 of 5 distinct words are not split the same way by all: 100.00% of the text."
+    assert words.said.text() == "5 of 5 distinct words are split differently: 100.00% of the text."
     assert "A at step 3 · the others" in pane.hints[0]
     assert [words.rows.title(at) for at in range(4)] == ["Word", "Count", "A", "B"]
     for column, token in ((2, "##u"), (3, "##un")):
@@ -86,7 +86,7 @@ def test_words_that_are_split_differently(two: Studio) -> None:
 
     runs.show(runs.all[1])
     window.model.seek(0)
-    two.wait(lambda: words.said.text().startswith("0 of 5 distinct words are not split"), 30_000)
+    two.wait(lambda: words.said.text().startswith("0 of 5 distinct words are split differently"), 30_000)
     window.actions_.compare_step.trigger()  # a bookmark is compared like a run
     window.model.seek(5)
     two.wait(lambda: [words.rows.title(at) for at in range(2, words.rows.columnCount())] == ["A", "B", "B@0"], 30_000)
@@ -285,7 +285,7 @@ def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) ->
     assert [table.rows.index(row, 1).data() for row in range(3)] == [str(each.step) for each in found]
     lines = [divergence_line(each) for each in table.search.answer]
     assert lines[0][0] == "A and B"
-    assert lines[0][2:] == ("A merges ##g + ##s", "B merges ##u + ##g", "Go there")
+    assert lines[0][2:] == ("A merges ##g + ##s", "B merges ##u + ##g", "Go to step")
     cell = table.table.visualRect(table.rows.index(0, 4)).center()
     two.qtbot.mouseClick(table.table.viewport(), _LEFT, pos=cell)
     assert (window.model.run, window.model.step) == (first, 1)

@@ -126,7 +126,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     studio.wait(lambda: "is not available" in words.said.text())
     again.set_library(library)
     model.look_again()
-    studio.wait(lambda: "are not split the same way by all" in words.said.text())
+    studio.wait(lambda: "are split differently" in words.said.text())
 
 
 @pytest.mark.slow

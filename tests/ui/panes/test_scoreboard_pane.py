@@ -399,7 +399,7 @@ def test_a_word_is_shown_before_and_after_or_marked_in_place(bench: Bench) -> No
     assert row.before == row.after == tuple(bench.model.history.segmentation("Hugging", 12))
     assert pane._words.title == "Hugging is unchanged by this merge"
     bench.model.set_selection(Selection("word", text="zebra"))
-    assert pane._words.title == "zebra is not a word of this corpus"
+    assert pane._words.title == "zebra is not in the training corpus"
     bench.model.set_selection(None)
     assert pane._words.title == "ch + ##a in one word"
 

@@ -329,8 +329,8 @@ class WordsTable(SearchedTable):
             return text.format(number=number_text(len(found.rows)), compared=number_text(found.compared))
         text = plural(
             found.distinct_words,
-            "{number} of 1 distinct word is not split the same way by all: {share:.2f}% of the text.",
-            "{number} of {total} distinct words are not split the same way by all: {share:.2f}% of the text.",
+            "{number} of 1 distinct word is split differently: {share:.2f}% of the text.",
+            "{number} of {total} distinct words are split differently: {share:.2f}% of the text.",
         )
         share = 100 * sum(count for _, count, _ in found.rows) / max(found.total, 1)
         return text.format(number=number_text(len(found.rows)), total=number_text(found.distinct_words), share=share)
@@ -417,7 +417,7 @@ def divergence_line(found: Parting) -> tuple[str | int | None, ...]:
         return runs, None, _tr("The same merges"), "", ""
     tie = _tr(" (tie)") if apart.is_tie else ""
     sides = _side(found.shown.letter, apart.first), _side(found.other.letter, apart.second) + tie
-    return runs, apart.step, *sides, _tr("Go there")
+    return runs, apart.step, *sides, _tr("Go to step")
 
 
 def _side(letter: str, pair: Pair | None) -> str:
@@ -451,7 +451,7 @@ class DivergencesTable(SearchedTable):
     def _show(self, found: Sequence[Parting]) -> None:
         titles = _tr("Runs"), _tr("Diverge at step"), _tr("First run"), _tr("Second run")
         columns = [_column(place, title, RIGHT if place == 1 else LEFT) for place, title in enumerate(titles)]
-        link = _column(self._LINK, "", ink="accent_ink", explanation=tooltip_text(_tr("Go to the step")))
+        link = _column(self._LINK, "", ink="accent_ink", explanation=tooltip_text(_tr("Go to step")))
         self._set_rows(list(map(divergence_line, found)), [*columns, link])
         self.said.show_text("" if found else _tr("Bookmarked steps of one run have the same merges."))
 

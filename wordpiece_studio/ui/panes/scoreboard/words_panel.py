@@ -245,7 +245,7 @@ def short_words_title(request: WordsRequest, found: PairWords) -> str:
 
 def _word_title(word: str, request: WordsRequest, found: PairWords) -> str:
     if not found.words:
-        text = _tr("{word} is not a word of this corpus")
+        text = _tr("{word} is not in the training corpus")
     elif found.words[0].before != found.words[0].after:
         text = _tr("{word} is changed by this merge")
     else:
