@@ -603,8 +603,15 @@ def made_by(pair: Selection, prefix: str) -> str:
     return pair.left + pair.right.removeprefix(prefix)
 
 
-def id_of_token(selection: Selection, vocabulary: Vocabulary) -> int | None:
-    return None if selection.kind == "word" else vocabulary.id_of(text_of_token(selection, vocabulary))
+def selected_token(model: TrainerModel) -> str:
+    """Return the text of the token that is selected, or that the selected pair makes; empty if there is none."""
+    selection, vocabulary = model.selection, model.vocabulary_at(model.merge_count)
+    return "" if selection is None or vocabulary is None else text_of_token(selection, vocabulary)
+
+
+def selected_id(model: TrainerModel) -> int | None:
+    vocabulary = model.vocabulary_at(model.merge_count)
+    return None if vocabulary is None else vocabulary.id_of(selected_token(model))
 
 
 def step_of_pair(pair: Selection, history: MergeHistory, merges: int) -> int | None:

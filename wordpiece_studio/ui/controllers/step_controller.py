@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeySequence
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.step_marks import WHOLE_RUN, id_of_token, one_line, text_of_token
+from wordpiece_studio.session.step_marks import WHOLE_RUN, one_line, selected_id, selected_token
 from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
@@ -258,11 +258,8 @@ class StepController(Controller):
 
     def _birth_step(self) -> int | None:
         """Return the step that made the selected token, or the token of the selected pair; None if there is none."""
-        selection, history = self._model.selection, self._model.history
-        if selection is None or history is None:
-            return None
-        token_id = id_of_token(selection, history.vocabulary(self._model.merge_count))
-        return (history.birth_step(token_id) or None) if token_id is not None else None
+        history, token_id = self._model.history, selected_id(self._model)
+        return None if history is None or token_id is None else history.birth_step(token_id) or None
 
     @command(
         tr("Go to the step t&hat created the token"), tr("Go to the step that created the selected token"),
@@ -274,10 +271,9 @@ class StepController(Controller):
 
     def _breakpoint(self) -> Breakpoint | None:
         """Return the breakpoint for what is selected, the token of a selected pair."""
-        selection, history = self._model.selection, self._model.history
-        if selection is None or history is None:
+        selection, token = self._model.selection, selected_token(self._model)
+        if selection is None:
             return None
-        token = text_of_token(selection, history.vocabulary(self._model.merge_count))
         return Breakpoint("token", token) if token else Breakpoint("word", selection.text)
 
     @command(

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, 
 
 from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.session.plural import counted, plural
-from wordpiece_studio.session.step_marks import id_of_token
+from wordpiece_studio.session.step_marks import selected_id
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
     SPECIAL_BIRTH,
@@ -239,13 +239,13 @@ class VocabularyPane(Pane):
     @property
     def has_selected(self) -> bool:
         """Whether the selected token exists at the current step."""
-        history, token_id = self._model.history, self._selected_id()
+        history, token_id = self._model.history, selected_id(self._model)
         return history is not None and token_id is not None and token_id < history.vocabulary_size(self._model.step)
 
     def show_selected(self) -> None:
         """Go to the row of the selected token; a filter that hides it is cleared."""
         self.refresh_now()
-        if self.table.row_of_item(token_id := self._selected_id() or 0) < 0:
+        if self.table.row_of_item(token_id := selected_id(self._model) or 0) < 0:
             self.controls.show_all()
         self._show_token(token_id)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -262,7 +262,7 @@ class VocabularyPane(Pane):
         self.controls.offer_only_here(self.table.source is not None and bool(self.table.source.others))
         self._show_heading()
         self._show_emptiness()
-        token_id = self._selected_id()
+        token_id = selected_id(self._model)
         if token_id is not None:
             self._keep_token(token_id)
 
@@ -358,12 +358,6 @@ class VocabularyPane(Pane):
             self.view.setCurrentIndex(self.table.index(0, 0))
             self._select(self.table.item_of_row(0))
 
-    def _selected_id(self) -> int | None:
-        history, selection = self._model.history, self._model.selection
-        if history is None or selection is None:
-            return None
-        return id_of_token(selection, history.vocabulary(self._model.merge_count))
-
     # -- copying
 
     def copy_rows(self) -> None:
@@ -409,5 +403,5 @@ class VocabularyPane(Pane):
 
     def _on_model_selection_changed(self) -> None:
         if self.is_current:
-            token_id = self._selected_id()
+            token_id = selected_id(self._model)
             self._show_token(-1 if token_id is None else token_id)

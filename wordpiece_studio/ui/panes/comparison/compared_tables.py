@@ -13,7 +13,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import Parting, all_partings, words_apart
-from wordpiece_studio.session.step_marks import text_of_token
+from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.storage.view import Selection
@@ -71,9 +71,7 @@ class ComparedTable(QWidget):
         self._session.model.set_selection(Selection("token", text=token))
 
     def mark_selection(self) -> None:
-        model, token = self._session.model, ""
-        if model.history is not None and model.selection is not None:
-            token = text_of_token(model.selection, model.history.vocabulary(model.merge_count))
+        token = selected_token(self._session.model)
         if token != self._token:
             self._token = token
             self.table.viewport().update()

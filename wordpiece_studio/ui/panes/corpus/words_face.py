@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.step_marks import text_of_token
+from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.words_table import RunWords, RunWordsModel, WordColumn, WordsFilter
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import split_variants
@@ -122,7 +122,7 @@ class WordsFace(Pane):
         self._take_filter()
         if self.table.source is not before:
             self.view.spread()
-        self._show_token(self._selected_token())
+        self._show_token(selected_token(self._model))
         self._show_selection()
         self._show_emptiness()
 
@@ -140,7 +140,7 @@ class WordsFace(Pane):
         return [split_variants(words.split(item), self._token, words.made() if self.table.is_changed(item) else "")]
 
     def _show_selection(self) -> None:
-        selection, token = self._model.selection, self._selected_token()
+        selection, token = self._model.selection, selected_token(self._model)
         if token != self._token:
             self._token = token
             self.view.viewport().update()
@@ -152,12 +152,6 @@ class WordsFace(Pane):
         elif row != self.view.selected_row:
             self.view.setCurrentIndex(self.table.index(row, 0))
             self.view.bring_into_view(row, _ROWS_AROUND)
-
-    def _selected_token(self) -> str:
-        history, selection = self._model.history, self._model.selection
-        if history is None or selection is None:
-            return ""
-        return text_of_token(selection, history.vocabulary(self._model.merge_count))
 
     def _show_token(self, token: str) -> None:
         self.only.setEnabled(bool(token) or self.only.isChecked())
@@ -187,7 +181,7 @@ class WordsFace(Pane):
         return self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
 
     def _take_filter(self) -> None:
-        token = self._selected_token() if self.only.isChecked() else ""
+        token = selected_token(self._model) if self.only.isChecked() else ""
         entry = self._entry()
         sought = entry[0] if entry is not None else self._field.text()
         self.table.set_filter(WordsFilter(sought, token))
