@@ -22,7 +22,7 @@ from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting, step_of_size
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.comparison import compared_tables
-from wordpiece_studio.ui.panes.comparison.compared_tables import _order_text, divergence_line, text_rows
+from wordpiece_studio.ui.panes.comparison.compared_tables import _order_text, text_rows
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
 
@@ -283,7 +283,7 @@ def test_every_two_runs_diverge_somewhere_and_a_click_goes_there(two: Studio) ->
     assert pane.tab is Tab.DIVERGENCES
     found = [wps.divergence(one.history, other.history) for one, other in combinations((first, second, third), 2)]
     assert [table.rows.index(row, 1).data() for row in range(3)] == [str(each.step) for each in found]
-    lines = [divergence_line(each) for each in table.search.answer]
+    lines = table.rows.records
     assert lines[0][0] == "A and B"
     assert lines[0][2:] == ("A merges ##g + ##s", "B merges ##u + ##g", "Go to step")
     cell = table.table.visualRect(table.rows.index(0, 4)).center()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -461,19 +460,14 @@ class Parting:
         return None if self.divergence is None else self.divergence.step
 
 
-def partings(shown: tuple[Run, int], *others: tuple[Run, int]) -> tuple[Parting, ...]:
-    """Return where each of the other runs parts from the first; a run comes with the number of its merges."""
-    first, found = shown[0], []
-    for other, _ in others:
+def partings(_merges: object, *pairs: tuple[Run, Run]) -> tuple[Parting, ...]:
+    """Return where the runs of each pair part; with other numbers of merges it is another request."""
+    found = []
+    for first, other in pairs:
         is_known = first.history.has_steps and other.history.has_steps
         apart = divergence(first.history, other.history) if is_known else None
         found.append(Parting(first, other, apart, is_known))
     return tuple(found)
-
-
-def all_partings(*runs: tuple[Run, int]) -> tuple[Parting, ...]:
-    """Return where every two runs part."""
-    return tuple(each for two in combinations(runs, 2) for each in partings(*two))
 
 
 def overlaps(shown: ComparedStep, *others: ComparedStep) -> tuple[VocabularyOverlap, ...]:

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QFont, QPainter
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.evaluation.differences import Pair
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.runs import ComparedStep
+    from wordpiece_studio.session.runs import ComparedStep, Parting
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "token_text")
@@ -200,6 +201,25 @@ def where_text(compared: ComparedStep) -> str:
     if not run.history.has_steps:
         return run.letter
     return _tr("{letter} at step {step}").format(letter=run.letter, step=number_text(compared.step))
+
+
+def divergence_words(found: Parting) -> tuple[str, int | None, str, str]:
+    """Return the runs, the step at which they diverge, and what each does there; or why there is no such step."""
+    shown, other, apart = found.shown, found.other, found.divergence
+    runs = _tr("{first} and {second}").format(first=shown.letter, second=other.letter)
+    if not found.is_known:
+        unknown = other if shown.history.has_steps else shown
+        return runs, None, _tr("Merges of {run} not available").format(run=unknown.letter), ""
+    if apart is None:
+        return runs, None, _tr("The same merges"), ""
+    tie = _tr(" (tie)") if apart.is_tie else ""
+    return runs, apart.step, _side(shown.letter, apart.first), _side(other.letter, apart.second) + tie
+
+
+def _side(letter: str, pair: Pair | None) -> str:
+    if pair is None:
+        return _tr("{run} ends").format(run=letter)
+    return _tr("{run} merges {pair}").format(run=letter, pair=" + ".join(token_text(each, 20) for each in pair))
 
 
 def merges_text(merges: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.runs import Parting, all_partings, words_apart
+from wordpiece_studio.session.runs import partings, words_apart
 from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
@@ -22,13 +23,20 @@ from wordpiece_studio.ui.widgets.chips import split_variants
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, tooltip_text
 from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
-from wordpiece_studio.ui.widgets.token_text import number_text, run_names, step_name, token_text, where_text
+from wordpiece_studio.ui.widgets.token_text import (
+    divergence_words,
+    number_text,
+    run_names,
+    step_name,
+    token_text,
+    where_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from wordpiece_studio.evaluation.differences import Pair, VocabularyOverlap
-    from wordpiece_studio.session.runs import ComparedStep, WordsApart
+    from wordpiece_studio.evaluation.differences import VocabularyOverlap
+    from wordpiece_studio.session.runs import ComparedStep, Parting, WordsApart
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.ui.widgets.chips import FlowItem
@@ -404,26 +412,6 @@ class VocabulariesTable(SearchedTable):
 # ---- the merges ------------------------------------------------------------------------------------------------------
 
 
-def divergence_line(found: Parting) -> tuple[str | int | None, ...]:
-    """Return the runs, the step at which they diverge, what each merges there, and a link; what is unknown is empty."""
-    runs = _tr("{first} and {second}").format(first=found.shown.letter, second=found.other.letter)
-    if not found.is_known:
-        unknown = found.other if found.shown.history.has_steps else found.shown
-        return runs, None, _tr("Merges of {run} not available").format(run=unknown.letter), "", ""
-    apart = found.divergence
-    if apart is None:
-        return runs, None, _tr("The same merges"), "", ""
-    tie = _tr(" (tie)") if apart.is_tie else ""
-    sides = _side(found.shown.letter, apart.first), _side(found.other.letter, apart.second) + tie
-    return runs, apart.step, *sides, _tr("Go to step")
-
-
-def _side(letter: str, pair: Pair | None) -> str:
-    if pair is None:
-        return _tr("{run} ends").format(run=letter)
-    return _tr("{run} merges {pair}").format(run=letter, pair=" + ".join(token_text(each, 20) for each in pair))
-
-
 class DivergencesTable(SearchedTable):
     """Where the merges of two runs are different for the first time, for every pair of runs."""
 
@@ -433,7 +421,7 @@ class DivergencesTable(SearchedTable):
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         keys = dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._go)
         name = _tr("Where runs diverge")
-        search = Task(all_partings, "The runs cannot be compared", parent)
+        search = Task(partings, "The runs cannot be compared", parent)
         super().__init__(search, session, theme, name, "divergence", parent, row_room=10, keys=keys)
         self.table.clicked.connect(lambda index: self._go() if index.column() == self._LINK else None)
         self.table.doubleClicked.connect(self._go)
@@ -443,14 +431,16 @@ class DivergencesTable(SearchedTable):
             self.search.stop()  # the merges grow
             return
         runs = dict.fromkeys(each.run for each in steps)
-        self.search.ask(*((each, len(each.history)) for each in runs))
+        self.search.ask([len(each.history) for each in runs], *combinations(runs, 2))
         self._on_search_changed()
 
     def _show(self, found: Sequence[Parting]) -> None:
         titles = _tr("Runs"), _tr("Diverge at step"), _tr("First run"), _tr("Second run")
         columns = [_column(place, title, RIGHT if place == 1 else LEFT) for place, title in enumerate(titles)]
-        link = _column(self._LINK, "", ink="accent_ink", explanation=tooltip_text(_tr("Go to step")))
-        self._set_rows(list(map(divergence_line, found)), [*columns, link])
+        link_text = _tr("Go to step")
+        link = _column(self._LINK, "", ink="accent_ink", explanation=tooltip_text(link_text))
+        lines = [(*divergence_words(each), link_text if each.step else "") for each in found]
+        self._set_rows(lines, [*columns, link])
         self.said.show_text("" if found else _tr("Bookmarked steps of one run have the same merges."))
 
     def _go(self, _index: object = None) -> None:

@@ -22,6 +22,7 @@ from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import Fitted, explain, plain_label, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import (
+    divergence_words,
     number_text,
     objective_name,
     run_names,
@@ -146,45 +147,28 @@ class TimelineButtons(QWidget):
 def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
     """Return where other runs part from the one shown, and a shorter form; nothing if there are none.
 
-    ``"▼ A and B diverge at step 7 (tie): A merges ##u + ##g, B merges h + ##ug"``, or, of several,
+    ``"▼ A and B diverge at step 7: A merges ##u + ##g, B merges h + ##ug (tie)"``, or, of several,
     ``"▼ A and B diverge at step 7 · ▼ A and C diverge at step 9"``.
     """
-    parted = [each for each in found if each.step is not None]
-    if len(found) == 1:
-        said = _parting_sentence(found[0])
+    places = [_parting_place(each) for each in found if each.step is not None]
+    if len(found) == 1 and places:
         short = _tr("{mark} Divergence at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
-        return (said, short) if parted else (said,)
-    if not parted:
+        return _parting_sentence(found[0]), short
+    if not places:
         return (" · ".join(dict.fromkeys(map(_parting_sentence, found))),) if found else ()
-    said = _tr("{mark} {shown} and {other} diverge at step {step}")
-    places = [
-        said.format(
-            mark=_PARTING_MARK, shown=each.shown.letter, other=each.other.letter, step=number_text(each.step or 0)
-        )
-        for each in parted
-    ]
     return " · ".join(places), " · ".join((*places[:1], "…"))
 
 
+def _parting_place(parting: Parting) -> str:
+    said = _tr("{mark} {runs} diverge at step {step}")
+    return said.format(mark=_PARTING_MARK, runs=divergence_words(parting)[0], step=number_text(parting.step or 0))
+
+
 def _parting_sentence(parting: Parting) -> str:
-    shown, other, parted = parting.shown, parting.other, parting.divergence
-    names = {"mark": _PARTING_MARK, "shown": shown.letter, "other": other.letter}
-    if not parting.is_known:
-        unknown = other if shown.history.has_steps else shown
-        return _tr("Merges of {run} not available").format(run=unknown.letter)
-    if parted is None:
-        return _tr("{shown} and {other} make the same merges").format(**names)
-    if parted.first is None or parted.second is None:
-        ends = shown if parted.first is None else other
-        text = _tr("{mark} {shown} and {other} are the same up to step {step}, where {ends} ends")
-        return text.format(**names, step=number_text(parted.step - 1), ends=ends.letter)
-    text = _tr("{mark} {shown} and {other} diverge at step {step}: {shown} merges {here}, {other} merges {there}")
-    if parted.is_tie:
-        text = _tr(
-            "{mark} {shown} and {other} diverge at step {step} (tie): {shown} merges {here}, {other} merges {there}"
-        )
-    here, there = (" + ".join(token_text(each, 20) for each in pair) for pair in (parted.first, parted.second))
-    return text.format(**names, step=number_text(parted.step), here=here, there=there)
+    runs, step, here, there = divergence_words(parting)
+    if step is not None:
+        return _tr("{place}: {here}, {there}").format(place=_parting_place(parting), here=here, there=there)
+    return _tr("{runs} make the same merges").format(runs=runs) if parting.is_known else here
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
@@ -336,7 +320,7 @@ class TimelinePane(Pane):
         if run is None or not others or self._model.is_busy:
             self.partings.stop()
             return
-        self.partings.ask(*((each, len(each.history)) for each in (run, *others)))
+        self.partings.ask([len(each.history) for each in (run, *others)], *((run, each) for each in others))
 
     @property
     def _known_partings(self) -> tuple[Parting, ...]:
