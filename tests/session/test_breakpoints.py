@@ -143,9 +143,9 @@ def test_a_breakpoint_is_there_once_and_switched_off(qtbot: QtBot) -> None:
         marks.enable(row, False)
     assert not marks.enabled
     assert marks.add(Breakpoint("tie", number=2)) == row  # once is enough
-    assert marks.enabled == marks.all
+    assert marks.enabled == marks.records
     marks.remove(row)
-    assert not marks.all
+    assert not marks.records
 
 
 # -- in a run

@@ -124,7 +124,7 @@ def test_a_bookmarked_step_is_compared_where_it_is(qtbot: QtBot, model: TrainerM
     assert comparison.beside() == comparison.lanes() == []
     with qtbot.waitSignal(comparison.changed):
         bookmarks.set_compared(early, True)
-    fixed = ComparedStep(likelihood, 2, bookmark=bookmarks.notes[0])
+    fixed = ComparedStep(likelihood, 2, bookmark=bookmarks.records[0])
     assert fixed.label == "B@2"
     for step in (0, 2, 5):  # never aligned, also beside its own run
         model.seek(step)

@@ -9,7 +9,7 @@ import pytest
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import Bookmarks, SelectionStep
-from wordpiece_studio.storage.view import Bookmark, Selection
+from wordpiece_studio.storage.view import NOBODY, Bookmark, Selection
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def replace(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) 
 def test_the_bookmarks_are_in_order_of_step(trained: TrainerModel) -> None:
     bookmarks = Bookmarks(trained)
     bookmarks.set_notes([Bookmark(1200, "b"), Bookmark(3, "a")])
-    assert [note.text for note in bookmarks.notes] == ["a", "b"]
+    assert [note.text for note in bookmarks.records] == ["a", "b"]
 
 
 def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) -> None:
@@ -52,11 +52,11 @@ def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) 
         bookmarks.keep(text)
     tokens = ["", trained.history[4].token, trained.history[11].token]
     texts = zip((0, 5, 12), ("start", "five", "the tie"), tokens, strict=True)
-    assert bookmarks.notes == tuple(Bookmark(*each, owner=0) for each in texts)
+    assert bookmarks.records == tuple(Bookmark(*each, owner=0) for each in texts)
     with qtbot.waitSignal(bookmarks.changed):
         bookmarks.set_text(1, "5!\n")
     bookmarks.remove(0)
-    assert [note.text for note in bookmarks.notes] == ["5!", "the tie"]
+    assert [note.text for note in bookmarks.records] == ["5!", "the tie"]
 
 
 def test_notes_of_another_run_are_kept_and_distinguished(qtbot: QtBot, trained: TrainerModel) -> None:
@@ -68,31 +68,42 @@ def test_notes_of_another_run_are_kept_and_distinguished(qtbot: QtBot, trained: 
     assert [note.step for note in bookmarks.of_run()] == [5, 30]
     replace(qtbot, trained, random_counts(5), 10)
     assert [note.step for note in bookmarks.of_run()] == [5]
-    assert [bookmarks.is_of_run(note) for note in bookmarks.notes] == [True, False]
+    assert [bookmarks.is_of_run(note) for note in bookmarks.records] == [True, False]
     train(qtbot, trained, random_counts(6))
     assert bookmarks.of_run() == [
-        note for note in bookmarks.notes if note.token == trained.history[note.step - 1].token
+        note for note in bookmarks.records if note.token == trained.history[note.step - 1].token
     ]
     trained.run.number = 3  # they were made at another run, whatever this one has merged there
     assert bookmarks.of_run() == []
-    assert len(bookmarks.notes) == 2
+    assert len(bookmarks.records) == 2
 
 
 def test_a_step_of_the_run_shown_is_compared(qtbot: QtBot, trained: TrainerModel) -> None:
     bookmarks = Bookmarks(trained)
     bookmarks.set_notes([Bookmark(5, "five", trained.history[4].token), Bookmark(9, "of another run", "#")])
-    assert [bookmarks.is_compared(note) for note in bookmarks.notes] == [False, None]
+    assert [bookmarks.is_compared(note) for note in bookmarks.records] == [False, None]
     trained.run.number = 3
     with qtbot.waitSignal(bookmarks.changed):
         bookmarks.set_compared(0, True)
-    assert [note.run for note in bookmarks.notes] == [3, None]
+    assert [note.run for note in bookmarks.records] == [3, None]
     bookmarks.set_text(0, "5!")
-    assert bookmarks.notes[0] == Bookmark(5, "5!", trained.history[4].token, 3)
+    assert bookmarks.records[0] == Bookmark(5, "5!", trained.history[4].token, 3)
     train(qtbot, trained, random_counts(6))  # which has another merge there: the box can still be cleared
-    assert not bookmarks.is_of_run(bookmarks.notes[0])
-    assert bookmarks.is_compared(bookmarks.notes[0])
+    assert not bookmarks.is_of_run(bookmarks.records[0])
+    assert bookmarks.is_compared(bookmarks.records[0])
     bookmarks.set_compared(0, False)
-    assert [bookmarks.is_compared(note) for note in bookmarks.notes] == [None, None]
+    assert [bookmarks.is_compared(note) for note in bookmarks.records] == [None, None]
+
+
+def test_notes_of_a_run_that_is_gone_are_told_once(qtbot: QtBot, trained: TrainerModel) -> None:
+    bookmarks = Bookmarks(trained)
+    bookmarks.set_notes([Bookmark(3, "a", owner=1, run=1), Bookmark(5, "b", owner=0), Bookmark(9, "c", owner=1)])
+    told = []
+    bookmarks.changed.connect(lambda: told.append(0))
+    bookmarks.disown(1)
+    bookmarks.disown(7)
+    assert [(note.owner, note.run) for note in bookmarks.records] == [(NOBODY, None), (0, None), (NOBODY, None)]
+    assert len(told) == 1
 
 
 # -- the selection

@@ -350,7 +350,7 @@ def test_two_equal_bookmarks_are_compared(fixed: Studio) -> None:
     window = fixed.window
     bookmarks = window.session.marks.bookmarks
     bookmarks.set_compared(bookmarks.keep("a tie", 3), True)
-    assert bookmarks.notes.count(bookmarks.notes[0]) == 2
+    assert bookmarks.records.count(bookmarks.records[0]) == 2
     window.actions_.choice("choose_layout", "compare").trigger()
     window.comparison_pane.show_tab(Tab.TEXT)
     table = window.comparison_pane.text

@@ -389,7 +389,7 @@ def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio, n
     ]
     assert (window.model.run, window.model.step) == (runs[0], project.view.step)
     assert window.session.live_text == window.tokenization_pane.text == project.view.live_text
-    assert [note.text for note in window.session.marks.bookmarks.notes] == [note.text for note in project.view.notes]
+    assert [note.text for note in window.session.marks.bookmarks.records] == [note.text for note in project.view.notes]
     assert window.corpus_pane.figures.normalizer == project.run.counts.normalizer
     assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
     window.session.runs.show(runs[-1])  # whatever was trained on, it can be shown
@@ -521,7 +521,7 @@ def test_notes_of_a_run_that_is_gone_are_not_those_of_the_next(studio: Studio, t
     (tmp_path / "other.txt").write_text("hug hugs", encoding="utf-8")
     studio.open(tmp_path / "other.txt")
     train_anew(studio)
-    assert (runs.current.number, bookmarks.of_run(), len(bookmarks.notes)) == (0, [], 1)
+    assert (runs.current.number, bookmarks.of_run(), len(bookmarks.records)) == (0, [], 1)
     assert not unsaved_work(window.session, window.project, Loss.ALL).notes
     bookmarks.keep("mine", 0)
     runs.close(runs.current)

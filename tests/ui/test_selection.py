@@ -105,12 +105,12 @@ def test_a_context_menu_is_about_the_chip_under_the_pointer(studio: Studio) -> N
     do(menu, "Copy")
     assert QGuiApplication.clipboard().text() == "Th"
     do(menu, "Stop at this token or word")
-    assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th"),)
+    assert window.session.marks.breakpoints.records == (Breakpoint("token", "Th"),)
     window.actions_.switch_breakpoint.trigger()
-    assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th", is_enabled=False),)
+    assert window.session.marks.breakpoints.records == (Breakpoint("token", "Th", is_enabled=False),)
     assert not window.actions_.switch_breakpoint.isChecked()
     window.actions_.switch_breakpoint.trigger()
-    assert window.session.marks.breakpoints.all == (Breakpoint("token", "Th"),)
+    assert window.session.marks.breakpoints.records == (Breakpoint("token", "Th"),)
     window.actions_.switch_breakpoint.trigger()
     window.vocabulary_pane.controls._field.setText("nothing like it")
     do(menu, "Show in vocabulary")
@@ -161,7 +161,7 @@ def test_a_step_of_the_timeline_has_a_context_menu(studio: Studio) -> None:
     menu = context_menu(studio, plot, QPoint(round(plot.x_of(7)), plot.height() // 2))
     assert studio.window.model.step == 7
     do(menu, "Compare with this step")
-    assert studio.window.session.marks.bookmarks.notes[0].step == 7
+    assert studio.window.session.marks.bookmarks.records[0].step == 7
 
 
 def click_chip(studio: Studio, number: int) -> None:

@@ -355,7 +355,7 @@ class Comparison(QObject):
     def bookmarked(self) -> list[ComparedStep]:
         """Return the bookmarked steps that are compared, as far as their runs are there and have them."""
         runs = {run.number: run for run in self.runs.all}
-        found = [(runs[note.run], note) for note in self.bookmarks.notes if note.run in runs]
+        found = [(runs[note.run], note) for note in self.bookmarks.records if note.run in runs]
         return [
             ComparedStep(run, note.step, bookmark=note) for run, note in found if self.bookmarks.is_of_run(note, run)
         ]

@@ -72,10 +72,6 @@ class Breakpoints(Marks["Breakpoint"]):
     """The breakpoints, oldest first."""
 
     @property
-    def all(self) -> tuple[Breakpoint, ...]:
-        return self.records
-
-    @property
     def enabled(self) -> tuple[Breakpoint, ...]:
         return tuple(each for each in self.records if each.is_enabled)
 
@@ -300,7 +296,7 @@ class BreakpointWatch(QObject):
             self.changed.emit()
         for each, search in list(self._searches.items()):
             if search.fault is not None and each in self._searches:  # to disable one looks at the others, too
-                self._breakpoints.enable(self._breakpoints.all.index(each), False)
+                self._breakpoints.enable(self._breakpoints.records.index(each), False)
                 self.faulted.emit(search.fault)
 
 
@@ -322,10 +318,6 @@ class Bookmarks(Marks["Bookmark"]):
         self._model = model
         model.run_reset.connect(self._on_run_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
-
-    @property
-    def notes(self) -> tuple[Bookmark, ...]:
-        return self.records
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
         lines = (msgspec.structs.replace(note, text=one_line(note.text)) for note in notes)
@@ -369,9 +361,11 @@ class Bookmarks(Marks["Bookmark"]):
 
     def disown(self, number: int) -> None:
         """Note that the run of this number, if there was one, is gone, and another one gets it: notes stay of none."""
-        for row, note in enumerate(self.records):
-            if note.owner == number:
-                self.replace(row, msgspec.structs.replace(note, owner=NOBODY, run=None))
+        if any(note.owner == number for note in self.records):
+            self.set_marks(
+                msgspec.structs.replace(note, owner=NOBODY, run=None) if note.owner == number else note
+                for note in self.records
+            )
 
     # Signals of the trainer.
 

@@ -178,7 +178,7 @@ def test_a_document_among_the_samples_is_no_work_of_the_users_until_it_is_edited
     window.corpus_controller.open_sample("spanish-course")
     studio.wait(lambda: not window.project.reading.is_running)
     kept(studio)
-    assert window.session.marks.bookmarks.notes
+    assert window.session.marks.bookmarks.records
     assert not keeper.is_kept
     window.session.document.edit(0, 0, "mine ")
     studio.wait(lambda: keeper.is_kept, 10_000)

@@ -97,28 +97,28 @@ def test_a_breakpoint_is_added_refused_edited_and_removed(bench: Bench, timeline
     assert not dialog._add.isEnabled()
     qtbot.keyClicks(dialog._field, "^ch)")
     qtbot.keyClick(dialog._field, Qt.Key.Key_Return)
-    assert marks.all == (Breakpoint("pattern", "(^ch)"),)
+    assert marks.records == (Breakpoint("pattern", "(^ch)"),)
     bench.wait(lambda: dialog._found.text() == "Steps hit in this run: 4")
     kinds.setCurrentIndex(kinds.findData("value"))
     qtbot.keyClicks(dialog._field, "much")
     assert "not a number" in dialog.problem.text()
     dialog._field.setText("0.2")
     qtbot.mouseClick(dialog._add, Qt.MouseButton.LeftButton)
-    assert marks.all[1] == Breakpoint("value", number=0.2)
+    assert marks.records[1] == Breakpoint("value", number=0.2)
     edit_row(bench, dialog, 1, "0.3")
-    bench.wait(lambda: marks.all[1] == Breakpoint("value", number=0.3))
+    bench.wait(lambda: marks.records[1] == Breakpoint("value", number=0.3))
     edit_row(bench, dialog, 1, "little")
     bench.wait(lambda: "not a number" in dialog.problem.text())
-    assert marks.all[1] == Breakpoint("value", number=0.3)
+    assert marks.records[1] == Breakpoint("value", number=0.3)
     assert dialog._field.accessibleDescription() == ""  # nothing is wrong there
     edit_row(bench, dialog, 1, "0.4")
-    bench.wait(lambda: marks.all[1] == Breakpoint("value", number=0.4))
+    bench.wait(lambda: marks.records[1] == Breakpoint("value", number=0.4))
     assert dialog.problem.text() == ""
     dialog.select_row(0)
     qtbot.keyClick(dialog._table, Qt.Key.Key_Space)
-    assert not marks.all[0].is_enabled
+    assert not marks.records[0].is_enabled
     qtbot.keyClick(dialog._table, Qt.Key.Key_Delete)
-    assert marks.all == (Breakpoint("value", number=0.4),)
+    assert marks.records == (Breakpoint("value", number=0.4),)
 
 
 def test_a_row_that_is_edited_keeps_what_was_typed_while_other_marks_change(bench: Bench, timeline: Timeline) -> None:
@@ -190,7 +190,7 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
     bench.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert bench.model.step == 12
     bench.qtbot.keyClick(table, Qt.Key.Key_Delete)
-    assert not timeline.marks.bookmarks.notes
+    assert not timeline.marks.bookmarks.records
 
 
 def test_a_note_is_said_where_one_arrives_at_its_step_in_its_run(bench: Bench, timeline: Timeline) -> None:
@@ -213,14 +213,14 @@ def test_a_step_is_compared_by_command(bench: Bench, timeline: Timeline) -> None
     bookmarks = timeline.marks.bookmarks
     bench.seek(12)
     timeline.actions.compare_step.trigger()
-    assert [(note.step, note.text, note.run) for note in bookmarks.notes] == [(12, "ch + ##a → cha", 0)]
+    assert [(note.step, note.text, note.run) for note in bookmarks.records] == [(12, "ch + ##a → cha", 0)]
     timeline.actions.compare_step.trigger()
-    assert [(note.step, note.run) for note in bookmarks.notes] == [(12, None)]
+    assert [(note.step, note.run) for note in bookmarks.records] == [(12, None)]
     timeline.actions.compare_step.trigger()  # the bookmark that is there
-    assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0)]
+    assert [(note.step, note.run) for note in bookmarks.records] == [(12, 0)]
     bench.seek(13)
     timeline.actions.compare_step.trigger()
-    assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0), (13, 0)]
+    assert [(note.step, note.run) for note in bookmarks.records] == [(12, 0), (13, 0)]
 
 
 # -- the selection
@@ -247,14 +247,14 @@ def dialog(bench: Bench, timeline: Timeline) -> MarksDialog:
 
 def test_a_note_is_edited(bench: Bench, timeline: Timeline, dialog: MarksDialog) -> None:
     edit_row(bench, dialog, 0, "a tie")
-    bench.wait(lambda: [note.text for note in timeline.marks.bookmarks.notes] == ["a tie", "the end"])
+    bench.wait(lambda: [note.text for note in timeline.marks.bookmarks.records] == ["a tie", "the end"])
 
 
 def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, timeline: Timeline, dialog: MarksDialog) -> None:
     dialog.select_row(0)
     bench.qtbot.mouseClick(dialog._edit, Qt.MouseButton.LeftButton)
     bench.qtbot.mouseClick(dialog._remove, Qt.MouseButton.LeftButton)
-    assert [note.text for note in timeline.marks.bookmarks.notes] == ["the end"]
+    assert [note.text for note in timeline.marks.bookmarks.records] == ["the end"]
 
 
 def test_a_tick_compares_a_step_and_does_not_go_there(bench: Bench, timeline: Timeline, dialog: MarksDialog) -> None:
@@ -263,17 +263,17 @@ def test_a_tick_compares_a_step_and_does_not_go_there(bench: Bench, timeline: Ti
     option = table.visualRect(dialog.rows.index(0, 2))
     place = QPoint(option.left() + 12, option.center().y())
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert [note.run for note in notes.notes] == [0, None]
+    assert [note.run for note in notes.records] == [0, None]
     assert bench.model.step == 3
     dialog.select_row(1)
     for run in (0, None):
         bench.qtbot.keyClick(table, Qt.Key.Key_Space)
-        assert [note.run for note in notes.notes] == [0, run]
+        assert [note.run for note in notes.records] == [0, run]
     assert bench.model.step == 3
     notes.set_notes([Bookmark(3, "of another run", "#")])
     dialog.select_row(0)
     bench.qtbot.keyClick(table, Qt.Key.Key_Space)
-    assert notes.notes[0].run is None
+    assert notes.records[0].run is None
 
 
 @pytest.mark.parametrize("row", [1, 2])

@@ -236,8 +236,8 @@ class StepController(Controller):
     def compare_step(self) -> None:
         """Compare with this step, which is bookmarked if it is not yet, or do so no longer."""
         bookmarks, step, history = self._marks.bookmarks, self._model.step, self._model.history
-        here = [row for row, note in enumerate(bookmarks.notes) if note.step == step and bookmarks.is_of_run(note)]
-        compared = [row for row in here if bookmarks.notes[row].run is not None]
+        here = [row for row, note in enumerate(bookmarks.records) if note.step == step and bookmarks.is_of_run(note)]
+        compared = [row for row in here if bookmarks.records[row].run is not None]
         for row in compared:
             bookmarks.set_compared(row, False)
         if not compared:
@@ -285,7 +285,7 @@ class StepController(Controller):
     def switch_breakpoint(self) -> None:
         found, breakpoints = self._breakpoint(), self._marks.breakpoints
         assert found is not None
-        breakpoints.add(msgspec.structs.replace(found, is_enabled=found not in breakpoints.all))
+        breakpoints.add(msgspec.structs.replace(found, is_enabled=found not in breakpoints.records))
 
     @command(
         tr("Clear the select&ion"), tr("Clear the selection in all panes"), "Esc",

@@ -59,7 +59,7 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     merges, before = list(model.history), window.project.content()
     path = projects.save()
     window.actions_.new_corpus.trigger()
-    assert (model.history, window.session.document.text, marks.bookmarks.notes, marks.breakpoints.all) == (
+    assert (model.history, window.session.document.text, marks.bookmarks.records, marks.breakpoints.records) == (
         None,
         "",
         (),
@@ -69,7 +69,7 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     assert window.project.content() == before
     assert list(model.history) == merges
     assert (model.step, model.selection, model.state) == (7, Selection("token", text="##ing"), TrainerState.FINISHED)
-    assert [(note.text, note.run) for note in marks.bookmarks.notes] == [("the third", 0), ("a tie here", None)]
+    assert [(note.text, note.run) for note in marks.bookmarks.records] == [("the third", 0), ("a tie here", None)]
     assert [each.label for each in window.session.comparison.beside()] == ["A@3"]
     assert window.tokenization_pane.text == "hugs\nand more"
     assert window.session.settings.config().special_tokens == ("[UNK]", "<s>")

@@ -94,7 +94,7 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
 
     def _show(self) -> None:
         """Show the marks; one that was added or removed leaves the other rows as they are, even one that is edited."""
-        new: list[Bookmark | Breakpoint] = [*self._marks.bookmarks.notes, *self._marks.breakpoints.all]
+        new: list[Bookmark | Breakpoint] = [*self._marks.bookmarks.records, *self._marks.breakpoints.records]
         old, more = list(self.records), len(new) - len(self.records)
         pairs = enumerate(zip(new, old, strict=False))
         at = next((at for at, (one, other) in pairs if one != other), min(len(new), len(old)))
@@ -131,11 +131,11 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
             marks.set_text(at, text)
             return
         try:
-            typed = typed_breakpoint(marks.all[at].kind, text)
+            typed = typed_breakpoint(marks.records[at].kind, text)
         except StudioError as error:
             self._refuse(str(error))
         else:
-            marks.replace(at, replace(typed, is_enabled=marks.all[at].is_enabled))
+            marks.replace(at, replace(typed, is_enabled=marks.records[at].is_enabled))
 
 
 class MarksDialog(ScreenDialog):
@@ -193,7 +193,7 @@ class MarksDialog(ScreenDialog):
 
     def begin(self) -> None:
         super().begin()
-        (self._table if self._marks.bookmarks.notes else self._field).setFocus()
+        (self._table if self._marks.bookmarks.records else self._field).setFocus()
 
     # -- the list
 
@@ -246,7 +246,7 @@ class MarksDialog(ScreenDialog):
     def _add_typed(self) -> None:
         at = self._marks.breakpoints.add(typed_breakpoint(self._kind.currentData(), self._field.text()))
         self._field.clear()
-        self._table.scrollTo(self.rows.index(len(self._marks.bookmarks.notes) + at, 0))
+        self._table.scrollTo(self.rows.index(len(self._marks.bookmarks.records) + at, 0))
         self._field.setFocus()
 
     # -- what can be done, and what is found
@@ -258,7 +258,7 @@ class MarksDialog(ScreenDialog):
     def _show(self) -> None:
         text = self.tr("Click a bookmark or press Enter to go to its step; select its checkbox to compare it with the "
                        "current step. Dimmed bookmarks belong to another run.")  # fmt: skip
-        if not self._marks.bookmarks.notes:
+        if not self._marks.bookmarks.records:
             text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
         set_plain_text(self.intro, text)
         text = self.tr("Playing and running stop at the first step that meets a breakpoint that is on.")
