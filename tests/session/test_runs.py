@@ -130,6 +130,18 @@ def test_what_the_user_changes_is_kept(qtbot: QtBot, model: TrainerModel, runs: 
     assert run.color == (3 if change == "recolor" else 0)
 
 
+def test_all_runs_are_compared_at_once(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
+    for objective in ("count", "score", "likelihood"):
+        trained(qtbot, model, objective)
+    for is_wanted in (True, False):
+        told = []
+        runs.changed.connect(lambda told=told: told.append(runs.compared))
+        runs.compare_all(is_wanted)
+        assert told == [runs.all if is_wanted else ()]
+        assert len({run.color for run in runs.all}) == 3
+        runs.changed.disconnect()
+
+
 def test_colors_differ_until_there_are_more_runs_than_colors(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
     first = trained(qtbot, model, "score")
     runs.recolor(first, 1)

@@ -112,9 +112,7 @@ class Runs(QObject):
     def keep(self, run: Run) -> None:
         """Keep a run when another one is trained, and treat it as one that the user asked for."""
         if not (run.is_kept and run.origin.is_wanted):
-            run.is_kept = True
-            run.origin = replace(run.origin, is_wanted=True)
-            self.changed.emit()
+            self._keep_changed(run)
 
     def keep_all(self) -> None:
         """Keep the preview, because all runs are saved."""
@@ -157,7 +155,8 @@ class Runs(QObject):
     def compare_all(self, is_wanted: bool) -> None:
         """Compare all runs, or none."""
         for run in self.all:
-            self.set_compared(run, is_wanted)
+            self._mark(run, is_wanted)
+        self._keep_changed(*self.all)
 
     def close(self, run: Run) -> None:
         place = self.all.index(run)
@@ -219,8 +218,10 @@ class Runs(QObject):
 
     # Internal changes.
 
-    def _keep_changed(self, run: Run) -> None:
-        self.keep(run)
+    def _keep_changed(self, *changed: Run) -> None:
+        for run in changed:
+            run.is_kept = True
+            run.origin = replace(run.origin, is_wanted=True)
         self.changed.emit()
 
     def _remove(self, gone: list[Run]) -> None:
