@@ -279,7 +279,8 @@ class ProjectState(QObject):
 
     def undoing(self) -> Callable[[], None]:
         """Return what shows everything again as it is now."""
-        project, path, kept = self.capture(), self.path, {run.number: run for run in self._runs.all}
+        project, path = self.capture(), self.path
+        kept = {run.number: (run.seconds, run.saved_merges) for run in self._runs.all}
         about = {name: getattr(self, name) for name in ("stamp", "saved_content", "left_content", "is_file_another")}
 
         def undo() -> None:
@@ -289,7 +290,7 @@ class ProjectState(QObject):
             for name, value in about.items():
                 setattr(self, name, value)
             for run in self._runs.all:
-                run.seconds, run.saved_merges = kept[run.number].seconds, kept[run.number].saved_merges
+                run.seconds, run.saved_merges = kept[run.number]
             self.changed.emit()
 
         return undo
