@@ -72,8 +72,6 @@ class CorpusCounting(QObject):
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self.max_word_length = LONGEST_WORD
-        self.pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
         self.counts: WordCounts | None = None
         self.text_serial = 0
         self.is_paused = self.is_ending = self.was_stopped = False
@@ -91,6 +89,7 @@ class CorpusCounting(QObject):
         )  # fmt: skip
         self.task.progressed.connect(self._take_progress)
         self.task.changed.connect(self._report_state)
+        self.begin_anew()
 
     @property
     def is_partial(self) -> bool:
@@ -133,10 +132,7 @@ class CorpusCounting(QObject):
         self.take_pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"), LONGEST_WORD)
 
     def set_longest_word(self, length: int) -> None:
-        if length != self.max_word_length:
-            self.max_word_length = length
-            self.pipeline_changed.emit()
-            self.count_again()
+        self.set_pipeline(self.pipeline.normalizer, self.pipeline.pre_tokenizer, length)
 
     def expect_counts(self) -> None:
         """Do not count: the counts of the present corpus are known, and will arrive through `take_counts`."""
