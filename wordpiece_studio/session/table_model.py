@@ -237,10 +237,23 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
         """Show these records, which begin with those shown; rows are only added."""
         self._insert(len(self.records), len(records) - len(self.records), records)
 
-    # The following three are for tables that nobody sorts.
+    # The following two are for tables that nobody sorts.
 
-    def insert_record(self, row: int, record: RecordT) -> None:
-        self._insert(row, 1, [*self.records[:row], record, *self.records[row:]])
+    def update_records(self, new: list[RecordT]) -> None:
+        """Show these records; if one is added or removed, the other rows stay as they are, even one being edited."""
+        old, more = list(self.records), len(new) - len(self.records)
+        pairs = enumerate(zip(new, old, strict=False))
+        at = next((at for at, (one, other) in pairs if one != other), min(len(new), len(old)))
+        if not more:
+            self.change_records({row: record for row, record in enumerate(new) if record != old[row]})
+        elif more == 1 and new[at + 1 :] == old[at:]:
+            self._insert(at, 1, new)
+        elif more == -1 and new[at:] == old[at + 1 :]:
+            self.beginRemoveRows(QModelIndex(), at, at)
+            self.source = self._unsorted = new
+            self.endRemoveRows()
+        else:
+            self.set_records(new)
 
     def change_records(self, changed: Mapping[int, RecordT]) -> None:
         """Show other records in these rows."""
@@ -249,11 +262,6 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
             records[row] = record
         self.source = self._unsorted = records
         self._emit_changed(min(changed, default=-1), max(changed, default=-1))
-
-    def remove_record(self, row: int) -> None:
-        self.beginRemoveRows(QModelIndex(), row, row)
-        self.source = self._unsorted = [*self.records[:row], *self.records[row + 1 :]]
-        self.endRemoveRows()
 
     def _insert(self, row: int, count: int, records: Sequence[RecordT]) -> None:
         if count:

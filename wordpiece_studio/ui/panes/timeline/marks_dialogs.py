@@ -93,19 +93,7 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
         return (notes, row) if row < len(notes.records) else (breakpoints, row - len(notes.records))
 
     def _show(self) -> None:
-        """Show the marks; one that was added or removed leaves the other rows as they are, even one that is edited."""
-        new: list[Bookmark | Breakpoint] = [*self._marks.bookmarks.records, *self._marks.breakpoints.records]
-        old, more = list(self.records), len(new) - len(self.records)
-        pairs = enumerate(zip(new, old, strict=False))
-        at = next((at for at, (one, other) in pairs if one != other), min(len(new), len(old)))
-        if not more:
-            self.change_records({row: mark for row, mark in enumerate(new) if mark != old[row]})
-        elif more == 1 and new[at + 1 :] == old[at:]:
-            self.insert_record(at, new[at])
-        elif more == -1 and new[at:] == old[at + 1 :]:
-            self.remove_record(at)
-        else:
-            self.set_records(new)
+        self.update_records([*self._marks.bookmarks.records, *self._marks.breakpoints.records])
 
     def _where(self, mark: Bookmark | Breakpoint) -> str:
         if isinstance(mark, Breakpoint):
