@@ -302,7 +302,7 @@ class ComparedStep:
     step: int
     is_at_end: bool = False  # its vocabulary never gets as large as the one that is shown
     bookmark: Bookmark | None = None
-    is_longest_first: bool = False  # it cuts words by the longest token first, not by its merges
+    is_longest_first: bool = False  # it splits words by the longest token first, not by its merges
 
     @property
     def label(self) -> str:
@@ -316,7 +316,7 @@ class ComparedStep:
 class Comparison(QObject):
     """Aligns the compared runs by the size of their vocabulary; bookmarked steps stay where they are.
 
-    With `is_longest_first`, texts are also cut by the longest token first, where the run shown goes by merges.
+    With `is_longest_first`, texts are also split by the longest token first, where the run shown goes by merges.
     """
 
     changed = Signal()
@@ -379,7 +379,7 @@ class Comparison(QObject):
         return self._together(self.beside())
 
     def texts(self) -> list[ComparedStep]:
-        """Return what cuts a text: `steps`, and the one that is shown by the longest token first too."""
+        """Return what splits a text: `steps`, and the one that is shown by the longest token first too."""
         run = self.runs.current
         if run is None or not (self.is_longest_first and run.can_cut_longest_first):
             return self.steps()
@@ -414,7 +414,7 @@ def step_of_size(history: MergeHistory, size: int) -> tuple[int, bool]:
 
 @dataclass(frozen=True, slots=True)
 class WordsApart:
-    """The words that some steps cut differently, the most frequent first: each with its count, and the cut of each."""
+    """The words that some steps split differently, the most frequent first: each with its count, and all splits."""
 
     rows: list[tuple[str, int, list[tuple[str, ...]]]]
     compared: int  # of the distinct words, as far as they are known
@@ -425,7 +425,7 @@ class WordsApart:
 def words_apart(
     counts: WordCounts, _libraries: object, *steps: ComparedStep, should_stop: Callable[[], bool]
 ) -> Generator[WordsApart, None, WordsApart]:
-    """Find the words that not all steps cut alike; yield what there is every now and then."""
+    """Find the words that not all steps split alike; yield what there is every now and then."""
     turn = Turn()
 
     def stops() -> bool:
@@ -448,7 +448,7 @@ def words_apart(
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where the history of another run first differs from that of the run that is shown."""
+    """Where the histories of two runs first differ."""
 
     shown: Run
     other: Run
@@ -457,12 +457,12 @@ class Parting:
 
     @property
     def step(self) -> int | None:
-        """The step at which they part; None if they do not, or if it is not known."""
+        """The step at which they diverge; None if they do not, or if it is not known."""
         return None if self.divergence is None else self.divergence.step
 
 
 def partings(_merges: object, *pairs: tuple[Run, Run]) -> tuple[Parting, ...]:
-    """Return where the runs of each pair part; with other numbers of merges it is another request."""
+    """Return where the runs of each pair diverge; with other numbers of merges it is another request."""
     found = []
     for first, other in pairs:
         is_known = first.history.has_steps and other.history.has_steps
@@ -472,5 +472,6 @@ def partings(_merges: object, *pairs: tuple[Run, Run]) -> tuple[Parting, ...]:
 
 
 def overlaps(shown: ComparedStep, *others: ComparedStep) -> tuple[VocabularyOverlap, ...]:
+    """Return what the vocabulary of a step has in common with that of each of the others."""
     first, *rest = (each.run.new_tokenizer(each.step) for each in (shown, *others))
     return tuple(overlap(first, other) for other in rest)

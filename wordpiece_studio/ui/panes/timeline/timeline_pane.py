@@ -145,7 +145,7 @@ class TimelineButtons(QWidget):
 
 
 def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
-    """Return where other runs part from the one shown, and a shorter form; nothing if there are none.
+    """Return where other runs diverge from the one shown, and a shorter form; nothing if there are none.
 
     ``"▼ A and B diverge at step 7: A merges ##u + ##g, B merges h + ##ug (tie)"``, or, of several,
     ``"▼ A and B diverge at step 7 · ▼ A and C diverge at step 9"``.
@@ -315,7 +315,7 @@ class TimelinePane(Pane):
         self._show_marks()
 
     def _find_partings(self) -> None:
-        """Find where the other runs part from the one shown, unless it is still growing."""
+        """Find where the other runs diverge from the one shown, unless it is still growing."""
         run, others = self._model.run, self._comparison.others
         if run is None or not others or self._model.is_busy:
             self.partings.stop()
@@ -324,7 +324,7 @@ class TimelinePane(Pane):
 
     @property
     def _known_partings(self) -> tuple[Parting, ...]:
-        """Where the compared runs part from the one shown; nothing while it is not known."""
+        """Where the compared runs diverge from the one shown; nothing while it is not known."""
         task = self.partings
         return task.answer if task.answer is not None and task.answered == task.request else ()
 
@@ -402,7 +402,7 @@ class TimelinePane(Pane):
         self.plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
     def _show_parting(self) -> None:
-        """Say all of where other runs part from the one shown, whatever there is room for."""
+        """Say all of where other runs diverge from the one shown, whatever there is room for."""
         found = self._known_partings
         leads_there = any(each.step for each in found)
         said = "\n".join(parting_words((each,))[0] for each in found)
