@@ -205,7 +205,7 @@ def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
     assert len(pane.lines()) == pane.table.rows.rowCount() + 1
     assert "" not in pane.lines()[0]
     if tab is Tab.VOCABULARIES:
-        (found,) = window.session.overlaps.answer
+        (found,) = window.comparison_pane.vocabularies.search.answer
         assert [line[1] for line in pane.lines()[1:6]] == [
             str(found.sizes[1]), str(found.shared), *(str(size - found.shared) for size in found.sizes),
             str(found.share),
@@ -391,7 +391,7 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
     pane.show_tab(Tab.TEXT)
     window.model.seek(2)
     two.wait(lambda: not pane.is_stale)
-    assert not window.session.overlaps.request
+    assert not window.comparison_pane.vocabularies.search.request
     assert not overlap._note.text()
     pane.show_tab(Tab.VOCABULARIES)
     two.wait(lambda: overlap.said.text().startswith("A at step 2 "), 30_000)

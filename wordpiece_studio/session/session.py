@@ -23,7 +23,7 @@ from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
 from wordpiece_studio.session.kernel_warmup import warm_up
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
-from wordpiece_studio.session.runs import Comparison, Runs, overlaps
+from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import TokenUsage
@@ -82,9 +82,9 @@ class Session(QObject):
         they have been moved.
     counting, settings
         The word counts of the corpus, and the settings of the next training.
-    model, runs, comparison, overlaps, warm_up
-        The observable trainer with the run that is shown; all runs, those that are compared, and what their
-        vocabularies have in common; loading the fast engine beforehand.
+    model, runs, comparison, warm_up
+        The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
+        engine beforehand.
     marks, player, usage, library_job, judging, figures, changes
         Breakpoints and bookmarks; playing merges; how often tokens are used; trainings by other libraries; what the
         objectives make of text that was held out; what all runs make of a text; the steps that changed the live text.
@@ -113,7 +113,6 @@ class Session(QObject):
         self.runs = Runs(self.model, self.document.undo_stack, self)
         self.marks = StepMarks(self.model, self)
         self.comparison = Comparison(self.model, self.runs, self.marks.bookmarks, self)
-        self.overlaps = Task(overlaps, "The runs cannot be compared", self, debounce_ms=150)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
         self.library_job = Task(trained_by_library, "The library cannot train on this corpus", self)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.runs import partings, words_apart
+from wordpiece_studio.session.runs import overlaps, partings, words_apart
 from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
@@ -380,7 +380,8 @@ class VocabulariesTable(SearchedTable):
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         name = _tr("Vocabularies compared")
-        super().__init__(session.overlaps, session, theme, name, "vocabulary", parent, row_room=10)
+        search = Task(overlaps, "The runs cannot be compared", parent, debounce_ms=150)
+        super().__init__(search, session, theme, name, "vocabulary", parent, row_room=10)
         self._note = WholeLabel(self, role="hint")
         self._layout.addWidget(self._note)
 
