@@ -128,8 +128,9 @@ class ComparisonPane(Pane):
     # -- contents
 
     def refresh(self) -> None:
-        steps = self._comparison.texts() if self.tab is Tab.TEXT else self._comparison.steps()
-        self.text.split(self._comparison.texts(), at_once=self.tab is Tab.TEXT)
+        texts = self._comparison.texts()
+        steps = texts if self.tab is Tab.TEXT else self._comparison.steps()
+        self.text.split(texts, at_once=self.tab is Tab.TEXT)
         for table in self.faces[1:]:
             table.mark_selection()
         self.foot.show_text(self.text.alike_text())

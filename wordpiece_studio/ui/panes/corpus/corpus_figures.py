@@ -329,8 +329,8 @@ class CorpusFiguresView(QWidget):
 
     def ask_for_longest_word(self) -> None:
         """Unfold that choice, with the keyboard focus in it."""
-        self._is_unfolded = False
-        self._turn_fold()
+        self._is_unfolded = True
+        self._arrange()
         ask_in(self.longest_edit)
 
     def _turn_fold(self) -> None:

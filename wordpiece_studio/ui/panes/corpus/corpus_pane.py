@@ -98,13 +98,9 @@ class LineView(QWidget):
         The symbols are those with which a training with these settings begins; `is_next`: the run shown has others.
         """
         line, column = _window(line, column)
-        heading = self.tr("This line, as the next run reads it") if is_next else ""
-        heading = heading or self.tr("This line, as the trainer reads it")
-        if number is not None:
-            said = self.tr("Line {number}, as the next run reads it") if is_next else ""
-            said = said or self.tr("Line {number}, as the trainer reads it")
-            heading = said.format(number=number_text(number))
-        set_plain_text(self.heading, heading)
+        which = self.tr("This line") if number is None else self.tr("Line {number}").format(number=number_text(number))
+        said = self.tr("{line}, as the next run reads it") if is_next else self.tr("{line}, as the trainer reads it")
+        set_plain_text(self.heading, said.format(line=which))
         try:
             aligned = pipeline.normalizer.align(line)
             words = pipeline.aligned_words(line)
