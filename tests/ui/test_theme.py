@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,7 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.ui.widgets.theme import CONTRAST, DARK, LIGHT, Theme
+from wordpiece_studio.ui.widgets.plain import set_look
+from wordpiece_studio.ui.widgets.theme import CONTRAST, DARK, LIGHT, Theme, scaled_font
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -60,6 +62,64 @@ def test_the_application_is_styled(qapp: QApplication) -> None:
         assert DARK.surface.name() in qapp.styleSheet()
         theme.set_scale(2.0)
         assert qapp.font().pointSizeF() == 2 * old_font.pointSizeF()
+    finally:
+        qapp.setPalette(old_palette)
+        qapp.setStyleSheet(old_sheet)
+        qapp.setFont(old_font)
+
+
+def test_another_look_reaches_what_is_seen_at_once_and_what_is_hidden_a_little_later(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    theme = Theme("light")
+    old_palette, old_sheet = qapp.palette(), qapp.styleSheet()
+    window = QWidget()
+    qtbot.addWidget(window)
+    seen, hidden, own = (QLabel("text", window) for _ in range(3))
+    for label in (seen, hidden):
+        label.setProperty("role", "hint")
+
+    def ink(label: QLabel) -> QColor:
+        return label.palette().color(label.foregroundRole())
+
+    try:
+        theme.apply_to(qapp)
+        window.show()
+        hidden.hide()
+        for look, colors in (("dark", DARK), ("contrast", CONTRAST), ("light", LIGHT)):
+            theme.set_choice(look)
+            assert ink(seen) == colors.muted
+            qtbot.waitUntil(lambda wanted=colors.muted: ink(hidden) == wanted)
+            assert ink(own) == colors.text
+        set_look(seen, role="")
+        assert ink(seen) == LIGHT.text  # Qt still knows what it was like without a style sheet
+    finally:
+        qapp.setPalette(old_palette)
+        qapp.setStyleSheet(old_sheet)
+
+
+def test_a_hidden_panel_has_the_font_when_it_is_shown(qtbot: QtBot, qapp: QApplication) -> None:
+    theme = Theme("light")
+    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+    window = QWidget()
+    qtbot.addWidget(window)
+    panel = QWidget(window)
+    panel.setProperty("role", "panel")
+    panel.setFont(scaled_font(qapp.font(), 1))
+    title, tick = QLabel("title", panel), QCheckBox(panel)
+    title.setProperty("role", "title")
+    try:
+        theme.apply_to(qapp)
+        window.show()
+        before = tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick)
+        panel.hide()
+        theme.set_scale(2.0)
+        assert panel.font().pointSizeF() == title.font().pointSizeF() == old_font.pointSizeF()
+        theme.pass_font_on(panel)
+        panel.show()
+        assert panel.font().pointSizeF() == title.font().pointSizeF() == 2 * old_font.pointSizeF()
+        assert title.font().bold() or title.font().weight() == QFont.Weight.DemiBold
+        assert tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick) > 1.7 * before
     finally:
         qapp.setPalette(old_palette)
         qapp.setStyleSheet(old_sheet)

@@ -168,7 +168,7 @@ class Actions(QObject):
         self._timer = single_shot(self, self.refresh)
         for owner in owners:
             self._declare(owner)
-        theme.changed.connect(self._draw_icons)
+        theme.recolored.connect(self._draw_icons)
 
     def __getattr__(self, name: str) -> QAction:
         """Return a command by its name, as it is now and will be."""

@@ -113,6 +113,7 @@ class RunTabs(QTabBar):
             self.removeTab(self.count() - 1)
         while self.count() < len(runs):
             self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
+            self.updateGeometry()  # a hidden bar does not say that it has become higher
         self._shown = [(run, name, badges_text(run, self._merges(run))) for run, name in run_names(runs).items()]
         for index, tab in enumerate(self._shown):
             self._describe(index, *tab)

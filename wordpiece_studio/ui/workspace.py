@@ -91,7 +91,7 @@ class Workspace(QMainWindow):
         self.setCentralWidget(RoomArea(self._content, self))
         self.notices = Notices(theme, self._content)
         self._make_panes()
-        self.docks = DockArea(self)
+        self.docks = DockArea(theme, self)
         self.drops = FileDrops(self, self.tr("Drop to open"))
         self._put_together()
         self.session.runs.shown.connect(self._on_runs_shown)

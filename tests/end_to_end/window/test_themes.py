@@ -296,6 +296,23 @@ def test_nothing_is_cut(compared: Driver) -> None:
     assert walk(compared, FEW) == {}
 
 
+def test_a_pane_that_comes_to_the_front_has_the_size_of_text_chosen_while_it_was_hidden(compared: Driver) -> None:
+    window = compared.window
+    window.actions_.choice("choose_layout", "engineer").trigger()
+    panel = window.docks.panel("vocabulary")
+    window.docks.bring("history")
+    compared.settle()
+    for percent in (150, 100):
+        window.theme.set_scale(percent / 100)
+        compared.settle()
+        assert panel.font() != window.font()
+        window.docks.bring("vocabulary")
+        assert {part.font().pointSizeF() for part in (panel, panel.title_bar.title_label)} == {
+            window.font().pointSizeF()
+        }
+        window.docks.bring("history")
+
+
 @pytest.mark.slow
 def test_large_text_on_a_laptop_leaves_candidates_and_lanes(compared: Driver) -> None:
     assert walk(compared, (("teach", (1366, 768), 160),)) == {}

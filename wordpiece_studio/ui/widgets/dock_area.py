@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QSplitter, QTabBar, QWidget
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.plain import Fitted
+from wordpiece_studio.ui.widgets.theme import scaled_font
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from wordpiece_studio.ui.widgets.pane import Panel
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 LayoutName = Literal["teach", "engineer", "demo", "compare"]
 
@@ -187,8 +189,9 @@ class DockArea(Fitted, QWidget):
 
     fits_later = True  # when the panels have their new font and edges too
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._panels: dict[str, Panel] = {}
         self.layout_taken = TEACH
         self._columns: tuple[Column, ...] = ()
@@ -209,6 +212,7 @@ class DockArea(Fitted, QWidget):
         """Add a panel that is a child of this area; the layout places it."""
         self._panels[panel.objectName()] = panel
         panel.hide()
+        panel.setFont(scaled_font(self.font(), 1))  # its own, see `Theme.pass_font_on`
         name = panel.objectName()
         panel.title_bar.double_clicked.connect(lambda: self.fill(name))
         panel.toggle_action.triggered.connect(lambda is_on: self.bring(name) if is_on else self.close_panel(name))
@@ -337,7 +341,14 @@ class DockArea(Fitted, QWidget):
     def least(self, group: Sequence[str]) -> QSize:
         """Return the least size of the panel of a group that is in front."""
         first = self._first(group)
-        return self._panels[first].minimumSizeHint() if first else QSize(0, 0)
+        return self._fresh(first).minimumSizeHint() if first else QSize(0, 0)
+
+    def _fresh(self, name: str) -> Panel:
+        """Return a panel with the present font, which a hidden one does not have yet."""
+        panel = self._panels[name]
+        if panel.font() != self.font():
+            self._theme.pass_font_on(panel)
+        return panel
 
     def _open_groups(self, column: Column) -> list[list[str]]:
         return [names for group in column.groups if (names := self._open(group))]
@@ -404,7 +415,7 @@ class DockArea(Fitted, QWidget):
         for slot in self._slots:
             slot.tabs.setVisible(len(slot.names) > 1 and not self.filling)
         if self.filling:
-            self._panels[self.filling].title_bar.make_room(0)
+            self._fresh(self.filling).title_bar.make_room(0)
             places = {self.filling: self.rect()}
         else:
             places = {name: slot.lay(name) for slot in self._slots if (name := self._first(slot.names))}

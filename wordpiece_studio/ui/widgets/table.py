@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.session.table_model import RIGHT, RecordTableModel, SortedTableModel
 from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep, limit
-from wordpiece_studio.ui.widgets.plain import copy_lines
+from wordpiece_studio.ui.widgets.plain import copy_lines, set_look
 from wordpiece_studio.ui.widgets.theme import bold, saved
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ class TableView(QTableView):
         self._set_up(several, wraps)
         self._set_up_heading(has_heading, is_sorted or isinstance(rows, SortedTableModel), is_adjustable)
         self.clicked.connect(self._on_self_clicked)
-        theme.changed.connect(self.restyle)
+        theme.changed.connect(self._recolor)  # another font is another event
         if isinstance(rows, RecordTableModel):
             rows.modelReset.connect(self.spread)
         self.restyle()
@@ -384,9 +384,12 @@ class TableView(QTableView):
         return self.verticalHeader().defaultSectionSize()
 
     def restyle(self) -> None:
-        self.delegate.restyle()
+        self._recolor()
         self.fit_rows()
         self.spread()
+
+    def _recolor(self) -> None:
+        self.delegate.restyle()
         self.viewport().update()
 
     def fit_rows(self) -> None:
@@ -498,6 +501,8 @@ class TableView(QTableView):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._dragged = {}
+            if any(column.check is not None for column in self.rows.columns):
+                set_look(self)  # the boxes grow with the font
             self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

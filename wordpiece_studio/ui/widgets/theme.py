@@ -28,11 +28,22 @@ from PySide6.QtGui import (
     QPixmapCache,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QMenu,
+    QPushButton,
+    QRadioButton,
+    QToolButton,
+    QWidget,
+)
+from shiboken6 import isValid
 
 from wordpiece_studio.notebook import CHIP_COLORS, CHIP_INK
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.ui.widgets.plain import set_look
+from wordpiece_studio.session.task import single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -271,9 +282,13 @@ def palette(colors: Colors) -> QPalette:
     return result
 
 
+_IS_POLISHED, _HAS_STYLE = Qt.WidgetAttribute.WA_WState_Polished, Qt.WidgetAttribute.WA_SetStyle
+_UNSEEN_MS = 100  # until what is not seen is polished
+_AT_ONCE = 30  # widgets, in some milliseconds
+
 _BOLD_ROLES = ("title", "heading", "primary")
 """The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
-_WITH_SIGNS = (QAbstractButton, QComboBox, QAbstractSpinBox, QMenu, QTableView)
+_WITH_SIGNS = (QPushButton, QToolButton, QCheckBox, QRadioButton, QComboBox, QAbstractSpinBox, QMenu)
 """What has boxes to tick, icons or arrows, whose sizes in the style sheet follow the font, but which Qt caches."""
 
 ThemeChoice = Literal["system", "light", "dark", "contrast"]
@@ -283,7 +298,9 @@ class Theme(QObject, Colors):
     """The colours and fonts in which everything is drawn; the colours are attributes: ``theme.accent``."""
 
     changed = Signal()
-    """All colours may have changed: redraw."""
+    """All colours or fonts may have changed: redraw."""
+    recolored = Signal()
+    """All colours may have changed, for what has no text."""
 
     def __init__(self, choice: ThemeChoice = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -292,6 +309,8 @@ class Theme(QObject, Colors):
         self.scale = 1.0
         self.token_styles = TokenStyles()  # those of tokens, from the next time they are drawn
         self._usual_font = QGuiApplication.font()
+        self._unseen: list[QWidget] = []  # to be polished some at a time
+        self._unseen_timer = single_shot(self, self._polish_unseen)
         self._take_look(self._wanted_look())
         # Else a font set on a widget does not reach what inside it has a style sheet.
         QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
@@ -330,8 +349,29 @@ class Theme(QObject, Colors):
         if self._application is not None:
             self._application.setFont(scaled_font(self._usual_font, scale))
             for window in self._application.topLevelWidgets():
-                _pass_font_on(window, self._application.font())
+                self.pass_font_on(window)
         self.changed.emit()
+
+    def pass_font_on(self, root: QWidget) -> None:
+        """Give `root` and everything in it the window's font; a style sheet set for that would too, but take a second.
+
+        A hidden panel is passed over: what shows it passes the font on to it first.
+        """
+        parts = root.findChildren(QWidget)
+        panels = [part for part in parts if part.property("role") == "panel"]
+        hidden = [panel for panel in panels if not panel.isVisible()]
+        for each in (root, *panels):
+            if each not in hidden:
+                each.setFont(QGuiApplication.font())
+        for part in parts:
+            has_signs, is_bold = isinstance(part, _WITH_SIGNS), part.property("role") in _BOLD_ROLES
+            if not (has_signs or is_bold) or any(panel.isAncestorOf(part) for panel in hidden):
+                continue
+            if has_signs:
+                self._polish(part, is_seen=part.isVisibleTo(root))
+                part.updateGeometry()
+            if is_bold:  # the style sheet gave it a font of its own
+                part.setFont(self.font(bold=True))
 
     def _wanted_look(self) -> Look:
         if self.choice == "system":
@@ -348,6 +388,7 @@ class Theme(QObject, Colors):
         if look != self.look:
             self._take_look(look)
             self._apply_style()
+            self.recolored.emit()
             self.changed.emit()
 
     def _take_look(self, look: Look) -> None:
@@ -357,17 +398,36 @@ class Theme(QObject, Colors):
         vars(self).update(vars(self.colors))
 
     def _apply_style(self) -> None:
-        if self._application is not None:
-            self._application.setPalette(palette(self.colors))
-            self._application.setStyleSheet("")  # replacing one takes Qt three times as long
-            sheet = Template(resource_path("window.qss").read_text("utf-8"))
-            names = {name: color.name() for name, color in vars(self.colors).items()}
-            names["veil"] = names["accent_soft"].replace("#", "#d8")  # what lies below shows through
-            for picture in ("arrow-up", "arrow-down", "arrow-right", "check"):
-                names[picture.replace("-", "_")] = resource_path(f"icons/{picture}.svg").as_posix()
-            if self.look == "contrast":  # a file has one colour, and white is not seen on this accent
-                names["check"] = resource_path("icons/check-black.svg").as_posix()
-            self._application.setStyleSheet(sheet.substitute(names))
+        if self._application is None:
+            return
+        self._application.setPalette(palette(self.colors))
+        sheet = Template(resource_path("window.qss").read_text("utf-8"))
+        names = {name: color.name() for name, color in vars(self.colors).items()}
+        names["veil"] = names["accent_soft"].replace("#", "#d8")  # what lies below shows through
+        for picture in ("arrow-up", "arrow-down", "arrow-right", "check"):
+            names[picture.replace("-", "_")] = resource_path(f"icons/{picture}.svg").as_posix()
+        if self.look == "contrast":  # a file has one colour, and white is not seen on this accent
+            names["check"] = resource_path("icons/check-black.svg").as_posix()
+        self._unseen = []
+        for widget in _replace_sheet(self._application, sheet.substitute(names)):
+            self._polish(widget, is_seen=widget.isVisible())
+            widget.update()
+
+    def _polish(self, widget: QWidget, *, is_seen: bool) -> None:
+        """Let the style sheet draw a widget anew: at once, or a little later."""
+        if is_seen:
+            widget.style().polish(widget)
+        else:
+            self._unseen.append(widget)
+            self._unseen_timer.start(_UNSEEN_MS)
+
+    def _polish_unseen(self) -> None:
+        some, self._unseen = self._unseen[:_AT_ONCE], self._unseen[_AT_ONCE:]
+        for widget in some:
+            if isValid(widget):
+                widget.style().polish(widget)
+        if self._unseen:
+            self._unseen_timer.start(0)
 
     # -- colours
 
@@ -411,21 +471,35 @@ class _ThemedIcon(QObject):
         super().__init__(target)
         self._target, self._name, self._theme = target, name, theme
         self._color, self._disabled = color, disabled
-        theme.dress(self._draw)
+        theme.recolored.connect(self._draw)
+        self._draw()
 
     def _draw(self) -> None:
         disabled = getattr(self._theme, self._disabled) if self._disabled else None
         self._target.setIcon(icon(self._name, getattr(self._theme, self._color), disabled))
 
 
-def _pass_font_on(root: QWidget, font: QFont) -> None:
-    """Give `root` and everything in it this font; a style sheet set for that would too, but take a second."""
-    root.setFont(font)
-    for widget in root.findChildren(QWidget):
-        if isinstance(widget, _WITH_SIGNS):
-            set_look(widget)
-        if widget.property("role") in _BOLD_ROLES:  # the style sheet gave them a font of their own
-            widget.setFont(_changed(font, 0, bold=True))
+def _replace_sheet(application: QApplication, sheet: str) -> list[QWidget]:
+    """Take another style sheet, and return the widgets that must be polished for it.
+
+    Qt would polish all of them twice, lay them out twice, and take half a second; it passes over what it thinks is
+    not polished yet and has a style of its own.
+    """
+    keeper = QWidget()  # with the last sheet, Qt would forget what widgets were like without one
+    keeper.setStyleSheet("QWidget { }")
+    widgets = [each for each in application.allWidgets() if not each.testAttribute(_HAS_STYLE)]
+    polished = [each for each in widgets if each.testAttribute(_IS_POLISHED)]
+    for each in polished:
+        each.setAttribute(_IS_POLISHED, False)
+    for each in widgets:
+        each.setAttribute(_HAS_STYLE)
+    application.setStyleSheet("")
+    application.setStyleSheet(sheet)
+    for each in widgets:
+        each.setAttribute(_HAS_STYLE, False)
+    for each in polished:
+        each.setAttribute(_IS_POLISHED)
+    return polished
 
 
 def scaled_font(font: QFont, scale: float) -> QFont:
