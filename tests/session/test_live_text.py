@@ -27,7 +27,6 @@ from wordpiece_studio.session.live_text import (
 )
 from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.view_text import TEXT_UNITS, TextUnit, length_in
 from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged, UnicodeForm
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
@@ -74,9 +73,9 @@ def tokenizer_at(run: Run, step: int) -> Tokenizer:
     return Tokenizer(run.history.vocabulary(step))
 
 
-def offsets_of(watched: LiveText, unit: TextUnit = "characters") -> list[tuple[int, int]]:
+def offsets_of(watched: LiveText) -> list[tuple[int, int]]:
     return [
-        watched.offsets_in(unit, line, piece.start, piece.end)
+        (line.start + piece.start, line.start + piece.end)
         for line in watched
         for word in line.words
         for piece in word.pieces
@@ -136,22 +135,6 @@ def test_it_says_what_the_tokenizer_says(run: Run, text: str) -> None:
     assert watched.tokens() == encoding.tokens
     assert [piece.id for line in watched for word in line.words for piece in word.pieces] == encoding.ids
     assert offsets_of(watched) == encoding.offsets
-
-
-@pytest.mark.parametrize("unit", TEXT_UNITS)
-@pytest.mark.parametrize("text", ["Thé 🤗\nFacé chapter🤗 the\n\nthis", "한국어 the"])
-def test_offsets_in_each_unit_cut_the_same_text(run: Run, text: str, unit: TextUnit) -> None:
-    watched = LiveText(text, tokenizer_at(run, 12))
-    whole = {"characters": list(text), "utf8": text.encode(), "utf16": text.encode("utf-16-le")}[unit]
-    size = 2 if unit == "utf16" else 1
-    for (start, end), (first, last) in zip(offsets_of(watched, unit), offsets_of(watched), strict=True):
-        part = whole[start * size : end * size]
-        decoded = "".join(part) if isinstance(part, list) else part.decode("utf-8" if unit == "utf8" else "utf-16-le")
-        assert decoded == text[first:last]
-
-
-def test_a_lone_surrogate_has_a_length() -> None:
-    assert [length_in(unit, "a\ud800") for unit in TEXT_UNITS] == [2, 4, 2]
 
 
 def test_nothing_is_tokenized_that_is_not_asked_for(run: Run) -> None:

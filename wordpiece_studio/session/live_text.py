@@ -31,7 +31,6 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.session.view_text import TextUnit, length_in
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
 
@@ -126,7 +125,6 @@ class LiveText:
         self.starts: list[int] = []
         self.known: dict[Tokenizer, dict[str, _Words]] = {}  # words by their line; the latest tokenizer first
         self.pipeline: tuple[Normalizer, PreTokenizer, frozenset[str]] | None = None
-        self._unit_starts: tuple[TextUnit, list[int]] | None = None
         if tokenizer is None:
             return
         special_tokens = frozenset(token.content for token in tokenizer.vocabulary.added_tokens)
@@ -161,16 +159,6 @@ class LiveText:
     def line_at(self, position: int) -> int:
         """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
         return max(min(bisect_right(self.starts, position) - 1, len(self) - 1), 0)
-
-    def offsets_in(self, unit: TextUnit, line: LiveLine, start: int, end: int) -> tuple[int, int]:
-        """Return the offsets in the text, in `unit`, of a range in a line given in code points from its start."""
-        if unit == "characters":
-            return line.start + start, line.start + end
-        if self._unit_starts is None or self._unit_starts[0] != unit:
-            lengths = (length_in(unit, text) for text in self.texts)
-            self._unit_starts = (unit, list(accumulate(lengths, initial=0)))
-        before = self._unit_starts[1][self.line_at(line.start)] + length_in(unit, line.text[:start])
-        return before, before + length_in(unit, line.text[start:end])
 
     def tokens(self) -> list[str]:
         """Return all tokens in text order; slow for a long text."""

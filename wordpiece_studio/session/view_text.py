@@ -15,7 +15,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -189,21 +189,6 @@ def main_line_break(text: str) -> str:
     pairs = text.count("\r\n")
     kinds = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(kinds, key=kinds.__getitem__)
-
-
-TextUnit = Literal["characters", "utf8", "utf16"]
-TEXT_UNITS: tuple[TextUnit, ...] = get_args(TextUnit)
-
-
-def length_in(unit: TextUnit, text: str) -> int:
-    r"""Return how many of these units `text` has; a lone surrogate counts as three bytes.
-
-    >>> [length_in(unit, "né\N{HUGGING FACE}") for unit in TEXT_UNITS]
-    [3, 7, 4]
-    """
-    if unit == "characters" or text.isascii():
-        return len(text)
-    return utf16_length(text) if unit == "utf16" else len(text.encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True)

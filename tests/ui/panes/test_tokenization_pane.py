@@ -507,23 +507,14 @@ def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationP
     assert chips.chip_at(QPointF(below.center())) == place
 
 
-@pytest.mark.parametrize(
-    ("unit", "offsets", "name"),
-    [("characters", "9–10", "characters"), ("utf8", "10–14", "UTF-8 bytes"), ("utf16", "9–11", "UTF-16 units")],
-)
-def test_offsets_are_in_the_chosen_unit(
-    bench: Bench, pane: TokenizationPane, unit: str, offsets: str, name: str
-) -> None:
+def test_offsets_are_in_characters(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("thé Face 🤗")
-    options = pane.options
-    bench.qtbot.mouseClick(options._offsets, Qt.MouseButton.LeftButton)
-    next(action for action in options._units.actions() if action.data() == unit).trigger()
+    bench.qtbot.mouseClick(pane.options._offsets, Qt.MouseButton.LeftButton)
     bench.settle()
     line = pane.live[0]
-    assert pane._texts.captions(line, line.words[-1].pieces[-1])[-1] == offsets
-    assert pane._summary.text().endswith(f" · offsets in {name}, from 0")
-    assert f" · {name} {offsets} · " in pane._texts.spoken(line, line.words[-1], -1)
-    assert options._unit.isVisible()
+    assert pane._texts.captions(line, line.words[-1].pieces[-1])[-1] == "9–10"
+    assert pane._summary.text().endswith(" · offsets in characters, from 0")
+    assert " · characters 9–10 · " in pane._texts.spoken(line, line.words[-1], -1)
 
 
 def test_ids_are_decoded(bench: Bench, pane: TokenizationPane) -> None:

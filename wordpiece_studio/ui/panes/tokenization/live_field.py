@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF
+from PySide6.QtGui import QAction, QFontMetricsF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.view_text import TextUnit, ViewIndex
+from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
@@ -24,7 +24,6 @@ from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
     explain,
     plain_label,
-    plain_title,
     set_look,
     set_plain_text,
     tool_button,
@@ -59,8 +58,6 @@ class TokenOptions(QWidget):
         self._offsets = self._switch(
             self.tr("Offsets"), self.tr("Show the position of each token in the text, counted from 0")
         )
-        self._units = QActionGroup(self)
-        self._unit = self._unit_button()
         self._births = self._switch(
             self.tr("Created"), self.tr("Show the step at which each token was created; 0 is the alphabet")
         )
@@ -76,7 +73,7 @@ class TokenOptions(QWidget):
         }
         explain("token", self)
         explain("step", self._births)
-        parts = self._ids, self._offsets, self._unit, self._births, 1, self._table, self._more
+        parts = self._ids, self._offsets, self._births, 1, self._table, self._more
         self._row = fill(QHBoxLayout(self), *parts, spacing=_SPACING)
 
     @property
@@ -86,15 +83,6 @@ class TokenOptions(QWidget):
     @property
     def offsets(self) -> bool:
         return self._offsets.isChecked()
-
-    @property
-    def unit(self) -> TextUnit:
-        unit: TextUnit = self._units.checkedAction().data()
-        return unit
-
-    @property
-    def unit_title(self) -> str:
-        return plain_title(self._units.checkedAction().text())
 
     @property
     def births(self) -> bool:
@@ -109,7 +97,7 @@ class TokenOptions(QWidget):
         self.longest_first.setChecked(is_chosen)
 
     def minimumSizeHint(self) -> QSize:
-        least = self._ids, self._offsets, *self._unit_shown, self._more
+        least = self._ids, self._offsets, self._more
         return QSize(self._width_of(least), self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -123,17 +111,13 @@ class TokenOptions(QWidget):
         return super().event(event)
 
     def _fit(self) -> None:
-        shown = [self._ids, self._offsets, *self._unit_shown, self._births, self._table, self._more]
+        shown = [self._ids, self._offsets, self._births, self._table, self._more]
         for button, entry in self.in_menu.items():
             fits = self._width_of(shown) <= self.width()
             if not fits:
                 shown.remove(button)
             button.setVisible(fits)
             entry.setVisible(not fits)
-
-    @property
-    def _unit_shown(self) -> list[QToolButton]:
-        return [self._unit] if self._offsets.isChecked() else []
 
     @staticmethod
     def _width_of(buttons: Sequence[QToolButton]) -> int:
@@ -152,20 +136,6 @@ class TokenOptions(QWidget):
         button.toggled.connect(self._on_switch_toggled)
         return button
 
-    def _unit_button(self) -> QToolButton:
-        button = tool_button("", self.tr("Offset unit"), self, menu=QMenu(self))
-        names: dict[TextUnit, str] = {
-            "characters": self.tr("&Characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
-        }  # fmt: skip
-        for unit, name in names.items():
-            action = QAction(name, self._units, checkable=True, checked=unit == "characters")
-            action.setData(unit)
-            button.menu().addAction(action)
-        self._units.triggered.connect(self._on_switch_toggled)
-        button.setText(f"{self.unit_title} ▾")
-        button.hide()
-        return button
-
     def _more_button(self) -> QToolButton:
         tip = self.tr("Copy tokens or IDs, decode IDs")
         button = tool_button(self.tr("⋯"), tip, self, name=self.tr("More options"), menu=QMenu(self))
@@ -173,8 +143,6 @@ class TokenOptions(QWidget):
         return button
 
     def _on_switch_toggled(self) -> None:
-        self._unit.setVisible(self._offsets.isChecked())
-        self._unit.setText(f"{self.unit_title} ▾")
         self._fit()
         self.changed.emit()
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.table_model import Index
-    from wordpiece_studio.session.view_text import TextUnit
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.panes.tokenization.live_field import TokenOptions
@@ -78,17 +77,8 @@ class PieceTexts(QObject):
             counted(found.unknown, "1 unknown", "{count} unknown"),
         ]
         if self.options.offsets:
-            said.append(self._unit_words[0])
+            said.append(self.tr("offsets in characters, from 0"))
         return " · ".join(said)
-
-    @property
-    def _unit_words(self) -> tuple[str, str]:
-        words: dict[TextUnit, tuple[str, str]] = {
-            "characters": (self.tr("offsets in characters, from 0"), self.tr("characters {offsets}")),
-            "utf8": (self.tr("offsets in UTF-8 bytes, from 0"), self.tr("UTF-8 bytes {offsets}")),
-            "utf16": (self.tr("offsets in UTF-16 units, from 0"), self.tr("UTF-16 units {offsets}")),
-        }
-        return words[self.options.unit]
 
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
         if piece.id in self._captions:
@@ -116,7 +106,7 @@ class PieceTexts(QObject):
         return " · ".join((
             self.tr("Token {token}").format(token=token),
             self.tr("ID {id}").format(id=number),
-            self._unit_words[1].format(offsets=offsets),
+            self.tr("characters {offsets}").format(offsets=offsets),
             *(() if born == _NOTHING else (created,)),
             self.tr("in the word {word}").format(word=text),
         ))  # fmt: skip
@@ -126,8 +116,7 @@ class PieceTexts(QObject):
         return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
 
     def _offsets_text(self, line: LiveLine, piece: Piece) -> str:
-        start, end = self.live.offsets_in(self.options.unit, line, piece.start, piece.end)
-        return f"{number_text(start)}–{number_text(end)}"
+        return f"{number_text(line.start + piece.start)}–{number_text(line.start + piece.end)}"
 
 
 def _id_text(piece: Piece) -> str:
@@ -170,9 +159,7 @@ class TokenModel(RecordTableModel["Token"]):
     """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
 
     def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
-        def column(
-            place: int, title: str | Callable[[Sequence[Token]], str], **how: Any
-        ) -> TableColumn[Sequence[Token]]:
+        def column(place: int, title: str, **how: Any) -> TableColumn[Sequence[Token]]:
             return TableColumn(title, each_row(lambda token: texts.row(*token[1:])[place]), **how)
 
         super().__init__(parent=parent)
@@ -180,7 +167,7 @@ class TokenModel(RecordTableModel["Token"]):
             column(0, self.tr("Token"), align=LEFT, width=_letters(12),
                    spoken=each_row(lambda token: texts.spoken(*token[1:]))),
             column(1, self.tr("ID"), width=_letters(6)),
-            column(2, lambda _tokens: texts.options.unit_title, width=_letters(14)),
+            column(2, self.tr("Characters"), width=_letters(14)),
             column(3, self.tr("Created"), entry="step", width=_letters(7)),
             column(4, self.tr("Word"), align=LEFT, entry="word", stretch=1),
         )  # fmt: skip
