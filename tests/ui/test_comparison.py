@@ -86,19 +86,6 @@ def test_a_size_is_at_the_same_place_in_all_lanes(two: Studio) -> None:
         assert two.window.model.step == step
 
 
-def test_lanes_can_be_drawn_each_to_its_own_end(two: Studio) -> None:
-    pane = two.window.timeline_pane
-    assert pane.stretch.isVisible()
-    pane.stretch.click()
-    plot = settled_plot(two)
-    ends = [float(plot._xs_of(np.array([len(lane.values)]), lane)[0]) for lane in plot.lanes]
-    assert ends[0] == ends[1]
-    two.window.session.runs.show(compared(two)[1])
-    settled_plot(two)
-    two.qtbot.mouseClick(plot, _LEFT, pos=QPoint(round(plot.x_of(12)), plot.height() // 2))
-    assert two.window.model.step == 12
-
-
 def test_the_lanes_stay_where_they_are_when_another_tab_is_shown(two: Studio) -> None:
     score, likelihood = compared(two)
     two.window.session.runs.show(likelihood)
@@ -108,7 +95,6 @@ def test_the_lanes_stay_where_they_are_when_another_tab_is_shown(two: Studio) ->
     assert plot._groove_y == plot._lane_room(1).bottom()
     two.window.session.runs.set_compared(score, False)
     two.wait(lambda: plot.lanes == ())
-    assert not two.window.timeline_pane.stretch.isVisible()
     assert plot.x_of(15) == plot.width() - 14
 
 

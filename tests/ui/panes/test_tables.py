@@ -132,14 +132,14 @@ def test_lanes_are_measured_once_until_they_change(qtbot: QtBot, theme: Theme, m
     plot.resize(600, 200)
     plot.show()
     plot.set_curve(np.ones(2), np.ones(2))
-    plot.set_lanes(lanes, 0, is_stretched=False)
+    plot.set_lanes(lanes, 0)
     first, last = plot.x_of(0), plot.x_of(2)
     before = len(measured)
     assert (plot.x_of(0), plot.x_of(2), len(measured)) == (first, last, before)
     plot.resize(700, 200)
     assert (plot.x_of(0), plot.x_of(2)) == (first, last + 100)
     lanes[1].name = "A longer name"
-    plot.set_lanes(lanes, 0, is_stretched=False)
+    plot.set_lanes(lanes, 0)
     assert plot.x_of(0) > first
 
 

@@ -218,8 +218,7 @@ def test_the_area_under_the_curve_is_filled_for_any_number_of_merges(
 def test_what_is_said_beside_a_lane_is_clear_of_its_last_token(bench: Bench, pane: TimelinePane) -> None:
     plot, said = pane.plot, "70 of 70 tokens"
     tokens = *["x"] * 24, "tokenization"
-    plot.set_lanes([Lane(bench.model.run, "A", 25, said, np.ones(25), np.arange(45, 71), said, tokens)], 0,
-                   is_stretched=False)  # fmt: skip
+    plot.set_lanes([Lane(bench.model.run, "A", 25, said, np.ones(25), np.arange(45, 71), said, tokens)], 0)
     half = QFontMetrics(bench.theme.font(-2)).horizontalAdvance(tokens[-1]) / 2
     left = plot.width() - QFontMetrics(plot.font()).horizontalAdvance(said)
     assert plot.x_of(25) + half + 5 < left

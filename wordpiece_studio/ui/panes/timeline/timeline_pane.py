@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
@@ -249,7 +249,7 @@ class TimelinePane(Pane):
         fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 2, 10, 2), spacing=14)
         self.follow(
             model.merges_appended, model.state_changed, marks.watch.changed, marks.bookmarks.changed,
-            changes.changed, comparison.changed, self.partings.changed, self.stretch.toggled,
+            changes.changed, comparison.changed, self.partings.changed,
         )  # fmt: skip
         model.step_changed.connect(self._on_model_step_changed)
         for changed in (model.selection_changed, judging.changed, player.changed):
@@ -268,12 +268,6 @@ class TimelinePane(Pane):
     # -- set-up
 
     def _make_header(self) -> None:
-        self.stretch = QCheckBox(self.tr("Stretch lanes to full width"), self)
-        explain("run", self.stretch)
-        set_plain_tooltip(
-            self.stretch, self.tr("Draw every compared run across the full width, however many tokens it has")
-        )
-        self.stretch.hide()
         tip = self.tr("Where other runs diverge from the current run")
         go = self._actions.divergences.trigger
         self._parting = tool_button("", tip, self, go, role="link", entry="divergence", takes_focus=True)
@@ -286,7 +280,7 @@ class TimelinePane(Pane):
         set_plain_tooltip(self.held_out, tip)
         self.held_out.hide()
         self._header = QWidget(self)
-        fill(QHBoxLayout(self._header), self.held_out, self._parting, self.stretch, spacing=-1)
+        fill(QHBoxLayout(self._header), self.held_out, self._parting, spacing=-1)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
@@ -338,8 +332,7 @@ class TimelinePane(Pane):
         ]
         runs_drawn = [lane.run for lane in lanes]
         own = runs_drawn.index(self._model.run) if drawn and self._model.run is not None else 0
-        self.plot.set_lanes(drawn, own, is_stretched=self.stretch.isChecked())
-        self.stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
+        self.plot.set_lanes(drawn, own)
 
     def _lane(self, lane: ComparedStep, name: str, parting: int | None) -> Lane:
         run, history = lane.run, lane.run.history

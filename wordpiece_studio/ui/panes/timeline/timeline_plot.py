@@ -211,7 +211,6 @@ class TimelinePlot(QAbstractSlider):
         self.ties = _NO_STEPS
         self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
         self.own = 0  # the lane of the run whose step is the value
-        self._is_stretched = False
         self.marks = PlotMarks()
         self.callout = ""  # the text beside the handle, or in the middle if there are no merges
         self._background: QPixmap | None = None
@@ -236,10 +235,9 @@ class TimelinePlot(QAbstractSlider):
             self.hovered = None
         self._redraw()
 
-    def set_lanes(self, lanes: Sequence[Lane], own: int, *, is_stretched: bool) -> None:
-        """Draw these runs one below the other; a vocabulary size is at the same place in all if none is stretched."""
-        before, self.lanes = len(self.lanes), tuple(lanes)
-        self.own, self._is_stretched = own, is_stretched
+    def set_lanes(self, lanes: Sequence[Lane], own: int) -> None:
+        """Draw these runs one below the other; a vocabulary size is at the same place in all."""
+        before, self.lanes, self.own = len(self.lanes), tuple(lanes), own
         if len(lanes) != before:
             self.updateGeometry()
         self._redraw()
@@ -266,8 +264,7 @@ class TimelinePlot(QAbstractSlider):
         left, right = self._edges
         place = (x - left) / max(right - left, 1.0)
         if self.lanes:
-            lane = self.lanes[self.own]
-            first, last = self._extent(lane)
+            lane, (first, last) = self.lanes[self.own], self._extent
             step = int(np.searchsorted(lane.sizes, round(first + place * (last - first)), side="right")) - 1
         else:
             step = round(place * self.maximum())
@@ -305,9 +302,10 @@ class TimelinePlot(QAbstractSlider):
     def _top(self) -> float:
         return _TOP if self.height() >= _LOW else _LOW_TOP
 
-    def _extent(self, lane: Lane) -> tuple[int, int]:
-        lanes = [lane] if self._is_stretched else self.lanes
-        return min(int(each.sizes[0]) for each in lanes), max(int(each.sizes[-1]) for each in lanes)
+    @property
+    def _extent(self) -> tuple[int, int]:
+        """The vocabulary sizes at both ends of the lanes' axis."""
+        return min(int(each.sizes[0]) for each in self.lanes), max(int(each.sizes[-1]) for each in self.lanes)
 
     def _xs_of(self, steps: NDArray[np.generic], lane: Lane | None = None) -> NDArray[np.float64]:
         """Return where steps lie; those of the run whose step is the value, or of another lane."""
@@ -316,7 +314,7 @@ class TimelinePlot(QAbstractSlider):
         places = np.asarray(steps, dtype=np.float64)
         if self.lanes:
             lane = self.lanes[self.own] if lane is None else lane
-            first, last = self._extent(lane)
+            first, last = self._extent
             whole = places.astype(np.int64)
             sizes, later = lane.sizes[whole], lane.sizes[np.minimum(whole + 1, len(lane.sizes) - 1)]
             places = sizes.astype(np.float64) + (places - whole) * (later - sizes)
@@ -551,9 +549,8 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def _foot(self) -> float:
-        """Where the cursor ends: through all lanes if a size is at the same place in them."""
-        is_through = self.lanes and not self._is_stretched
-        return self._lane_room(len(self.lanes) - 1).bottom() if is_through else self._groove_y
+        """Where the cursor ends: through all lanes."""
+        return self._lane_room(len(self.lanes) - 1).bottom() if self.lanes else self._groove_y
 
     def _paint_hover(self, painter: QPainter, step: int) -> None:
         x = self.x_of(step)
