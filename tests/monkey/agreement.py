@@ -85,7 +85,7 @@ def _outdated(window: MainWindow) -> Iterator[str]:
     project, controller = window.project, window.project_controller
     path = project.path
     if path is not None and not controller.saving.is_running and not controller._file.is_pending:
-        is_another = not path.exists() or is_replaced(path, controller._stamp)
+        is_another = not path.exists() or is_replaced(path, project.stamp)
         if is_another and not project.is_file_another:
             yield f"the project's file {path.name} is another, and nothing says so"
 
