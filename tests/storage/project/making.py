@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import zstandard
@@ -33,6 +35,16 @@ from wordpiece_studio.training.trainer import train
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
+
+
+VERSIONS = ("1.1", "1.2", "1.3", "1.4", "1.5")
+
+
+def project_of_its_time(version: str, folder: Path) -> Path:
+    """Write the project that a program with this format saved, see `projects/README.md`, and return its path."""
+    path = folder / f"{version}.wpstudio"
+    path.write_bytes(gzip.decompress((Path(__file__).parent / "projects" / f"{path.name}.gz").read_bytes()))
+    return path
 
 
 def check_project(path: str | os.PathLike[str]) -> None:

@@ -244,11 +244,10 @@ def _fields(kind: type[msgspec.Struct]) -> set[str]:
 
 
 def checked_settings(settings: ProjectSettings) -> ProjectSettings:
-    """Return settings from a file if they can start a training."""
-    TrainingConfig.from_dict(settings.training)
+    """Return settings from a file, with those that an older program did not have, if they can start a training."""
     normalizers.from_spec(settings.normalizer)
-    pre_tokenizers.from_spec(settings.pre_tokenizer)
-    return settings
+    config = TrainingConfig.from_dict(settings.training, pre_tokenizers.from_spec(settings.pre_tokenizer))
+    return msgspec.structs.replace(settings, training=config.to_dict())
 
 
 def write_corpus(corpus: ProjectCorpus, path: str | os.PathLike[str]) -> tuple[CorpusHead, list[SourceRow]]:

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from tests.monkey.agreement import outdated
-from tests.storage.project.making import course_project
+from tests.storage.project.making import VERSIONS, course_project, project_of_its_time
 from tests.ui.drops import drop
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.history_table import HistoryColumn
@@ -20,7 +20,7 @@ from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.project.contents import ProjectRun, ProjectSettings
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.storage.view import Breakpoint, Selection
+from wordpiece_studio.storage.view import Breakpoint, RunTab, Selection
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.stored_history import StoredHistory
@@ -74,6 +74,19 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     assert window.tokenization_pane.text == "hugs\nand more"
     assert window.session.settings.config().special_tokens == ("[UNK]", "<s>")
     assert window.corpus_pane.hints[0] == "English: the Hugging Face course"
+    assert not window.isWindowModified()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_project_of_every_version_is_shown_as_it_was_saved(projects: Projects, version: str) -> None:
+    window = projects.window
+    before = open_project(project_of_its_time(version, projects.folder))
+    projects.open(projects.path(version))
+    after = window.project.capture()
+    tabs = before.view.tabs or (RunTab(0, step=2),)  # of one run
+    assert after.view == msgspec.structs.replace(before.view, tabs=tabs, markers=msgspec.UNSET)
+    assert (after.settings, after.corpus, after.counts) == (before.settings, before.corpus, before.counts)
+    assert [list(run.history) for run in after.runs] == [list(run.history) for run in before.runs]
     assert not window.isWindowModified()
 
 
