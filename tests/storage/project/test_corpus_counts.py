@@ -56,15 +56,6 @@ def test_the_words_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
     assert project.counts.words == _COUNTS.words
 
 
-def test_a_project_without_counts_of_an_older_minor_version_opens(tmp_path: Path) -> None:
-    path = tmp_path / "p.wpstudio"
-    save_project(path, course_project())
-    path.write_bytes(forged(path.read_bytes(), lambda database: database.execute("PRAGMA user_version = 1000")))
-    check_project(path)
-    assert open_project(path).counts is None
-    assert len(open_project(path).run.history)
-
-
 def change_record(name: str, **values: object) -> object:
     def change(database: sqlite3.Connection) -> None:
         record = json.loads(database.execute("SELECT v FROM meta WHERE k = ?", (name,)).fetchone()[0])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import COURSE, check_project, course_project, forged, put_part, run_of
+from tests.storage.project.making import check_project, course_project, forged, put_part, run_of
 from tests.storage.project.test_project_file import assert_same_history
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import stored_run
@@ -129,19 +129,3 @@ def test_wrong_records_are_damage(path: Path, wrong: str) -> None:
     path.write_bytes(forged(path.read_bytes(), lambda database: database.execute(change, (wrong,))))
     with pytest.raises(StudioError, match="damaged"):
         open_project(path)
-
-
-def test_a_project_of_an_older_program_has_one_run(path: Path) -> None:
-    def age(database: sqlite3.Connection) -> None:
-        database.execute("PRAGMA user_version = 1001")
-        for record, fields in (("view", ("tabs", "current")), ("run", ("number", "words", "words_hash", "text"))):
-            (text,) = database.execute("SELECT v FROM meta WHERE k = ?", (record,)).fetchone()
-            values = {name: value for name, value in json.loads(text).items() if name not in fields}
-            database.execute("UPDATE meta SET v = ? WHERE k = ?", (json.dumps(values), record))
-
-    save_project(path, course_project())
-    path.write_bytes(forged(path.read_bytes(), age))
-    project = open_project(path)
-    assert [run.number for run in project.runs] == [0]
-    assert_same_history(project.runs[0].history, run_of(COURSE).history)
-    assert project.view.tabs == ()
