@@ -138,8 +138,10 @@ class HelpWindow(ScreenDialog):
             first = min(found, key=lambda item: (words[0] not in folded(item.text(0)), item.parent() is None))
             self._open(first)
 
-    def _open(self, item: QTreeWidgetItem) -> None:
+    def _open(self, item: QTreeWidgetItem | None) -> None:
         """Show a section at the top, with its title selected; of a search, the first word where it occurs there."""
+        if item is None:  # a search finds nothing
+            return
         key = item.data(0, Qt.ItemDataRole.UserRole)
         section, document = help_sections()[key], self.browser.document()
         with QSignalBlocker(self.contents):
