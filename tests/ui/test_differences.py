@@ -325,6 +325,20 @@ def test_a_table_is_empty_after_an_error_and_full_after_the_next_answer(
     assert face.rows.rowCount() == 0
 
 
+def test_words_are_compared_at_once_when_the_tab_is_opened_and_later_while_stepping(
+    two: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, words = two.window, two.window.comparison_pane.words
+    monkeypatch.setattr(compared_tables, "_FEW_WORDS", 0)
+    monkeypatch.setattr(words.search, "_debounce_ms", 1_000_000)
+    window.runs_controller._show_comparison(Tab.WORDS)
+    wait_for_words(two, 3, 3)
+    window.model.seek(7)
+    two.wait(lambda: not window.comparison_pane.is_stale, 30_000)
+    assert words.search.is_running
+    assert words.search.request != words.search.answered
+
+
 def test_words_found_first_are_shown_in_place_of_those_found_later_for_others(two: Studio) -> None:
     window, table = two.window, two.window.comparison_pane.words
     window.runs_controller._show_comparison(Tab.WORDS)

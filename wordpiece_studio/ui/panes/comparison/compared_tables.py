@@ -311,7 +311,8 @@ class WordsTable(SearchedTable):
         run = self._session.model.run
         assert run is not None  # else nothing is compared
         libraries = [each.run.library for each in steps]  # which are loaded a little later than the runs of a project
-        self.search.ask(run.counts, libraries, *steps, at_once=len(run.counts) <= _FEW_WORDS)
+        at_once = self.search.request is None or len(run.counts) <= _FEW_WORDS
+        self.search.ask(run.counts, libraries, *steps, at_once=at_once)
         if self._shown_request is not self.search.request:
             self.said.show_text(_tr("Comparing words…"))
         self._on_search_changed()
