@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QToolTip
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
-from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
+from wordpiece_studio.ui.widgets.chips import ChipFlow, ChipStyle, FlowItem, split_variants
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 
 if TYPE_CHECKING:
@@ -113,6 +114,15 @@ def test_between_chips_the_tooltip_is_that_of_the_area(flow: ChipFlow, monkeypat
     point_at(flow.rect_of(0).center().toPoint())
     point_at(beside)
     assert shown == [tooltip_text("the a"), ""]
+
+
+def test_an_unknown_token_is_hatched_in_a_cell_too(theme: Theme) -> None:
+    style, picture = ChipStyle(theme), QPixmap(80, 30)
+    unknown = UnknownToken("[UNK]", UnknownReason("symbol", 0, "x"))
+    with QPainter(picture) as painter:
+        for (item,) in (*split_variants([unknown], ""), *split_variants(["[UNK]"], "")):
+            style.paint_item(painter, QRectF(0, 0, 60, 24), item)
+    assert [look.unknown for _, _, look, *_ in style.pictures] == [True, False]
 
 
 def test_where_nothing_can_be_chosen_the_focus_does_not_stop(flow: ChipFlow) -> None:

@@ -29,6 +29,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
+from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.token_text import token_text
@@ -194,7 +195,9 @@ class ChipStyle:
         """Draw an item into `rect`, cut if it does not fit; `is_current`: it is under the keyboard cursor."""
         theme = self._theme
         if item.kind == "chip":
-            look = ChipLook(selected=item.selected, current=is_current, faded=item.faded, fresh=item.fresh)
+            look = ChipLook(
+                isinstance(item.text, UnknownToken), item.selected, is_current, item.faded, fresh=item.fresh
+            )
             self.paint(painter, rect, item.text, look)
             return
         if item.kind == "word" or is_current:
