@@ -16,6 +16,7 @@ from wordpiece_studio.session.samples import document_project, document_titles
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.actions import REASON
+from wordpiece_studio.ui.dialogs.file_questions import unsaved_work_box
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
@@ -512,6 +513,16 @@ def test_a_run_that_no_one_asked_for_goes_with_its_corpus(studio: Studio) -> Non
     train_anew(studio)
     assert studio.window.model.merge_count
     assert not studio.has_box()
+
+
+def test_a_bookmark_that_was_edited_is_one_change(studio: Studio) -> None:
+    window, bookmarks = studio.window, studio.window.session.marks.bookmarks
+    bookmarks.keep("first", 3)
+    window.project.saved_content = window.project.content()
+    bookmarks.set_text(0, "second")
+    work = unsaved_work(window.session, window.project, Loss.ALL)
+    assert work.notes == 1
+    assert "One bookmark was added or changed." in unsaved_work_box(window, work, "hug.txt", None).informativeText()
 
 
 def test_notes_of_a_run_that_is_gone_are_not_those_of_the_next(studio: Studio, tmp_path: Path) -> None:

@@ -481,7 +481,7 @@ def _compared(session: Session, now: ProjectContent, saved: ProjectContent) -> U
         text=now.corpus != saved.corpus,
         merges=sum(len(run.history) for run in new if run.library_run is None),
         library_runs=sum(run.library_run is not None for run in new),
-        notes=len(set(now.notes) ^ set(saved.notes)),
+        notes=len({(note.step, note.owner) for note in {*now.notes} ^ {*saved.notes}}),
         others=not saved.runs.keys() <= now.runs.keys()  # one was closed
         or are_other_settings
         or (now.marks, now.live_text, tabs) != (saved.marks, saved.live_text, tabs_before),

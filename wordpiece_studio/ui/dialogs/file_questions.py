@@ -175,7 +175,7 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
         (merges, plural(merges, "One merge was learned.", "{count} merges were learned.")),
         (runs, plural(runs, "One run was trained with another library.",
                       "{count} runs were trained with other libraries.")),
-        (notes, plural(notes, "One bookmark was added.", "{count} bookmarks were added.")),
+        (notes, plural(notes, "One bookmark was added or changed.", "{count} bookmarks were added or changed.")),
     ):  # fmt: skip
         if number:
             lines.append(words.format(count=number_text(number)))
