@@ -17,6 +17,7 @@ from wordpiece_studio.session.runs import Parting
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog, MarksTable
 from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
+from wordpiece_studio.ui.widgets.table import CELL_PADDING
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -191,6 +192,13 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
     assert bench.model.step == 12
     bench.qtbot.keyClick(table, Qt.Key.Key_Delete)
     assert not timeline.marks.bookmarks.records
+
+
+def test_the_heading_of_the_steps_is_whole(bench: Bench, timeline: Timeline) -> None:
+    timeline.marks.bookmarks.set_notes([Bookmark(3, "a")])
+    table = open_marks(bench, timeline)._table
+    heading = table.fontMetrics().horizontalAdvance(table.rows.title(0))
+    bench.qtbot.waitUntil(lambda: table.columnWidth(0) >= heading + 2 * CELL_PADDING)
 
 
 def test_a_note_is_said_where_one_arrives_at_its_step_in_its_run(bench: Bench, timeline: Timeline) -> None:

@@ -76,7 +76,8 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
         self._marks, self._refuse = marks, refuse
         self.columns = (
             TableColumn(_tr("Step or condition"), each_row(self._where), align=LEFT,
-                        width=lambda measure, all_marks: measure.text(*map(self._where, all_marks)) + _CELL_ROOM),
+                        width=lambda measure, all_marks: measure.text(
+                            _tr("Step or condition"), *map(self._where, all_marks)) + _CELL_ROOM),
             TableColumn(_tr("Note or value"), each_row(self._text), align=LEFT, stretch=1,
                         edit=lambda _marks, row, text: self._set_text(row, text)),
             self._boxes(_tr("Compare"), "comparison",
