@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from tests.ui.test_run_strip import train
 from wordpiece_studio.session.run import TrainerState
 
 if TYPE_CHECKING:
@@ -40,6 +41,18 @@ def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio
     assert timer.isActive()
     timer.setInterval(0)
     studio.wait(lambda: bar.progress_label.forms[0] == usual)
+
+
+def test_what_is_remarkable_in_a_corpus_is_said_once(studio: Studio) -> None:
+    window, runs = studio.window, studio.window.session.runs
+    banner = window.notices.training
+    studio.set_text("hug [UNK] hugs")
+    for objective in ("score", "count"):
+        train(studio, objective)
+        assert bool(banner.text) == (objective == "score")
+        banner.clear()
+    runs.show(runs.all[0])
+    assert not banner.text
 
 
 def test_what_the_engine_itself_reports_is_said(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,7 @@ class TrainingController(Controller):
         self._is_repeated = False  # the user knows that there is such a run
         self._step_wanted: int | None = None  # where to go when the run has ended
         self._size_offered = 0
+        self._noticed = ""  # the last words about the corpus of a run
         self._refusal = ""  # the last message about a training that could not begin
         self.needs = TrainingNeeds(window)
         session.corpus_taken.connect(self._on_session_corpus_taken)
@@ -303,7 +304,9 @@ class TrainingController(Controller):
             self._banner.clear()  # about a text that could not be trained as it was typed: now it was
         self._settings.suggestion.note_training()
         self._bar.settings.set_size_wrong(False)
-        if self._model.origin.is_wanted and (words := notice_words(self._model.notices)):
+        words = notice_words(self._model.notices)
+        if self._model.origin.is_wanted and words not in ("", self._noticed):
+            self._noticed = words  # say it once, not whenever the run is shown again
             self._banner.show_message(words)
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
