@@ -112,6 +112,13 @@ def test_a_click_shows_a_run_with_its_settings(three: Studio) -> None:
     assert "since this run" not in window.bar.progress_label.forms[0]
 
 
+def test_a_tab_says_that_a_run_that_began_by_itself_gives_way_to_another_corpus(studio: Studio) -> None:
+    tabs, runs = studio.window.run_strip.tabs, studio.window.session.runs
+    assert "A run of another corpus replaces it" in tabs.tabToolTip(0)
+    runs.keep(runs.all[0])
+    assert "replaces it" not in tabs.tabToolTip(0)
+
+
 def test_a_long_name_is_cut_and_all_runs_are_in_a_list(three: Studio) -> None:
     window = three.window
     runs, strip = window.session.runs, window.run_strip

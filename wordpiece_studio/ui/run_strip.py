@@ -268,6 +268,8 @@ class RunTabs(QTabBar):
         words = " · ".join(filter(None, (said, merges, "" if run.is_kept else self.tr("preview"))))
         self.setAccessibleTabName(index, words)
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
+        if run.is_kept and not run.origin.is_wanted:
+            hint = self.tr("A run of another corpus replaces it; a double click keeps it.")
         lines = (words, run.origin.corpus_name, pipeline_text(run.counts), repetition_text(run), hint)
         self.setTabToolTip(index, tooltip_text("\n".join(filter(None, lines))))
         controls = self.controls(index)
