@@ -64,6 +64,11 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
     without_loss, alone = (figures_lines([rows[0], rows[at]], ["a", "other"]) for at in (3, 1))
     assert summary_text(without_loss).startswith("other needs the fewest tokens per word.")
     assert summary_text(alone) == ""
+    sizes = {"B": (2000, 120), "A": (1000, 140), "C": (2000, 250), "D": (1000, 300)}
+    each = [replace(figures(name, tokens, 0), vocabulary_size=size) for name, (size, tokens) in sizes.items()]
+    four = figures_lines([FiguresRow(Measured(path=f"/{line.name}"), line) for line in each], "BACD")
+    assert "fewer tokens. Of those of size 1,000, A needs the fewest. Fewer" in summary_text(four)
+    assert "Of those of size" not in summary_text(four[:2])  # nothing is compared at one size
     model.sort(-1)
     assert [line.name for line in model.records] == ["a", "b", "c", "d"]
 

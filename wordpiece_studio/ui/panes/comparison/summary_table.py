@@ -184,8 +184,17 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
             "Of those that lose the least text, {names} need the fewest tokens per word, equally many.",
         )
     parts = [said.format(names=_and(best))]
-    if len({each.vocabulary_size for each in sound}) > 1:
+    if len(sizes := {each.vocabulary_size for each in sound}) > 1:
         parts.append(_tr("The vocabularies differ in size; a larger one usually needs fewer tokens."))
+    for size in sorted(sizes - {line.figures.vocabulary_size for line in best if line.figures is not None}):
+        alike = [line for line in lines if line.figures in sound and line.figures.vocabulary_size == size]
+        first = [line for line in figures_lines(alike, [line.name for line in alike]) if "tokens_per_word" in line.best]
+        if 0 < len(first) < len(alike):
+            said = plural(
+                len(first), "Of those of size {size}, {names} needs the fewest.",
+                "Of those of size {size}, {names} need the fewest, equally many.",
+            )  # fmt: skip
+            parts.append(said.format(size=number_text(size), names=_and(first)))
     parts.append(_tr("Fewer tokens do not by themselves make a better model."))
     return " ".join(parts)
 
