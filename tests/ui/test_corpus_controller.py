@@ -239,6 +239,7 @@ def test_the_live_text_follows_the_first_line_of_a_new_corpus_until_it_is_edited
     window, pane = studio.window, studio.window.tokenization_pane
     window.corpus_controller.open_sample("spanish-course")  # whose text is not the user's either
     window.actions_.new_corpus.trigger()
+    assert window.corpus_pane.editor.hasFocus()
     assert pane.text == ""
     studio.set_text("\nthe ship\nsails over the wide sea")
     assert pane.text == "the ship"

@@ -249,6 +249,7 @@ class CorpusController(Controller):
         self._window.project.clear()
         self._lends_first_line = not self._is_live_text_own()
         self._lend_first_line()
+        self.add_text()
 
     # -- what was opened
 
