@@ -21,6 +21,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import Parting, step_of_size
 from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.panes.comparison import compared_tables
 from wordpiece_studio.ui.panes.comparison.compared_tables import _order_text, text_rows
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
@@ -116,6 +117,7 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     window.docks.fill("comparison")
     window.actions_.figures.trigger()
     assert (pane.tab, window.docks.filling) == (Tab.SUMMARY, "comparison")
+    assert pane.foot.isHidden()  # it is about the steps shown, the summary about the final ones
     window.docks.fill("")
     pane.show_tab(Tab.TEXT)
     window.model.seek(5)
@@ -123,6 +125,7 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     qtmodeltester.check(table.rows)
     splits = [[run.tokenizer_at(5).encode(word).tokens for run in (first, second)] for word in ("hugs", "x", "pun")]
     assert [list(row.splits) for row in table.words] == splits
+    assert all(isinstance(split[0], UnknownToken) for split in table.words[1].splits)
     alike = sum(one == other for one, other in splits)
     assert 0 < alike < 3
     assert pane.foot.text().startswith(f"{alike} of 3 words of the live text ")
@@ -159,7 +162,7 @@ def test_the_text_is_split_only_where_it_changes(two: Studio, monkeypatch: pytes
 
     monkeypatch.setattr(compared_tables, "text_rows", counted)
     window.tokenization_pane.set_text("hugs x pun")
-    window.runs_controller._show_comparison(Tab.SUMMARY)
+    window.runs_controller._show_comparison(Tab.WORDS)
     two.wait(lambda: pane.foot.text() != "")
     splits.clear()
     pane.refresh_now()

@@ -133,7 +133,7 @@ class ComparisonPane(Pane):
         self.text.split(texts, at_once=self.tab is Tab.TEXT)
         for table in self.faces[1:]:
             table.mark_selection()
-        self.foot.show_text(self.text.alike_text())
+        self.foot.show_text("" if self.tab is Tab.SUMMARY else self.text.alike_text())
         face = self.faces[self.tab]
         for other in (self.words, self.vocabularies, self.divergences):
             if other is not face or not steps:
