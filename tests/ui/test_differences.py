@@ -117,7 +117,6 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     window.docks.fill("comparison")
     window.actions_.figures.trigger()
     assert (pane.tab, window.docks.filling) == (Tab.SUMMARY, "comparison")
-    assert pane.foot.isHidden()  # it is about the steps shown, the summary about the final ones
     window.docks.fill("")
     pane.show_tab(Tab.TEXT)
     window.model.seek(5)
@@ -128,7 +127,7 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     assert all(isinstance(split[0], UnknownToken) for split in table.words[1].splits)
     alike = sum(one == other for one, other in splits)
     assert 0 < alike < 3
-    assert pane.foot.text().startswith(f"{alike} of 3 words of the live text ")
+    assert table.said.text().startswith(f"{alike} of 3 words of the live text ")
     counts = [sum(len(split[at]) for split in splits) for at in (0, 1)]
     titles = [table.rows.title(at) for at in range(3)]
     assert titles == ["Word", *(f"{run} · {count} tokens" for run, count in zip("AB", counts, strict=True))]
@@ -163,15 +162,10 @@ def test_the_text_is_split_only_where_it_changes(two: Studio, monkeypatch: pytes
     monkeypatch.setattr(compared_tables, "text_rows", counted)
     window.tokenization_pane.set_text("hugs x pun")
     window.runs_controller._show_comparison(Tab.WORDS)
-    two.wait(lambda: pane.foot.text() != "")
-    splits.clear()
-    pane.refresh_now()
-    assert not pane.text.splitting.isActive()
     for step in (4, 5, 6):
         window.model.seek(step)
         pane.refresh_now()
     assert splits == []
-    two.wait(lambda: splits == [6])
     pane.show_tab(Tab.TEXT)
     window.model.seek(7)
     for _ in range(2):

@@ -16,7 +16,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import overlaps, partings, words_apart
 from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
-from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.widgets.chips import split_variants
@@ -236,30 +236,18 @@ class TextTable(ComparedTable):
         self._lives: list[tuple[Any, LiveText]] = []  # each with what it is found by again; some may be alike
         self._steps: Sequence[ComparedStep] = ()
         self.words: list[TextRow] = []
-        self._wanted: tuple[Any, ...] = ()
-        self.splitting = single_shot(self, self._split, 150)
+        self._split: tuple[Any, ...] = ()  # the text and the steps that the words are of
 
-    def split(self, steps: Sequence[ComparedStep], *, at_once: bool) -> None:
-        """Split the live text if it or the steps are others, without showing it: now, or once they have settled."""
-        libraries = [each.run.library for each in steps]  # see `WordsTable.refresh`
-        wanted = self._session.live_text[:_MOST_CHARACTERS], steps, libraries
-        if wanted != self._wanted:
-            self._wanted = wanted
-            self.splitting.start()
-        if at_once and self.splitting.isActive():
-            self.splitting.stop()
-            self._split()
-
-    def _split(self) -> None:
-        (text, steps, _), before = self._wanted, dict(self._lives)
-        keys = [(each.run, each.bookmark, each.is_longest_first) for each in steps]
-        self._lives = [
-            (key, before.get(key, LiveText()).updated(text, each.tokenizer))
-            for key, each in zip(keys, steps, strict=True)
-        ]
-        self._steps, self.words = steps, text_rows([live for _, live in self._lives]) if steps else []
-
-    def refresh(self, _steps: Sequence[ComparedStep]) -> None:
+    def refresh(self, steps: Sequence[ComparedStep]) -> None:
+        text, libraries = self._session.live_text[:_MOST_CHARACTERS], [each.run.library for each in steps]
+        if self._split != (split := (text, steps, libraries)):  # libraries: see `WordsTable.refresh`
+            self._split, before = split, dict(self._lives)
+            keys = [(each.run, each.bookmark, each.is_longest_first) for each in steps]
+            lives = [
+                before.get(key, LiveText()).updated(text, it.tokenizer) for key, it in zip(keys, steps, strict=True)
+            ]
+            self._lives = list(zip(keys, lives, strict=True))
+            self._steps, self.words = steps, text_rows(lives)
         self._show()
 
     def _show(self) -> None:
@@ -273,26 +261,22 @@ class TextTable(ComparedTable):
         rows = [row for row in self.words if row.is_apart or not self.only.isChecked()]
         self._set_rows(rows, [_word_column(_tr("Word")), *columns])
         is_long = len(self._session.live_text) > _MOST_CHARACTERS
-        text = _tr("The first {count} characters of the live text.").format(count=number_text(_MOST_CHARACTERS))
-        self.said.show_text(text if is_long else "")
+        first = _tr("The first {count} characters of the live text:").format(count=number_text(_MOST_CHARACTERS))
+        self.said.show_text(" ".join(filter(None, (first if is_long else "", self._alike_text()))))
 
-    def alike_text(self) -> str:
+    def _alike_text(self) -> str:
         """Return how many words all split alike."""
-        total = len(self.words)
-        if not total:
-            return ""
-        alike = sum(not row.is_apart for row in self.words)
         said = plural(
-            total,
+            len(self.words),
             "{alike} of 1 word of the live text is split the same way by all.",
             "{alike} of {total} words of the live text are split the same way by all.",
         )
-        return said.format(alike=number_text(alike), total=number_text(total))
+        alike = sum(not row.is_apart for row in self.words)
+        return said.format(alike=number_text(alike), total=number_text(len(self.words))) if self.words else ""
 
     def forget(self) -> None:
         super().forget()
-        self.splitting.stop()
-        self._wanted, self._lives, self._steps, self.words = (), [], (), []
+        self._split, self._lives, self._steps, self.words = (), [], (), []
 
 
 # ---- the words of the corpus -----------------------------------------------------------------------------------------

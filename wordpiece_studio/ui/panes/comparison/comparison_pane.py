@@ -19,7 +19,7 @@ from wordpiece_studio.ui.panes.comparison.compared_tables import (
 from wordpiece_studio.ui.panes.comparison.summary_table import SummaryTable
 from wordpiece_studio.ui.widgets.fields import keep
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_lines, tool_button
+from wordpiece_studio.ui.widgets.plain import copy_lines, tool_button
 from wordpiece_studio.ui.widgets.token_text import where_text
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class _Tabs(QTabBar):
 
 
 class ComparisonPane(Pane):
-    """The tabs, and one table below them; a sentence about the live text at its foot."""
+    """The tabs, and one table below them."""
 
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(session.model, parent)
@@ -79,8 +79,6 @@ class ComparisonPane(Pane):
         self.empty.offer(actions.compare_runs)
         for face in (*self.faces, self.empty):
             self._stack.addWidget(face)
-        self.foot = WholeLabel(self, role="hint")
-        self.foot.setContentsMargins(14, 0, 14, 4)
         tip = tr("Copy the selected rows, or the whole table, with all digits")
         self.copy_button = tool_button(tr("Copy"), tip, self, self.copy)
         self.export_button = tool_button("", "", self)
@@ -88,7 +86,7 @@ class ComparisonPane(Pane):
         self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         buttons = self.copy_button, self.export_button
         head = fill(QHBoxLayout(), self.tabs, 1, (self.summary.controls, 2), *buttons, margins=(8, 0, 12, 0), spacing=6)
-        fill(QVBoxLayout(self), head, (self._stack, 1), self.foot, margins=(1, 2, 1, 2), spacing=4)
+        fill(QVBoxLayout(self), head, (self._stack, 1), margins=(1, 2, 1, 2), spacing=4)
         self._connect()
 
     def _connect(self) -> None:
@@ -101,7 +99,7 @@ class ComparisonPane(Pane):
         session, model = self._session, self._model
         self.follow(
             self._comparison.changed, model.step_changed, model.state_changed, model.selection_changed,
-            session.live_text_changed, session.figures.changed, self.text.splitting.timeout,
+            session.live_text_changed, session.figures.changed,
         )  # fmt: skip
 
     @property
@@ -128,14 +126,11 @@ class ComparisonPane(Pane):
     # -- contents
 
     def refresh(self) -> None:
-        texts = self._comparison.texts()
-        steps = texts if self.tab is Tab.TEXT else self._comparison.steps()
-        self.text.split(texts, at_once=self.tab is Tab.TEXT)
+        steps = self._comparison.texts() if self.tab is Tab.TEXT else self._comparison.steps()
         for table in self.faces[1:]:
             table.mark_selection()
-        self.foot.show_text("" if self.tab is Tab.SUMMARY else self.text.alike_text())
         face = self.faces[self.tab]
-        for other in (self.words, self.vocabularies, self.divergences):
+        for other in self.faces[1:]:
             if other is not face or not steps:
                 other.forget()  # compare nothing that nobody sees
         self.summary.controls.setVisible(self.tab is Tab.SUMMARY)
