@@ -253,6 +253,11 @@ def dialog(bench: Bench, timeline: Timeline) -> MarksDialog:
     return open_marks(bench, timeline)
 
 
+def test_the_headings_of_the_marks_are_whole(dialog: MarksDialog) -> None:
+    header = dialog._table.horizontalHeader()
+    assert all(header.sectionSize(at) >= header.sectionSizeHint(at) for at in range(header.count()))
+
+
 def test_a_note_is_edited(bench: Bench, timeline: Timeline, dialog: MarksDialog) -> None:
     edit_row(bench, dialog, 0, "a tie")
     bench.wait(lambda: [note.text for note in timeline.marks.bookmarks.records] == ["a tie", "the end"])

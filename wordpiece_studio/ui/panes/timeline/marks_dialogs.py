@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "marks")
 _LONGEST_TEXT = 10_000
 """The maximum length of a pattern, in characters."""
-_CELL_ROOM = 20
+_CHARACTERS, _LINES = 88, 23  # of the dialog
 
 
 class KeepDialog(LineDialog):
@@ -76,8 +76,7 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
         self._marks, self._refuse = marks, refuse
         self.columns = (
             TableColumn(_tr("Step or condition"), each_row(self._where), align=LEFT,
-                        width=lambda measure, all_marks: measure.text(
-                            _tr("Step or condition"), *map(self._where, all_marks)) + _CELL_ROOM),
+                        width=lambda measure, _marks: measure.contents),
             TableColumn(_tr("Note or value"), each_row(self._text), align=LEFT, stretch=1,
                         edit=lambda _marks, row, text: self._set_text(row, text)),
             self._boxes(_tr("Compare"), "comparison",
@@ -164,7 +163,7 @@ class MarksDialog(ScreenDialog):
         foot = fill(QHBoxLayout(), keep, self._edit, self._remove, 1, self._close, spacing=-1)
         parts = self.intro, (self._table, 1), form, self.problem, self._found, foot
         fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
-        self.resize(QSize(620, 420))
+        self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._field.textChanged.connect(self._check)
         for changed in (marks.bookmarks.changed, marks.breakpoints.changed):
