@@ -77,7 +77,7 @@ def test_a_border_that_tells_tokens_apart_is_visible_on_every_token_colour(look:
 
 
 @looks
-@pytest.mark.parametrize("name", ["arrow-up", "arrow-down", "arrow-right"])
+@pytest.mark.parametrize("name", ["arrow-up", "arrow-down", "arrow-left", "arrow-right"])
 def test_arrows_are_visible(look: Look, name: str) -> None:
     drawn = re.search(r'stroke="(#\w+)"', resource_path(f"icons/{name}.svg").read_text(encoding="utf-8"))
     assert drawn is not None

@@ -13,9 +13,11 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListView,
+    QMenu,
     QSpinBox,
     QStyle,
     QStyleOptionSpinBox,
+    QTabBar,
     QToolButton,
     QWidget,
 )
@@ -158,6 +160,7 @@ def test_boxes_icons_and_arrows_grow_with_the_text(qtbot: QtBot, qapp: QApplicat
     window = QWidget()
     qtbot.addWidget(window)
     tick, button, spin = QCheckBox(window), QToolButton(window), QSpinBox(window)
+    menu, tabs = QMenu(window), QTabBar(window)
 
     def sizes() -> list[int]:
         option = QStyleOptionSpinBox()
@@ -165,14 +168,16 @@ def test_boxes_icons_and_arrows_grow_with_the_text(qtbot: QtBot, qapp: QApplicat
         style, part = spin.style(), QStyle.SubControl.SC_SpinBoxUp
         box = tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick)
         arrow = style.subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, spin)
-        return [box, button.iconSize().width(), arrow.width()]
+        sign = menu.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize, None, menu)
+        scroller = tabs.style().pixelMetric(QStyle.PixelMetric.PM_TabBarScrollButtonWidth, None, tabs)
+        return [box, button.iconSize().width(), arrow.width(), sign, scroller]
 
     try:
         theme.apply_to(qapp)
         window.show()
         before = sizes()
         theme.set_scale(2.0)
-        assert all(1.7 * old < new < 2.3 * old for old, new in zip(before, sizes(), strict=True))
+        qtbot.waitUntil(lambda: all(1.7 * old < new < 2.3 * old for old, new in zip(before, sizes(), strict=True)))
     finally:
         qapp.setPalette(old_palette)
         qapp.setStyleSheet(old_sheet)

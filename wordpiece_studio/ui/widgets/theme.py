@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QRadioButton,
+    QTabBar,
     QToolButton,
     QWidget,
 )
@@ -288,7 +289,7 @@ _AT_ONCE = 30  # widgets, in some milliseconds
 
 _BOLD_ROLES = ("title", "heading", "primary")
 """The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
-_WITH_SIGNS = (QPushButton, QToolButton, QCheckBox, QRadioButton, QComboBox, QAbstractSpinBox, QMenu)
+_WITH_SIGNS = (QPushButton, QToolButton, QCheckBox, QRadioButton, QComboBox, QAbstractSpinBox, QMenu, QTabBar)
 """What has boxes to tick, icons or arrows, whose sizes in the style sheet follow the font, but which Qt caches."""
 
 ThemeChoice = Literal["system", "light", "dark", "contrast"]
@@ -404,7 +405,7 @@ class Theme(QObject, Colors):
         sheet = Template(resource_path("window.qss").read_text("utf-8"))
         names = {name: color.name() for name, color in vars(self.colors).items()}
         names["veil"] = names["accent_soft"].replace("#", "#d8")  # what lies below shows through
-        for picture in ("arrow-up", "arrow-down", "arrow-right", "check"):
+        for picture in ("arrow-up", "arrow-down", "arrow-left", "arrow-right", "check"):
             names[picture.replace("-", "_")] = resource_path(f"icons/{picture}.svg").as_posix()
         if self.look == "contrast":  # a file has one colour, and white is not seen on this accent
             names["check"] = resource_path("icons/check-black.svg").as_posix()
