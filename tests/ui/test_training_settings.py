@@ -83,7 +83,7 @@ def test_the_menu_shows_which_special_tokens_there_are(settings: ChosenSettings,
         choices = fields.more.actions()[1:4]
         assert [action.isChecked() for action in choices] == [number == place for number in (1, 2, 3)]
     assert choices[-1].text().endswith("(2)")
-    assert "[UNK]" in fields._more_button.toolTip()
+    assert "[UNK]" in fields.more_button.toolTip()
     choices[-1].trigger()
     fields.findChild(SpecialTokensDialog).reject()
     assert choices[-1].isChecked()

@@ -202,7 +202,7 @@ def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
         _tokens("right_id", _tr("Right"), _tr("The right symbol of the pair"), "pair", 7),
         _tokens("new_id", _tr("New token"), _tr("The token that the pair became"), "token", 10),
         _figures("pair_frequency", _tr("n(ab)"),
-                 _tr("How often the pair occurred in the corpus before this merge"), "pair"),
+                 _tr("How often the pair occurred in the corpus before this merge"), "pair", 8),
         _figures("left_frequency", _tr("n(a)"),
                  _tr("How often the left symbol occurred in the corpus before this merge"), "pair", 6),
         _figures("right_frequency", _tr("n(b)"),

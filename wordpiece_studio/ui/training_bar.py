@@ -1,6 +1,6 @@
 """The bar under the menus: train, or pause and stop; the settings of the next run; the progress; and what it says.
 
-The settings are objective, size, minimum pair frequency and, behind *More*, special tokens. Nothing in the bar moves
+The settings are objective, size, minimum pair frequency and, behind *Options*, special tokens. Nothing in the bar moves
 when the state of the training changes. Its words are about a run that is not in progress, and the fast engine while it
 is prepared; its dialogs ask for special tokens, and to what size to train further.
 """
@@ -330,8 +330,8 @@ class TrainingSettings(QWidget):
         self._fields = self.objective_box, self.size_box, self.frequency_box
         self._token_choices = QActionGroup(self)
         self.more = QMenu(self)
-        self._more_button = self._make_more_button()
-        self._layout.addWidget(self._more_button)
+        self.more_button = self._make_more_button()
+        self._layout.addWidget(self.more_button)
         chosen.replaced.connect(self._show)
         chosen.changed.connect(self._show_objective)
         self._show()
@@ -364,7 +364,7 @@ class TrainingSettings(QWidget):
     def edit_special_tokens(self) -> None:
         dialog = SpecialTokensDialog(self._chosen.special_tokens, self.window())
         dialog.accepted.connect(lambda: self._take_tokens(dialog.tokens))
-        dialog.finished.connect(lambda: self._more_button.setFocus())
+        dialog.finished.connect(lambda: self.more_button.setFocus())
         dialog.open()
 
     def _show_objective(self) -> None:
@@ -405,7 +405,7 @@ class TrainingSettings(QWidget):
         for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
             self.more.addAction(QAction(text, self._token_choices, checkable=True))
         self._token_choices.triggered.connect(self._choose_tokens)
-        return tool_button(self.tr("Options ▾"), "", self, role="button", takes_focus=True, menu=self.more)
+        return tool_button("", "", self, role="button", takes_focus=True, menu=self.more)
 
     def _add(self, caption: str, field: QWidget) -> None:
         self._captions.append(BuddyLabel(caption, field, self))
@@ -438,8 +438,8 @@ class TrainingSettings(QWidget):
         (custom if is_custom else usual if tokens else none).setChecked(True)
         said = self.tr("Special tokens: {names}") if tokens else self.tr("Special tokens: none")
         said = said.format(names=" ".join(tokens))
-        self._more_button.setAccessibleName(" · ".join((self.tr("Options"), shown(said, 200))))
-        set_plain_tooltip(self._more_button, said)
+        self.more_button.setAccessibleName(" · ".join((self.tr("Options"), shown(said, 200))))
+        set_plain_tooltip(self.more_button, said)
 
 
 _STYLES = Qt.ToolButtonStyle
@@ -447,8 +447,11 @@ _USUAL_PROGRESS = "12,345 of 30,000 tokens"
 _LEAST_CHARACTERS = 110  # of average width, for the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
 _UNKNOWN = 0
-_FORMS = ((True, 0), (True, 1), (False, 1), (False, 2))
-"""Captions, and which text on the search button (2: no button); the first one is used that fits width and font."""
+_FORMS = ((True, 0), (True, 1), (False, 1), (False, 2), (False, 3))
+"""Captions, and which text on the search button (2: no button; 3: nor a word on that of the options).
+
+The first one is used that fits width and font.
+"""
 _BETWEEN = 4
 _READY_MS = 4000
 _PATIENCE_MS = 150
@@ -621,6 +624,7 @@ class TrainingBar(Fitted, QFrame):
         reserve = self.fontMetrics().horizontalAdvance(_USUAL_PROGRESS)
         for captions, search in _FORMS:
             self.settings.set_captions_visible(captions)
+            self.settings.more_button.setText(self.tr("Options ▾") if search < 3 else "⋯")
             self.search_button.setVisible(search < len(self._search_texts))
             self.search_button.setText(self._search_texts[min(search, len(self._search_texts) - 1)])
             self._controls.invalidate()

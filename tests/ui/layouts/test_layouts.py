@@ -148,6 +148,23 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(
     assert button.iconSize().height() > usual / 2
 
 
+def test_large_text_on_a_small_screen_cuts_no_choice_and_scrolls_nothing_sideways(
+    studio: Studio, enlarge: Callable[[], None]
+) -> None:
+    window, history = studio.window, studio.window.history_pane.view
+    window.resize(1024, 768)
+    enlarge()
+    window.theme.set_scale(2)
+    bar = window.bar
+    studio.wait(lambda: bar.settings.more_button.text() == "⋯")
+    assert bar.settings.objective_box.width() >= bar.settings.objective_box.minimumSizeHint().width()
+    studio.wait(lambda: history.horizontalHeader().length() <= history.viewport().width())
+    assert not window.timeline_pane._further.isVisible()
+    window.model.seek(12)
+    studio.wait(lambda: not window.history_pane.is_stale)
+    assert history.viewport().rect().contains(history.visualRect(history.currentIndex()))
+
+
 def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(
     studio: Studio, enlarge: Callable[[], None]
 ) -> None:

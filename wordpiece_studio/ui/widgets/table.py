@@ -368,7 +368,7 @@ class TableView(QTableView):
         self.executeDelayedItemsLayout()  # the scroll bar knows the rows
         height, room = self.row_height, self.viewport().height()
         bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
-        margin = min(around * height, max(room - height, 0) // 2)
+        margin = min(around, max(room // height - 1, 0) // 2) * height
         edge = margin if is_early else 0
         if top < -4 * height or top > room + 4 * height:
             bar.setValue(_whole_rows(bar.value() + top - (room - height) // 2, height))

@@ -60,7 +60,9 @@ _SHOWN = (
     "keep_step",
 )  # fmt: skip
 """Commands from left to right; empty: a gap."""
-_MORE = ("ten_back", "ten_on", "", "compare_step", "bookmarks", "", "run_back", "run_to_breakpoint")
+_MORE = (
+    "ten_back", "ten_on", "", "compare_step", "bookmarks", "", "run_back", "run_to_breakpoint", "", "train_further",
+)  # fmt: skip
 """Those of the menu beside them; empty: a line."""
 # Playback shows several merges a second: "next" must not swallow the second press.
 _REPEATED = ("previous_merge", "next_merge")
@@ -291,7 +293,7 @@ class TimelinePane(Pane):
     def fit(self) -> None:
         line = self.fontMetrics().height()
         self.legend.setVisible(self.height() >= _LOW_LINES * line)
-        self._further.setVisible(self.width() >= _NARROW_LINES * line)  # the menus have it too
+        self._further.setVisible(self.width() >= _NARROW_LINES * line)  # the menu has it too
 
     # -- contents
 
