@@ -21,6 +21,7 @@ from wordpiece_studio.session.table_model import RecordTableModel, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresRow, Measured
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.comparison.summary_table import figures_columns, figures_lines, figures_tip, summary_text
+from wordpiece_studio.ui.widgets.table import TableView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +81,28 @@ def test_figures_that_are_written_alike_are_equally_good() -> None:
     lines = figures_lines([FiguresRow(Measured(path=f"/{each}"), each) for each in (one, other)], "ab")
     assert lines[0].best == lines[1].best
     assert "renyi_efficiency" in lines[0].best
+
+
+def test_a_run_has_its_disc_and_no_letter_beside_it(studio: Studio) -> None:
+    name, table = 0, RecordTableModel(figures_columns())
+    run = studio.window.session.runs.all[0]
+    measured = Measured(run, len(run.history)), Measured(run, 3), Measured(path="/x")
+    names = "A  Score", "A@3  Score", "x"
+    table.set_records(figures_lines([FiguresRow(each) for each in measured], names))
+    assert [table.text(row, name) for row in range(3)] == list(names)
+    assert [table.drawn(row, name) for row in range(3)] == ["Score", "A@3  Score", "x"]
+    view = TableView(table, studio.window.theme, studio.window, name="")
+    view.resize(400, 200)
+    color = studio.window.theme.run_color(run.color)
+    view.show()
+    image = view.grab().toImage()
+    top, height = view.viewport().y() + view.rowViewportPosition(0), view.row_height
+
+    def has_disc(row: int) -> bool:
+        ys = range(top + row * height, top + (row + 1) * height)
+        return any(image.pixelColor(x, y) == color for y in ys for x in range(40))
+
+    assert [has_disc(row) for row in range(3)] == [True, True, False]
 
 
 def face_of(studio: Studio) -> SummaryTable:

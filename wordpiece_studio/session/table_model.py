@@ -74,6 +74,7 @@ class TableColumn(Generic[SourceT]):
     drawn: Callable[[SourceT, int], str] | None = None
     chips: Callable[[SourceT, int], Iterable[Iterable[Sequence[Any]]]] | None = None
     indent: int = 0
+    run: Callable[[SourceT, int], Any] | None = None  # whose disc stands before the text, if it is of one
     sign: Callable[[SourceT, int], str] | None = None
     ink: str | Callable[[SourceT, int], str] = ""  # the name of a color of the theme; empty: that of the row
     bold: Callable[[SourceT, int], bool] | None = None

@@ -28,6 +28,7 @@ from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep, limit
 from wordpiece_studio.ui.widgets.plain import copy_lines, set_look
 from wordpiece_studio.ui.widgets.theme import bold, saved
+from wordpiece_studio.ui.widgets.token_text import paint_run_disc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent
     from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.table_model import Index, TableColumn, TableModel
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -161,9 +163,21 @@ class CellDelegate(QStyledItemDelegate):
         painter.setPen(self._ink(column, item, look))
         text = rows.drawn(item, place)
         inner = cell.adjusted(self._padding, 0, -self._padding, 0)
+        if column.run is not None:
+            inner = self._beside_disc(painter, inner, column.run(source, item))
         if column.align != RIGHT or column.elide is not None:
             text = painter.fontMetrics().elidedText(text, column.elide or Qt.TextElideMode.ElideRight, inner.width())
         painter.drawText(inner, _flags(column.align), text)
+
+    def _beside_disc(self, painter: QPainter, room: QRect, run: Run | None) -> QRect:
+        """Draw the disc of a run; return where the text is, in line with rows that have none."""
+        across = painter.fontMetrics().height()
+        if run is not None:
+            disc = QRectF(room.left(), room.center().y() - across / 2, across, across)
+            with saved(painter):
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                paint_run_disc(painter, run, disc, self._theme, painter.font())
+        return room.adjusted(across + self._padding, 0, 0, 0)
 
     def _ink(self, column: TableColumn[Any], item: int, look: RowLook) -> QColor:
         ink = column.ink if isinstance(column.ink, str) else column.ink(self._table.rows.source, item)

@@ -76,7 +76,8 @@ def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[Tabl
     """Return the columns; the last one is there only where there is parity."""
     columns = (
         TableColumn(
-            _tr("Tokenizer"), each_row(lambda line: line.name), align=LEFT,
+            _tr("Tokenizer"), each_row(lambda line: line.name), align=LEFT, drawn=each_row(_beside_disc),
+            run=each_row(lambda line: line.measured.run),
             least=lambda measure, lines: min(_width(_NAME, measure, lines), measure.letter * _LONGEST_NAME),
         ),
         TableColumn(
@@ -146,6 +147,11 @@ def _text(name: str, line: FiguresRow) -> str:
     return "…" if line.figures is None else figure_text(line.figures, name)
 
 
+def _beside_disc(line: FiguresRow) -> str:
+    run = line.measured.run
+    return line.name if run is None else line.name.removeprefix(f"{run.letter}  ")  # which is on the disc
+
+
 def _step(line: FiguresRow) -> int | None:
     measured = line.measured
     return measured.step if measured.run is not None and measured.run.history.has_steps else None
@@ -163,7 +169,8 @@ def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
     described = measure.columns[column]
     assert isinstance(described.title, str)
     cells = [measure.cell(row, column) for row, line in enumerate(lines) if line.error is None or column == _NAME]
-    return measure.text(*described.title.split("\n"), *cells, is_bold=True) + 2 * CELL_PADDING + _ROOM
+    disc = measure.line if column == _NAME else 0
+    return measure.text(*described.title.split("\n"), *cells, is_bold=True) + disc + 2 * CELL_PADDING + _ROOM
 
 
 def summary_text(lines: Sequence[FiguresRow]) -> str:
