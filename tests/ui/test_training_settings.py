@@ -12,6 +12,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.training_bar import FurtherDialog, SpecialTokensDialog, TrainingSettings, next_size
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
@@ -99,6 +100,19 @@ def test_special_tokens_are_typed_one_a_line_and_checked_at_once(qtbot: QtBot) -
     dialog.editor.setPlainText("[UNK]\n[UNK]\n")
     assert not ok.isEnabled()
     assert "twice" in dialog.problem_label.text()
+
+
+def test_the_dialog_of_special_tokens_grows_with_the_text(qtbot: QtBot, qapp: QApplication) -> None:
+    usual, large = qapp.font(), qapp.font()
+    large.setPointSizeF(2 * usual.pointSizeF())
+    widths = []
+    for font in (usual, large):
+        qapp.setFont(font)
+        dialog = SpecialTokensDialog(("[UNK]",))
+        qtbot.addWidget(dialog)
+        widths.append(dialog.width())
+    qapp.setFont(usual)
+    assert widths[1] > 1.7 * widths[0]
 
 
 def test_going_further_means_more(qtbot: QtBot) -> None:

@@ -284,7 +284,7 @@ class SpecialTokensDialog(QuestionDialog):
         self.lay_out(intro, self.editor, self.problem_label)
         self.editor.text_changed.connect(self._check)
         self.editor.left_out_changed.connect(self._check)
-        self.resize(360, 320)
+        self.size_to(52, 18)
         self._check()
 
     @property

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "help_window")
 
-_CHARACTERS, _LINES = 140, 38
 _MARGIN = 16
 _INTRODUCTION = "what-is-wordpiece.md"
 _SECTION = re.compile(r"^(?:<!-- (\S+) -->\n)?(#+ |\*\*)(.+?)(?:\.?\*\*|$)", re.MULTILINE)
@@ -114,7 +113,7 @@ class HelpWindow(ScreenDialog):
         theme.changed.connect(self._reload)
         side = fill(QVBoxLayout(), self.field, (self.contents, 1), spacing=-1)
         fill(QHBoxLayout(self), (side, 1), (self.browser, 2), margins=None, spacing=-1)
-        self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
+        self.size_to(140, 38)
 
     def show_page(self, key: str) -> None:
         """Show the section with this key, a page from its beginning; for an unknown key, that about the window."""
@@ -169,9 +168,6 @@ class HelpWindow(ScreenDialog):
         place = self.browser.verticalScrollBar().value()
         self.browser.reload()  # links and code keep the colors and fonts of the time when they were read
         self.browser.verticalScrollBar().setValue(place)
-
-
-_KEYS_CHARACTERS, _KEYS_LINES = 84, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +267,7 @@ class KeysWindow(ScreenDialog):
         fill(QVBoxLayout(self), self.field, (self._table, 1), self.empty, margins=None, spacing=-1)
         self.field.textChanged.connect(self._show)
         self._show("")
-        self.resize(self.fontMetrics().averageCharWidth() * _KEYS_CHARACTERS, self.fontMetrics().height() * _KEYS_LINES)
+        self.size_to(84, 30)
 
     def begin(self) -> None:
         super().begin()

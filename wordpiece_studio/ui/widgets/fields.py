@@ -97,6 +97,10 @@ class ScreenDialog(QDialog):
         self.setWindowTitle(title)
         explain(entry, self)
 
+    def size_to(self, characters: int, lines: int) -> None:
+        """Have room for so much text of average width."""
+        self.resize(self.fontMetrics().averageCharWidth() * characters, self.fontMetrics().height() * lines)
+
     def begin(self) -> None:
         """Show it in front, also if it is shown already."""
         self.show()

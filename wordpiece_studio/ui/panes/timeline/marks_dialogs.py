@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "marks")
 _LONGEST_TEXT = 10_000
 """The maximum length of a pattern, in characters."""
-_CHARACTERS, _LINES = 88, 23  # of the dialog
 
 
 class KeepDialog(LineDialog):
@@ -163,7 +162,7 @@ class MarksDialog(ScreenDialog):
         foot = fill(QHBoxLayout(), keep, self._edit, self._remove, 1, self._close, spacing=-1)
         parts = self.intro, (self._table, 1), form, self.problem, self._found, foot
         fill(QVBoxLayout(self), *parts, margins=None, spacing=-1)
-        self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
+        self.size_to(88, 23)
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._field.textChanged.connect(self._check)
         for changed in (marks.bookmarks.changed, marks.breakpoints.changed):
