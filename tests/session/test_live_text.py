@@ -30,6 +30,7 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged, UnicodeForm
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
+from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import bpe_tokenizer, train
@@ -316,6 +317,8 @@ def test_byte_pair_encoding_is_followed_by_its_merges(
         rows = [(step, tokens, change) for step, _, tokens, change in found_rows(timeline)]
         assert rows == [change for change in changes if change[2]]
         assert timeline.rows.start.tokens == lengths[0]
+        is_unknown = [any(isinstance(piece.token, UnknownToken) for piece in word.pieces) for word in text_words]
+        assert timeline.rows.start.unknown == sum(is_unknown)
 
 
 @pytest.mark.parametrize("words", ["##a ##a ##b", "# ## ### ####", "##", "a## ##a# ###a", "#a#a ##a#"])

@@ -396,14 +396,15 @@ class TextTimeline:
     def _timeline_of(self, word: str, vocabulary: Vocabulary) -> WordTimeline:
         if word == _ADDED:
             return WordTimeline(1, (), ())
-        if not self._tokenizer.can_explain:
-            tokens = [token for token, _, _ in self._tokenizer.spans(word) or ()]
-            return WordTimeline(max(len(tokens), 1), (), (), is_unknown=vocabulary.unk_token in tokens or not tokens)
-        if not isinstance(self._tokenizer, TokenizerByMerges):
+        if self._tokenizer.can_explain and not isinstance(self._tokenizer, TokenizerByMerges):
             return word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
+        tokens = [token for token, _, _ in self._tokenizer.spans(word) or ()]
+        is_unknown = vocabulary.unk_token in tokens or not tokens
+        if not isinstance(self._tokenizer, TokenizerByMerges):
+            return WordTimeline(max(len(tokens), 1), (), (), is_unknown)
         symbols, merged = self._tokenizer.changing_steps(word, self.merges)
         times = Counter(merged)
-        return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown=not symbols)
+        return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown)
 
 
 _Fits = list[list[tuple[int, int]]]
