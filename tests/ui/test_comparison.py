@@ -169,6 +169,8 @@ def test_tokens_say_when_the_other_runs_made_them(vocabulary: Studio, qtmodeltes
             assert table.text(row, VocabularyColumn.RUNS) == text
             said.add(text.split()[0])
     assert said >= {"B", "Only"}
+    room = pane.view.columnWidth(VocabularyColumn.RUNS)
+    assert room > pane.view.fontMetrics().horizontalAdvance("Only in this run")
     qtmodeltester.check(table)
 
 

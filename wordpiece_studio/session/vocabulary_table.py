@@ -272,7 +272,8 @@ def _token_width(quarters: int) -> Callable[[Any, VocabularyItems | None], int]:
 
 
 def _runs_width(measure: Any, items: VocabularyItems | None) -> int:
-    return _width("(B 00,000)" * (len(items.others) if items is not None else 0))(measure, items)
+    runs = "(B 00,000)" * (len(items.others) if items is not None else 0)
+    return max(_width(each)(measure, items) for each in (runs, _tr("Only in this run")))
 
 
 def _reason_width(measure: Any, items: VocabularyItems | None) -> int:
