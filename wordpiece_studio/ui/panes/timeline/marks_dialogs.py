@@ -75,7 +75,7 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
         self._marks, self._refuse = marks, refuse
         self.columns = (
             TableColumn(_tr("Step or condition"), each_row(self._where), align=LEFT,
-                        width=lambda measure, _marks: measure.contents),
+                        width=lambda measure, _marks: max(measure.contents, measure.title + 20)),
             TableColumn(_tr("Note or value"), each_row(self._text), align=LEFT, stretch=1,
                         edit=lambda _marks, row, text: self._set_text(row, text)),
             self._boxes(_tr("Compare"), "comparison",

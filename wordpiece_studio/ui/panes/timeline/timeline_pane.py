@@ -60,9 +60,7 @@ _SHOWN = (
     "keep_step",
 )  # fmt: skip
 """Commands from left to right; empty: a gap."""
-_MORE = (
-    "ten_back", "ten_on", "", "compare_step", "bookmarks", "", "run_back", "run_to_breakpoint", "", "train_further",
-)  # fmt: skip
+_MORE = ("ten_back", "ten_on", "", "compare_step", "bookmarks", "", "run_back", "run_to_breakpoint")
 """Those of the menu beside them; empty: a line."""
 # Playback shows several merges a second: "next" must not swallow the second press.
 _REPEATED = ("previous_merge", "next_merge")
@@ -293,7 +291,7 @@ class TimelinePane(Pane):
     def fit(self) -> None:
         line = self.fontMetrics().height()
         self.legend.setVisible(self.height() >= _LOW_LINES * line)
-        self._further.setVisible(self.width() >= _NARROW_LINES * line)  # the menu has it too
+        self._further.setVisible(self.width() >= _NARROW_LINES * line)  # the menus have it too
 
     # -- contents
 
