@@ -448,10 +448,7 @@ _LEAST_CHARACTERS = 110  # of average width, for the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
 _UNKNOWN = 0
 _FORMS = ((True, 0), (True, 1), (False, 1), (False, 2), (False, 3))
-"""Captions, and which text on the search button (2: no button; 3: nor a word on that of the options).
-
-The first one is used that fits width and font.
-"""
+"""Captions, and which text on the search button (2: no button; 3: nor a word on *Options*); the first that fits."""
 _BETWEEN = 4
 _READY_MS = 4000
 _PATIENCE_MS = 150

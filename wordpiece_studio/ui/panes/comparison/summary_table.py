@@ -169,8 +169,8 @@ def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
     described = measure.columns[column]
     assert isinstance(described.title, str)
     cells = [measure.cell(row, column) for row, line in enumerate(lines) if line.error is None or column == _NAME]
-    disc = measure.line if column == _NAME else 0
-    return measure.text(*described.title.split("\n"), *cells, is_bold=True) + disc + 2 * CELL_PADDING + _ROOM
+    around = 2 * CELL_PADDING + _ROOM + (measure.line if column == _NAME else 0)  # for the disc
+    return measure.text(*described.title.split("\n"), *cells, is_bold=True) + around
 
 
 def summary_text(lines: Sequence[FiguresRow]) -> str:
