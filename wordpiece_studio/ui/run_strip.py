@@ -102,8 +102,8 @@ class RunTabs(QTabBar):
         self.setMouseTracking(True)
         self.currentChanged.connect(self._on_current_changed)
         self.tabBarDoubleClicked.connect(self._on_tab_double_clicked)
-        session.runs.changed.connect(self.refresh)
-        session.model.progress_changed.connect(self.refresh)
+        for changed in (session.runs.changed, session.model.progress_changed):
+            changed.connect(self.refresh)
         theme.dress(self.refresh)  # the controls have other sizes in another font
 
     def refresh(self) -> None:

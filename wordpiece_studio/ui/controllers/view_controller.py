@@ -74,8 +74,8 @@ class ViewController(Controller):
         self._document = window.session.document
         self._document.reset.connect(lambda: self._docks.set_wide_left(self._document.is_files))
         window.session.runs.changed.connect(self._show_run_strip)
-        window.model.run_reset.connect(self._color_symbols)
-        window.model.run_reset.connect(self._show_gestures)
+        for show in (self._color_symbols, self._show_gestures):
+            window.model.run_reset.connect(show)
         history = window.history_pane
         history.view.take_column_names(self._settings.values.history_columns)
         history.columns_chosen.connect(lambda names: window.remember(history_columns=names))

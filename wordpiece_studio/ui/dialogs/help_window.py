@@ -101,8 +101,8 @@ class HelpWindow(ScreenDialog):
             self._items[key] = item = QTreeWidgetItem(page, [section.title])
             item.setData(0, Qt.ItemDataRole.UserRole, key)
             item.setToolTip(0, tooltip_text(section.title))
-        self.contents.currentItemChanged.connect(self._open)
-        self.contents.itemClicked.connect(self._open)  # the current one, too
+        for chosen in (self.contents.currentItemChanged, self.contents.itemClicked):  # the current one, too
+            chosen.connect(self._open)
         self.field = _search_field(self, self.tr("Search all pages"), self.tr("Search the help"), self.contents)
         self.field.textChanged.connect(self._search)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.field.setFocus)
