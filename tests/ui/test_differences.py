@@ -430,6 +430,7 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         window.actions_.word_differences.trigger()
         two.wait(lambda cells=cells, words=words: list(words.rows.records) == cells, 30_000)
         window.tokenization_pane.set_text(" ".join(own.counts.words))
+        window.comparison_pane.show_tab(Tab.TEXT)
         apart = {each.word for each in found.differences.words}
         two.wait(lambda apart=apart, text=text: {row.word for row in text.words if row.is_apart} == apart, 30_000)
         runs.set_compared(library_run, False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.agreement import assert_all_panes_agree
+from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
@@ -63,6 +64,7 @@ def test_a_step_is_compared_with_a_later_one(driver: Driver) -> None:
     driver.press("Shift+Right")
     assert driver.model.step == 22
     driver.press("Ctrl+4")
+    driver.window.comparison_pane.show_tab(Tab.TEXT)
     table = driver.window.comparison_pane.text
     driver.wait(lambda: [each.label for each in table._steps] == ["A", "A@12"])
     assert_all_panes_agree(driver)
