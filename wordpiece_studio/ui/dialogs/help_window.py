@@ -45,7 +45,7 @@ class HelpSection:
 
     page: Path
     title: str
-    text: str  # folded, to be searched
+    text: str
 
 
 @cache
@@ -57,7 +57,7 @@ def help_sections() -> dict[str, HelpSection]:
         for key, mark, title, text in zip(*(parts[start::4] for start in range(4)), strict=True):
             if mark == "# ":
                 key, text = path.stem, whole
-            found[key or title] = HelpSection(path, title, folded(f"{title} {text}"))
+            found[key or title] = HelpSection(path, title, f"{title} {text}")
     return found
 
 
@@ -96,6 +96,7 @@ class HelpWindow(ScreenDialog):
         self.contents.setHeaderHidden(True)
         self.contents.setAccessibleName(self.tr("Contents"))
         self._items: dict[str, QTreeWidgetItem] = {}
+        self._texts = {key: folded(section.text) for key, section in help_sections().items()}
         for key, section in help_sections().items():
             page = self._items.get(section.page.stem, self.contents)
             self._items[key] = item = QTreeWidgetItem(page, [section.title])
@@ -128,7 +129,7 @@ class HelpWindow(ScreenDialog):
         """List what has all words of `text`, and open the first section, if possible one with the word in its title."""
         words = folded(text).split()
         for key, item in self._items.items():
-            item.setHidden(not all(word in help_sections()[key].text for word in words))
+            item.setHidden(not all(word in self._texts[key] for word in words))
         found = [item for item in self._items.values() if not item.isHidden()]
         if not words:
             self.contents.collapseAll()
