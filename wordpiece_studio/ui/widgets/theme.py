@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise, product
 from string import Template
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -81,10 +82,15 @@ def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
     return result
 
 
+@cache
+def _drawing(name: str) -> str:
+    return resource_path(f"icons/{name}.svg").read_text("utf-8")
+
+
 def _drawn(name: str, color: str, size: int) -> QPixmap:
     key, pixmap = f"icon/{name}/{color}/{size}", QPixmap(size, size)
     if not QPixmapCache.find(key, pixmap):
-        drawing = resource_path(f"icons/{name}.svg").read_text("utf-8").replace("currentColor", color)
+        drawing = _drawing(name).replace("currentColor", color)
         pixmap.fill(Qt.GlobalColor.transparent)
         with QPainter(pixmap) as painter:
             QSvgRenderer(QByteArray(drawing.encode())).render(painter, QRectF(0, 0, size, size))
