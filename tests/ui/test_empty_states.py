@@ -41,7 +41,9 @@ def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
     studio.qtbot.mouseClick(steps(studio)[0], Qt.MouseButton.LeftButton)
     assert window.corpus_pane.face is Face.TEXT
     assert window.corpus_pane.editor.hasFocus()
+    studio.wait(lambda: not window.corpus_pane.line_view.isVisible())  # there is no line to read
     studio.qtbot.keyClicks(window.corpus_pane.editor, "hug pug")
+    studio.wait(window.corpus_pane.line_view.isVisible)
     studio.wait(lambda: looks(studio) == [("1  Add text", True, ""), ("2  Train", True, "primary")])
     assert reason not in [label.text() for label in card.findChildren(QLabel)]
     assert not window.bar.export_button.isEnabled()

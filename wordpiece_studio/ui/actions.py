@@ -17,7 +17,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu
 
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.ui.widgets.plain import add_heading, explain, plain_title, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import add_heading, explain, key_text, plain_title, set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import icon
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ Keys = str | QKeySequence.StandardKey
 
 REASON = "reason"
 """The property of a `QAction` that says why it cannot be done now."""
-_NATIVE = QKeySequence.SequenceFormat.NativeText
 _LEAST_MS = 50
 """Between two times that commands are asked whether they can be done; a training changes something every frame."""
 
@@ -216,11 +215,11 @@ class Actions(QObject):
         action.setShortcuts(list(_sequences(keys)))
         if tip:
             action.setStatusTip(tip)
-            shown_key = action.shortcut().toString(_NATIVE)
+            shown_key = key_text(action.shortcut())
             tip = f"{tip} ({shown_key})" if shown_key else tip
             set_plain_tooltip(action, tip)
         if declared.key_of_fields is not None:
-            action.setText(f"{text}\t{QKeySequence(declared.key_of_fields).toString(_NATIVE)}")
+            action.setText(f"{text}\t{key_text(declared.key_of_fields)}")
         action.setCheckable(declared.checked is not None)
         if declared.is_primary:
             action.setIconVisibleInMenu(False)  # it is drawn for the button's background

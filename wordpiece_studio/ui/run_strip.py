@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QKeySequence, QPainter, QPen, QPixmap
+from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QMenu, QTabBar, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.runs import COLORS
@@ -16,6 +16,7 @@ from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
     explain,
+    key_text,
     menu_text,
     plain_label,
     set_plain_tooltip,
@@ -66,8 +67,7 @@ class TabControls(QWidget):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
         fill(QHBoxLayout(self), self.compare, self.close_button, margins=(0, 0, _GAP, 0), spacing=2)
         tip = self.tr("Compare this run with the current one, which always takes part ({key})")
-        key = QKeySequence("Ctrl+4").toString(QKeySequence.SequenceFormat.NativeText)
-        set_plain_tooltip(self.compare, tip.format(key=key))
+        set_plain_tooltip(self.compare, tip.format(key=key_text("Ctrl+4")))
         self.compare.clicked.connect(lambda is_wanted: runs.set_compared(self._run, is_wanted))
 
     def show_run(self, run: Run, *, can_compare: bool, is_current: bool) -> None:

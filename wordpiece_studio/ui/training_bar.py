@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -44,6 +44,7 @@ from wordpiece_studio.ui.widgets.plain import (
     FittingLabel,
     add_heading,
     explain,
+    key_text,
     plain_label,
     set_look,
     set_plain_text,
@@ -630,7 +631,7 @@ class TrainingBar(Fitted, QFrame):
         self._controls.activate()
 
     def _make_search_button(self, action: QAction) -> QToolButton:
-        key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        key = key_text(action.shortcut())
         self._search_texts = (self.tr("Find…   {key}").format(key=key), key)
         tip = self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
         name = self.tr("Command palette")

@@ -9,7 +9,6 @@ import math
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtGui import QKeySequence
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
@@ -19,6 +18,7 @@ from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
 from wordpiece_studio.ui.training_bar import why_no_words
+from wordpiece_studio.ui.widgets.plain import key_text
 from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 from wordpiece_studio.ui.workspace import Controller
 
@@ -208,7 +208,7 @@ class StepController(Controller):
         here = [note.text for note in notes if note.step == step and note.text != own and not self._player.is_playing]
         if here and len(notes) > 1:
             more = self.tr("{count} bookmarks in total ({keys}).")
-            keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            keys = key_text(self._window.actions_.bookmarks.shortcut())
             here.append(more.format(count=number_text(len(notes)), keys=keys))
         if (text := " ".join(here)) != self._note:
             self._note, banner = text, self._window.notices.step

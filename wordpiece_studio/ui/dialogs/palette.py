@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -32,7 +32,7 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, tooltip_text
+from wordpiece_studio.ui.widgets.plain import key_text, plain_label, plain_title, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.theme import saved
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -154,8 +154,7 @@ def command_entries(placed: Iterable[tuple[str, QAction]]) -> list[Entry]:
 
 def keys_of(action: QAction) -> str:
     """Return the keys of a command, also those that belong to text fields."""
-    keys = (key.toString(QKeySequence.SequenceFormat.NativeText) for key in action.shortcuts())
-    return "   ".join(keys) or action.text().partition("\t")[2]
+    return "   ".join(map(key_text, action.shortcuts())) or action.text().partition("\t")[2]
 
 
 def matching_entries(entries: Sequence[Entry], text: str) -> list[Entry]:

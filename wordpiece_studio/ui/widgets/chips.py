@@ -196,8 +196,9 @@ class ChipStyle:
         theme = self._theme
         if item.kind == "chip":
             look = ChipLook(
-                isinstance(item.text, UnknownToken), item.selected, is_current, item.faded, fresh=item.fresh
-            )
+                unknown=isinstance(item.text, UnknownToken), selected=item.selected, current=is_current,
+                faded=item.faded, fresh=item.fresh,
+            )  # fmt: skip
             self.paint(painter, rect, item.text, look)
             return
         if item.kind == "word" or is_current:

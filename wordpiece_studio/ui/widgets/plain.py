@@ -55,6 +55,11 @@ def whole(text: str) -> str:
     return _MARK + text if text[:1] in (_MARK, "\ufffe") and _MARK_IS_TAKEN else text
 
 
+def key_text(keys: str | QKeySequence | QKeySequence.StandardKey) -> str:
+    """Return keys as the system writes them."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+
+
 def copy_text(text: str) -> None:
     QGuiApplication.clipboard().setText(whole(text))
 

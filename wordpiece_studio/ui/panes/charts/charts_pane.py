@@ -124,7 +124,7 @@ class ChartsPane(Pane):
         self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"), takes_focus=True)
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         theme.set_icon(self._save, "save", "text", "faint")
-        self._faded: list[ChartView] = []  # in the colors of another look, or its font
+        self._outdated: list[ChartView] = []  # in the colors of another look, or its font
         self._waiting: list[ChartView] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._draw_next)
         head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
@@ -175,9 +175,9 @@ class ChartsPane(Pane):
         history = self._source.history
         if history is not None and not self._source.lengths.catch_up(history, self._source.count):
             self.refresh_later(_FRAME_MS)
-        for view in [view for view in self.charts if view in self._faded]:
+        for view in [view for view in self.charts if view in self._outdated]:
             view.restyle(self._theme.colors)
-            self._faded.remove(view)
+            self._outdated.remove(view)
         self._waiting = list(self.charts)
         self._draw_next()
         self._save.setEnabled(any(view.drawing is not None for view in self.charts))
@@ -240,7 +240,7 @@ class ChartsPane(Pane):
         self._layout.activate()
 
     def _restyle(self) -> None:
-        self._faded = list(self._views)
+        self._outdated = list(self._views)
         self.refresh_later()
 
     # -- events

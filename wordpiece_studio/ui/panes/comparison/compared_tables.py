@@ -236,12 +236,12 @@ class TextTable(ComparedTable):
         self._lives: list[tuple[Any, LiveText]] = []  # each with what it is found by again; some may be alike
         self._steps: Sequence[ComparedStep] = ()
         self.words: list[TextRow] = []
-        self._split: tuple[Any, ...] = ()  # the text and the steps that the words are of
+        self._request: tuple[Any, ...] = ()  # the text and the steps that the words are of
 
     def refresh(self, steps: Sequence[ComparedStep]) -> None:
         text, libraries = self._session.live_text[:_MOST_CHARACTERS], [each.run.library for each in steps]
-        if self._split != (split := (text, steps, libraries)):  # libraries: see `WordsTable.refresh`
-            self._split, before = split, dict(self._lives)
+        if self._request != (request := (text, steps, libraries)):  # libraries: see `WordsTable.refresh`
+            self._request, before = request, dict(self._lives)
             keys = [(each.run, each.bookmark, each.is_longest_first) for each in steps]
             lives = [
                 before.get(key, LiveText()).updated(text, it.tokenizer) for key, it in zip(keys, steps, strict=True)
@@ -276,7 +276,7 @@ class TextTable(ComparedTable):
 
     def forget(self) -> None:
         super().forget()
-        self._split, self._lives, self._steps, self.words = (), [], (), []
+        self._request, self._lives, self._steps, self.words = (), [], (), []
 
 
 # ---- the words of the corpus -----------------------------------------------------------------------------------------

@@ -454,7 +454,8 @@ class CorpusPane(Pane):
         taken += 0 if self.note_label.isHidden() else self.note_label.minimumHeight()
         rest = room - taken - _LEAST_LINES * self.editor.fontMetrics().lineSpacing()
         warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
-        is_line_read = not is_typed_counts(self._document.text)  # words with counts are taken as they stand
+        text = self._document.text
+        is_line_read = bool(text) and not is_typed_counts(text)  # words with counts are taken as they stand
         line_view.setVisible(is_line_read and rest >= line_view.sizeHint().height() + warned)
         warnings.set_dense(rest < warnings.usual_height())
 

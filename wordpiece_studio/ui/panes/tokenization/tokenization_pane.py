@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_text import ChangesFinder, LiveChanges, LiveText
@@ -29,7 +28,7 @@ from wordpiece_studio.ui.panes.tokenization.token_table import (
 )
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text, tool_button
+from wordpiece_studio.ui.widgets.plain import explain, key_text, plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -141,7 +140,7 @@ class TokenizationPane(Pane):
         self.unknown_box = UnknownBox(self)
         self.why = WhyHere(theme, self._select_token, self)
         tip = self.tr("Show how each run splits this text, and what else differs")
-        key = QKeySequence("Ctrl+4").toString(QKeySequence.SequenceFormat.NativeText)
+        key = key_text("Ctrl+4")
         self._compare = tool_button(
             self.tr("Compare the runs ({key})").format(key=key), tip, self, self.comparison_requested.emit,
             role="link", entry="comparison", takes_focus=True,
