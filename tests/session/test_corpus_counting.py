@@ -119,7 +119,9 @@ def test_a_file_that_cannot_be_read_is_reported(
 ) -> None:
     document.take_files()
     with qtbot.waitSignal(counting.failed, timeout=20_000) as caught:
-        document.files.add([FileRow(CorpusFile(str(tmp_path / "none.txt")))])
+        rows = [FileRow(CorpusFile(str(tmp_path / "none.txt")))]
+        document.files.append(rows)
+        document.files.end_listing(rows)
     assert "none.txt" in str(caught.args[0])
     assert counting.error is caught.args[0]
     assert counting.counts is None

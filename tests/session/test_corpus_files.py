@@ -105,6 +105,7 @@ def test_added_files_can_be_taken_back(files: CorpusFiles, stack: QUndoStack) ->
     new = [row("e"), row("f")]
     files.is_listing = True
     files.append(new)
+    files.take_progress(CountingProgress(4, 4, files_done=4, files_total=4))  # the count of those before ends meanwhile
     files.end_listing(new)
     assert names(files) == list("abcdef")
     stack.undo()

@@ -255,10 +255,11 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         return f"{shared} · {number}" if shared else number
 
     def end_listing(self, rows: Sequence[FileRow] = ()) -> None:
-        """Mark the list as complete; `rows`, at its end, become an edit that can be undone."""
+        """Mark the list as complete; `rows`, the last in it, become an edit that can be undone."""
         self.is_listing = False
         if rows:
-            self.add(rows)
+            before = self.rows[: -len(rows)]
+            self._push((*before, *rows), before, list(range(len(before), len(before) + len(rows))))
         else:
             self.changed.emit()
 
@@ -272,11 +273,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         self.set_rows([replace(row, file=row.file.agreed()) for row in self.rows])
 
     # Edits, all of which can be undone.
-
-    def add(self, rows: Sequence[FileRow]) -> None:
-        """Append files; they may already be at the end of the list."""
-        before = self.rows[: len(self.rows) - len(rows)] if self.rows[-len(rows) :] == tuple(rows) else self.rows
-        self._push((*before, *rows), before, list(range(len(before), len(before) + len(rows))))
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Remove files from the list; the files themselves stay where they are."""
