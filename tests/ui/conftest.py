@@ -95,6 +95,17 @@ def theme(qapp: QApplication) -> Theme:
 
 
 @pytest.fixture
+def styled(qapp: QApplication, theme: Theme) -> Iterator[Theme]:
+    """The theme, in which the application is styled until the test is over."""
+    palette, sheet, font = qapp.palette(), qapp.styleSheet(), qapp.font()
+    theme.apply_to(qapp)
+    yield theme
+    qapp.setPalette(palette)
+    qapp.setStyleSheet(sheet)
+    qapp.setFont(font)
+
+
+@pytest.fixture
 def empty_studio(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Studio]:
     """A window before anything was loaded into it."""
     window = MainWindow(SettingsStore(tmp_path / "settings"), theme)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -26,6 +25,7 @@ from wordpiece_studio.ui.widgets.plain import set_look
 from wordpiece_studio.ui.widgets.theme import CONTRAST, DARK, LIGHT, Theme, scaled_font
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QColor
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
@@ -53,28 +53,19 @@ def test_the_same_look_is_not_announced_again(qtbot: QtBot) -> None:
         theme.set_choice("light")
 
 
-def test_the_application_is_styled(qapp: QApplication) -> None:
-    theme = Theme("light")
-    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
-    try:
-        theme.apply_to(qapp)
-        assert qapp.palette().window().color() == LIGHT.window
-        theme.set_choice("dark")
-        assert qapp.palette().window().color() == DARK.window
-        assert DARK.surface.name() in qapp.styleSheet()
-        theme.set_scale(2.0)
-        assert qapp.font().pointSizeF() == 2 * old_font.pointSizeF()
-    finally:
-        qapp.setPalette(old_palette)
-        qapp.setStyleSheet(old_sheet)
-        qapp.setFont(old_font)
+def test_the_application_is_styled(qapp: QApplication, styled: Theme) -> None:
+    usual = qapp.font().pointSizeF()
+    assert qapp.palette().window().color() == LIGHT.window
+    styled.set_choice("dark")
+    assert qapp.palette().window().color() == DARK.window
+    assert DARK.surface.name() in qapp.styleSheet()
+    styled.set_scale(2.0)
+    assert qapp.font().pointSizeF() == 2 * usual
 
 
 def test_another_look_reaches_what_is_seen_at_once_and_what_is_hidden_a_little_later(
-    qtbot: QtBot, qapp: QApplication
+    qtbot: QtBot, styled: Theme
 ) -> None:
-    theme = Theme("light")
-    old_palette, old_sheet = qapp.palette(), qapp.styleSheet()
     window = QWidget()
     qtbot.addWidget(window)
     seen, hidden, own = (QLabel("text", window) for _ in range(3))
@@ -84,25 +75,19 @@ def test_another_look_reaches_what_is_seen_at_once_and_what_is_hidden_a_little_l
     def ink(label: QLabel) -> QColor:
         return label.palette().color(label.foregroundRole())
 
-    try:
-        theme.apply_to(qapp)
-        window.show()
-        hidden.hide()
-        for look, colors in (("dark", DARK), ("contrast", CONTRAST), ("light", LIGHT)):
-            theme.set_choice(look)
-            assert ink(seen) == colors.muted
-            qtbot.waitUntil(lambda wanted=colors.muted: ink(hidden) == wanted)
-            assert ink(own) == colors.text
-        set_look(seen, role="")
-        assert ink(seen) == LIGHT.text  # Qt still knows what it was like without a style sheet
-    finally:
-        qapp.setPalette(old_palette)
-        qapp.setStyleSheet(old_sheet)
+    window.show()
+    hidden.hide()
+    for look, colors in (("dark", DARK), ("contrast", CONTRAST), ("light", LIGHT)):
+        styled.set_choice(look)
+        assert ink(seen) == colors.muted
+        qtbot.waitUntil(lambda wanted=colors.muted: ink(hidden) == wanted)
+        assert ink(own) == colors.text
+    set_look(seen, role="")
+    assert ink(seen) == LIGHT.text  # Qt still knows what it was like without a style sheet
 
 
-def test_a_hidden_panel_has_the_font_when_it_is_shown(qtbot: QtBot, qapp: QApplication) -> None:
-    theme = Theme("light")
-    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+def test_a_hidden_panel_has_the_font_when_it_is_shown(qtbot: QtBot, qapp: QApplication, styled: Theme) -> None:
+    usual = qapp.font().pointSizeF()
     window = QWidget()
     qtbot.addWidget(window)
     panel = QWidget(window)
@@ -110,27 +95,22 @@ def test_a_hidden_panel_has_the_font_when_it_is_shown(qtbot: QtBot, qapp: QAppli
     panel.setFont(scaled_font(qapp.font(), 1))
     title, tick = QLabel("title", panel), QCheckBox(panel)
     title.setProperty("role", "title")
-    try:
-        theme.apply_to(qapp)
-        window.show()
-        before = tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick)
-        panel.hide()
-        theme.set_scale(2.0)
-        assert panel.font().pointSizeF() == title.font().pointSizeF() == old_font.pointSizeF()
-        theme.pass_font_on(panel)
-        panel.show()
-        assert panel.font().pointSizeF() == title.font().pointSizeF() == 2 * old_font.pointSizeF()
-        assert title.font().bold() or title.font().weight() == QFont.Weight.DemiBold
-        assert tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick) > 1.7 * before
-    finally:
-        qapp.setPalette(old_palette)
-        qapp.setStyleSheet(old_sheet)
-        qapp.setFont(old_font)
+    window.show()
+    before = tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick)
+    panel.hide()
+    styled.set_scale(2.0)
+    assert panel.font().pointSizeF() == title.font().pointSizeF() == usual
+    styled.pass_font_on(panel)
+    panel.show()
+    assert panel.font().pointSizeF() == title.font().pointSizeF() == 2 * usual
+    assert title.font().bold()
+    assert tick.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, tick) > 1.7 * before
 
 
-def test_another_size_of_text_reaches_what_the_style_sheet_would_reach(qtbot: QtBot, qapp: QApplication) -> None:
-    theme = Theme("light")
-    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+def test_another_size_of_text_reaches_what_the_style_sheet_would_reach(
+    qtbot: QtBot, qapp: QApplication, styled: Theme
+) -> None:
+    usual = qapp.font().pointSizeF()
     window = QWidget()
     qtbot.addWidget(window)
     row = QHBoxLayout(window)
@@ -139,24 +119,16 @@ def test_another_size_of_text_reaches_what_the_style_sheet_would_reach(qtbot: Qt
         widget.setProperty("role", {QLabel: "title", QToolButton: "primary"}.get(type(widget)))
     row.itemAt(0).widget().setProperty("role", "hint")
     row.itemAt(3).widget().addItem("WordPiece")
-    try:
-        theme.apply_to(qapp)
-        window.show()
-        for scale in (1.5, 0.9, 2.0, 1.0):
-            theme.set_scale(scale)
-            fonts, hints = shown(window)
-            qapp.setStyleSheet(qapp.styleSheet() + "\n")
-            assert (fonts, hints) == shown(window)
-            assert {float(font.split(",")[1]) for font in fonts} == {scale * old_font.pointSizeF()}
-    finally:
-        qapp.setPalette(old_palette)
-        qapp.setStyleSheet(old_sheet)
-        qapp.setFont(old_font)
+    window.show()
+    for scale in (1.5, 0.9, 2.0, 1.0):
+        styled.set_scale(scale)
+        fonts, hints = shown(window)
+        qapp.setStyleSheet(qapp.styleSheet() + "\n")
+        assert (fonts, hints) == shown(window)
+        assert {float(font.split(",")[1]) for font in fonts} == {scale * usual}
 
 
-def test_boxes_icons_and_arrows_grow_with_the_text(qtbot: QtBot, qapp: QApplication) -> None:
-    theme = Theme("light")
-    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+def test_boxes_icons_and_arrows_grow_with_the_text(qtbot: QtBot, styled: Theme) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     tick, button, spin = QCheckBox(window), QToolButton(window), QSpinBox(window)
@@ -172,16 +144,10 @@ def test_boxes_icons_and_arrows_grow_with_the_text(qtbot: QtBot, qapp: QApplicat
         scroller = tabs.style().pixelMetric(QStyle.PixelMetric.PM_TabBarScrollButtonWidth, None, tabs)
         return [box, button.iconSize().width(), arrow.width(), sign, scroller]
 
-    try:
-        theme.apply_to(qapp)
-        window.show()
-        before = sizes()
-        theme.set_scale(2.0)
-        qtbot.waitUntil(lambda: all(1.7 * old < new < 2.3 * old for old, new in zip(before, sizes(), strict=True)))
-    finally:
-        qapp.setPalette(old_palette)
-        qapp.setStyleSheet(old_sheet)
-        qapp.setFont(old_font)
+    window.show()
+    before = sizes()
+    styled.set_scale(2.0)
+    qtbot.waitUntil(lambda: all(1.7 * old < new < 2.3 * old for old, new in zip(before, sizes(), strict=True)))
 
 
 def shown(window: QWidget) -> tuple[list[str], list[QSize]]:

@@ -12,10 +12,10 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.training_bar import FurtherDialog, SpecialTokensDialog, TrainingSettings, next_size
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 
 @pytest.fixture
@@ -102,16 +102,13 @@ def test_special_tokens_are_typed_one_a_line_and_checked_at_once(qtbot: QtBot) -
     assert "twice" in dialog.problem_label.text()
 
 
-def test_the_dialog_of_special_tokens_grows_with_the_text(qtbot: QtBot, qapp: QApplication) -> None:
-    usual, large = qapp.font(), qapp.font()
-    large.setPointSizeF(2 * usual.pointSizeF())
+def test_the_dialog_of_special_tokens_grows_with_the_text(qtbot: QtBot, styled: Theme) -> None:
     widths = []
-    for font in (usual, large):
-        qapp.setFont(font)
+    for scale in (1.0, 2.0):
+        styled.set_scale(scale)
         dialog = SpecialTokensDialog(("[UNK]",))
         qtbot.addWidget(dialog)
         widths.append(dialog.width())
-    qapp.setFont(usual)
     assert widths[1] > 1.7 * widths[0]
 
 

@@ -15,6 +15,8 @@ from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryR
 from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container import (
     CODEC,
+    MAJOR,
+    MINOR,
     ROOT,
     TRAILER_BYTES,
     Part,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-VERSIONS = ("1.1", "1.2", "1.3", "1.4", "1.5")
+VERSIONS = tuple(f"{MAJOR}.{minor}" for minor in range(1, MINOR + 1))
 
 
 def project_of_its_time(version: str, folder: Path) -> Path:

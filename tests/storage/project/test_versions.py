@@ -21,6 +21,7 @@ from tests.storage.project.making import (
 from tests.storage.project.test_project_file import assert_same_history
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.container import MAJOR, MINOR, read_head
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, RunTab, Selection, View
@@ -97,14 +98,14 @@ def check_contents(project: Project, minor: int) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_project_of_every_version_is_opened_with_everything_and_saved_again(version: str, tmp_path: Path) -> None:
-    minor = int(version[-1])
+    minor = int(version.partition(".")[2])
     path, again = project_of_its_time(version, tmp_path), tmp_path / "again.wpstudio"
-    assert int.from_bytes(path.read_bytes()[60:64], "big") == 1000 + minor
+    assert read_head(path)[0] == 1000 * MAJOR + minor
     check_project(path)
     project = open_project(path)
     check_contents(project, minor)
     save_project(again, project)
-    assert int.from_bytes(again.read_bytes()[60:64], "big") == 1005
+    assert read_head(again)[0] == 1000 * MAJOR + MINOR
     check_project(again)
     check_contents(open_project(again), minor)
 

@@ -116,19 +116,14 @@ def test_the_size_of_text_in_demo_is_the_users_until_it_is_normal_again(window: 
 
 
 @pytest.fixture
-def enlarge(qapp: QApplication, theme: Theme) -> Iterator[Callable[[], None]]:
+def enlarge(styled: Theme) -> Callable[[], None]:
     """Make all text half as large again, in the style that the application has."""
-    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
-    theme.apply_to(qapp)
 
     def make_larger() -> None:
-        theme.set_scale(1.5 * theme.scale)
+        styled.set_scale(1.5 * styled.scale)
         QTest.qWait(20)
 
-    yield make_larger
-    qapp.setPalette(old_palette)
-    qapp.setStyleSheet(old_sheet)
-    qapp.setFont(old_font)
+    return make_larger
 
 
 def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(
