@@ -111,7 +111,7 @@ class Fake:
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake()
     monkeypatch.setattr(tokenizer_figures, "judged", fake.judged)
-    monkeypatch.setattr(tokenizer_figures, "_JUDGING_REST_MS", 0)
+    monkeypatch.setattr(tokenizer_figures, "_JUDGING_DEBOUNCE_MS", 0)
     return fake
 
 

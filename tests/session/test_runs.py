@@ -218,7 +218,7 @@ def test_a_letter_that_was_given_away_is_not_taken_back(
 def test_what_was_not_asked_for_is_dropped(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
     first = trained(qtbot, model, "score")
     previewed(qtbot, model, "count")
-    runs.drop_unasked()
+    runs.discard_previews()
     assert (runs.all, runs.current) == ((first,), first)
 
 

@@ -75,7 +75,7 @@ class Fake:
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake()
     monkeypatch.setattr(tokenizer_figures, "measured", fake.measured)
-    monkeypatch.setattr(tokenizer_figures, "_REST_MS", 0)
+    monkeypatch.setattr(tokenizer_figures, "_DEBOUNCE_MS", 0)
     return fake
 
 

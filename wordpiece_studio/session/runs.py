@@ -164,7 +164,7 @@ class Runs(QObject):
 
     # What becomes of the corpus and the project.
 
-    def drop_unasked(self) -> None:
+    def discard_previews(self) -> None:
         self._remove([run for run in self.all if not run.origin.is_wanted])
 
     def drop_preview(self) -> None:

@@ -166,7 +166,7 @@ class Session(QObject):
         self.corpus_taken.emit()
         if not is_sample:
             self._is_taking = True
-            self.runs.drop_unasked()
+            self.runs.discard_previews()
             self._is_taking = False
 
     def corpus(self) -> ProjectCorpus:

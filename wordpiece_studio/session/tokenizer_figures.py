@@ -69,7 +69,7 @@ _log = logging.getLogger(__name__)
 
 LEAST_WORDS = 2000
 """A tenth of a smaller corpus is too little text to judge by."""
-_REST_MS, _JUDGING_REST_MS = 300, 500
+_DEBOUNCE_MS, _JUDGING_DEBOUNCE_MS = 300, 500
 _LOOK_MS = 100  # between two looks whether the files have been looked at
 _RULES = ("vocab_size", "no_pair", "min_frequency", "min_value", "max_merges")
 """Reasons why a training ended that end a training on a part of the corpus in the same way."""
@@ -191,7 +191,7 @@ class FiguresMeasuring(QObject):
         self._files = FileWatch(self)
         self._files.noticed.connect(self._on_files_noticed)
         self._timer = single_shot(self, self.refresh, _LOOK_MS)
-        self.task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_REST_MS)
+        self.task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_DEBOUNCE_MS)
         self.task.changed.connect(self.changed)
         comparison.changed.connect(self.refresh)
         model.state_changed.connect(self.refresh)
@@ -428,7 +428,7 @@ class HeldOutJudging(QObject):
         self._request: JudgingRequest | None = None
         self._known: list[tuple[JudgingRequest, Judgement]] = []
         self.task = Task(
-            judged, "Held-out text cannot be measured", self, debounce_ms=_JUDGING_REST_MS, on_answer=self._take,
+            judged, "Held-out text cannot be measured", self, debounce_ms=_JUDGING_DEBOUNCE_MS, on_answer=self._take,
             on_error=partial(_log.info, "No metrics for held-out text: %s"),
         )  # fmt: skip
         self.task.changed.connect(self.changed)

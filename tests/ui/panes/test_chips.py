@@ -137,7 +137,7 @@ def test_a_drag_lays_out_no_more_than_what_is_in_view(
     flow.show()
     for rest_ms in (*[60_000] * 6, 0):  # between two steps of a drag, and after the last
         assert len(asked) <= 1
-        monkeypatch.setattr(live_chips, "_REST_MS", rest_ms)
+        monkeypatch.setattr(live_chips, "_DEBOUNCE_MS", rest_ms)
         flow.set_lines(text(*(line(*[f"a b {number}"] * 100) for number in range(50))))
         qtbot.wait(1)
     qtbot.waitUntil(lambda: len(asked) > 5)

@@ -270,7 +270,7 @@ def _insert(extra: Extra, widths: list[list[float]], words: Sequence[TokenizedWo
 _MARGIN = 2.0
 _ROW_GAP, _CHIP_GAP, _WORD_GAP = 9.0, 4.0, 15.0
 _BOUNDARY_REACH = 4.0
-_REST_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
+_DEBOUNCE_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
 """What is out of view is laid out in slices once nothing has changed for a while, not at each step of a drag."""
 _LONGEST_UNKNOWN = 16
 """Characters of an unknown word below its chip; its tooltip has all of it."""
@@ -421,7 +421,7 @@ class LiveChips(ChipArea[ChipPlace]):
         self._blocks.set_lines(lines, extra)
         self._update_scroll_bars()
         if not self._blocks.settle(_CHIPS_LATER, 0):
-            self._settle_timer.start(_REST_MS)
+            self._settle_timer.start(_DEBOUNCE_MS)
 
     def _settle(self) -> None:
         """Lay out a little more; what is in view does not move."""
