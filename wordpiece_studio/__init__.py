@@ -166,6 +166,7 @@ def _found(module: str, name: str) -> Any:
 # What reads and writes files lies above the tokenizers, whose methods call it.
 tokenizer.load = lambda *given: _found("storage.tokenizer_loading", "load_wordpiece_tokenizer")(*given)
 tokenizer.save = lambda *given, **options: _found("storage.tokenizer_directory", "save_tokenizer")(*given, **options)
+tokenizer.as_json = lambda *given: _found("storage.huggingface.tokenizer_json", "tokenizer_json_bytes")(*given)
 
 
 def __dir__() -> list[str]:

@@ -117,10 +117,10 @@ def test_what_is_kept_of_earlier_texts_changes_nothing(
                 [number for _, number in pieces],
             )
             assert tokenizer.ids(text) == [piece.id for piece, _ in pieces]
-            kept = tokenizer._encoded, tokenizer._ids, tokenizer._matches
+            kept = tokenizer._ids, tokenizer._matches
             assert all(sum(len(text) + 1 for text in each) <= max(most, tokenizer_module._LONG) for each in kept)
             again = copy.copy(tokenizer)
-            assert [again._encoded, again._ids, again._matches, again._in_place] == [{}, {}, {}, set()]
+            assert [again._ids, again._matches] == [{}, {}]
 
 
 def test_equals_hugging_face_with_special_tokens_in_the_text() -> None:

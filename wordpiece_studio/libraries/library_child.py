@@ -25,9 +25,12 @@ from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import decodable, printable
+from wordpiece_studio.tokenizer.shaping import Library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from wordpiece_studio.tokenizer.shaping import Form, Texts
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
     """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
@@ -161,7 +164,7 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     if not isinstance(error, Exception):
         what = "{path}: the {library} library crashed on it: {reason}"  # a Rust panic
         return Panicked(what, "Use another tokenizer.", library=library, reason=reason)
-    if job in ("encode", "cut", "count", "best"):
+    if job in ("encode", "shape", "cut", "count", "best"):
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
     if job == "decode":
@@ -251,8 +254,7 @@ class _Tokenizers(_Loaded):
         self.roles = {"unk_token": unknown} if isinstance(unknown, str) else {}
         if tokenizer.padding is not None:
             self.roles["pad_token"] = tokenizer.padding["pad_token"]
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
+        self._library = Library(tokenizer)
         self._tokenizer = tokenizer
 
     def vocabulary(self) -> dict[str, int]:
@@ -262,6 +264,9 @@ class _Tokenizers(_Loaded):
     def encode(self, texts: list[str]) -> list[Encoded]:
         found = self._tokenizer.encode_batch(texts, add_special_tokens=False)  # unlike encode, lets threads run
         return [(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
+
+    def shape(self, both: list[Texts], form: Form, is_pretokenized: bool) -> list[bytes]:
+        return [raw.__getstate__() for raw in self._library.encoded(both, form, is_pretokenized=is_pretokenized)]
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
         _check_ids(ids, lambda number: self._tokenizer.id_to_token(number) is not None)

@@ -13,10 +13,10 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
-from operator import index
+from itertools import chain, starmap
+from operator import attrgetter, index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 import msgspec
 
@@ -29,17 +29,21 @@ from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, rea
 from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
-from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, Template, checked_ids, checked_text
+from wordpiece_studio.tokenizer.encoding import LibraryEncoder, Shaped, checked_ids, checked_text
+from wordpiece_studio.tokenizer.shaping import Columns, Form, Template, restored
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from wordpiece_studio.tokenizer.encoding import WordCut
+    from wordpiece_studio.tokenizer.shaping import Texts
 
+_T = TypeVar("_T")
 _ANSWERS: dict[str, Any] = {
     "encode": list[tuple[list[str], list[int], list[tuple[int, int]], list[int]]],  # the fields of an `Encoding`
     "count": list[tuple[str, tuple[int, ...], int]],
+    "shape": list[bytes],
     "cut": list[tuple[list[int], list[tuple[int, int]]]],
 }
 _OTHER_FILE = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
@@ -69,12 +73,11 @@ class Segmentation:
 
 
 class LibraryTokenizer(LibraryEncoder):
-    """Tokenizes text with the library that made it; pairs, truncation and padding are those of every tokenizer here.
+    """Tokenizes text with the library that made it, in a child process.
 
-    Special tokens around texts are those of the file's post-processor; a model of SentencePiece has none. (Where a text
-    is truncated, RoBERTa's also lets the first token of each part begin at the blank before it; here it never does.) It
-    is pickled as the path and the hash of its file; unpickling loads the file again. One that is in no file is pickled
-    as its content.
+    Special tokens around texts are those of the file's post-processor; a model of SentencePiece has none. It is pickled
+    as the path and the hash of its file; unpickling loads the file again. One that is in no file is pickled as its
+    content.
 
     Parameters
     ----------
@@ -137,7 +140,7 @@ class LibraryTokenizer(LibraryEncoder):
         self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
         self.roles = roles_of(special, given)
-        self._template = Template.of(processor)
+        self._stated = (processor,)
 
     @property
     def _is_model(self) -> bool:
@@ -151,6 +154,9 @@ class LibraryTokenizer(LibraryEncoder):
         }
         return LibraryTokenizer, (str(self.path), self._sha256, self._content, self.reading), settings
 
+    def _definition(self) -> tuple[Any, ...]:
+        return self.path, self._sha256, self.reading, self.words_of
+
     def __repr__(self) -> str:
         return f"<LibraryTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
 
@@ -162,24 +168,40 @@ class LibraryTokenizer(LibraryEncoder):
         """Whether there are gaps between the ids."""
         return self.largest_id >= len(self)
 
-    def template(self, add_special_tokens: bool = True) -> Template:
-        """Return what becomes of a text, and of two, as the file says.
+    def template(self) -> Template:
+        """Return what the file puts around a text, and around two.
 
         Raises
         ------
         StudioError
             If it says something that cannot be done here.
         """
-        if self._template is None and add_special_tokens:
+        template = super().template()
+        if template is None:
             what = "{path}: its post_processor is not supported"
             raise StudioError(what, "Encode without adding special tokens.", path=self._name)
-        return Template() if self._template is None else super().template(add_special_tokens)
+        return template
 
-    def _encoding_of(self, text: str) -> Encoding:
-        return self._encoded([text])[0]
+    def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
+        for portion in _portions(texts):
+            yield from starmap(Columns, self._of_texts("encode", portion))
 
-    def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
-        return chain.from_iterable(map(self._encoded, _portions(texts)))
+    def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Shaped]:
+        if not (form.is_shaped or is_pretokenized or len(both[0]) > 1 or self._has_types):
+            return [Shaped(None, columns) for columns in self._columns_of([cast("str", text) for (text,) in both])]
+        if self._is_model:
+            return super()._shaped(both, form, is_pretokenized)
+        raws = (raw for portion in _portions(both) for raw in self._of_texts("shape", portion, form, is_pretokenized))
+        return [Shaped(restored(raw), attrgetter("tokens")) for raw in raws]
+
+    @property
+    def _has_types(self) -> bool:
+        """Whether even a text without special tokens gets a type."""
+        (processor,) = self._stated or (None,)
+        steps = (
+            step for each in (processor or {}).get("processors", [processor or {}]) for step in each.get("single", ())
+        )
+        return any("Sequence" in step and step["Sequence"]["type_id"] for step in steps)
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
         for ids, spans in self.cut(words):
@@ -250,14 +272,11 @@ class LibraryTokenizer(LibraryEncoder):
     def _tokens_by_id(self) -> dict[int, str]:
         return {number: token for token, number in self._id_by_token.items()}
 
-    def _encoded(self, texts: list[str]) -> list[Encoding]:
-        return [Encoding(*each) for each in self._of_texts("encode", texts)]
-
-    def _of_texts(self, job: str, texts: list[str]) -> list[Any]:
-        for text in texts:
+    def _of_texts(self, job: str, texts: Sequence[Any], *options: object) -> list[Any]:
+        for text in map(_written, texts):
             if not text.isascii():
                 self._check_whole(text)
-        found: list[Any] = self._ask(job, texts, size=sum(map(len, texts)))
+        found: list[Any] = self._ask(job, texts, *options, size=sum(map(len, map(_written, texts))))
         return found
 
     def _check_whole(self, text: str) -> None:
@@ -398,15 +417,20 @@ if hasattr(os, "register_at_fork"):  # the child process belongs to the parent
     os.register_at_fork(after_in_child=_libraries.cache_clear)
 
 
-def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
+def _portions(texts: Iterable[_T]) -> Iterator[list[_T]]:
     """Yield some texts at a time, together not much longer than what is sent at once."""
-    portion: list[str] = []
+    portion: list[_T] = []
     size = 0
     for text in texts:
         portion.append(text)
-        size += len(text) + 1
+        size += len(_written(text)) + 1
         if size >= _CHARACTERS_AT_ONCE:
             yield portion
             portion, size = [], 0
     if portion:
         yield portion
+
+
+def _written(texts: Any) -> str:
+    """Return all characters of a text, of its words, or of two of them."""
+    return texts if isinstance(texts, str) else "".join(map(_written, texts))

@@ -12,4 +12,5 @@ if TYPE_CHECKING:
 
 load: Callable[..., Any]
 save: Callable[..., Any]
+as_json: Callable[..., bytes]
 """What reads and writes the files of a `Tokenizer`: it lies above this room, and the face of the library sets it."""

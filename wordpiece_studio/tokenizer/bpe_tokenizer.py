@@ -20,12 +20,12 @@ from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
-    Encoding,
     UnknownReason,
     UnknownToken,
     checked_ids,
     checked_text,
 )
+from wordpiece_studio.tokenizer.shaping import Columns
 from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordMatch, WordTrace
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder, TextReading, roles_of
 
@@ -129,29 +129,35 @@ class BpeTokenizer(Encoder):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
 
+    def _definition(self) -> tuple[Any, ...]:
+        return self.vocab, self._ranks, self.unk_token, self.end_of_word_suffix, self.end_of_word, self.reading
+
     @property
     def merges(self) -> list[tuple[str, str]]:
         """The pairs, in the order in which they are merged."""
         return list(self._ranks)
 
-    def _encoding_of(self, text: str) -> Encoding:
-        words: list[list[_Symbol]] = []  # with places in the text
-        for section, first, last, is_added in self._finder.sections(text):
-            if is_added:
-                words.append([_Symbol(section, first, last)])
-                continue
-            for word in self.pipeline.aligned_words(section):
-                # An end-of-word symbol stands for no character.
-                starts, ends = (*word.starts, word.end), (word.start, *word.ends)
-                merged = self._merged(word.text)
-                words.append([_Symbol(token, first + starts[start], first + ends[end]) for token, start, end in merged])
-        found = list(chain.from_iterable(words))
-        return Encoding(
-            [symbol.token for symbol in found],
-            [self.vocab[symbol.token] for symbol in found],
-            [(symbol.start, symbol.end) for symbol in found],
-            [number for number, symbols in enumerate(words) for _ in symbols],
-        )
+    def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
+        for text in texts:
+            words: list[list[_Symbol]] = []  # with places in the text
+            for section, first, last, is_added in self._finder.sections(checked_text(text)):
+                if is_added:
+                    words.append([_Symbol(section, first, last)])
+                    continue
+                for word in self.pipeline.aligned_words(section):
+                    # An end-of-word symbol stands for no character.
+                    starts, ends = (*word.starts, word.end), (word.start, *word.ends)
+                    merged = self._merged(word.text)
+                    words.append(
+                        [_Symbol(token, first + starts[left], first + ends[end]) for token, left, end in merged]
+                    )
+            found = list(chain.from_iterable(words))
+            yield Columns(
+                [symbol.token for symbol in found],
+                [self.vocab[symbol.token] for symbol in found],
+                [(symbol.start, symbol.end) for symbol in found],
+                [number for number, symbols in enumerate(words) for _ in symbols],
+            )
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster."""
@@ -290,6 +296,9 @@ class TokenizerByMerges(Tokenizer):
         self._step = step
         self._end_of_word = end_of_word
 
+    def _definition(self) -> tuple[Any, ...]:
+        return *super()._definition(), self._steps, self._step, self._end_of_word
+
     def changing_steps(self, word: str, last: int) -> tuple[int, list[int]]:
         """Return how many symbols a word has at first, and the steps up to `last` that merge two of them."""
         symbols = self._symbols_of(word)
@@ -385,6 +394,9 @@ class LongestFirstTokenizer(BpeTokenizer):
     def __repr__(self) -> str:
         return f"<LongestFirstTokenizer: {len(self.tokens_sought):,} tokens>"
 
+    def _definition(self) -> tuple[Any, ...]:
+        return *super()._definition(), self.tokens_sought, self._stored
+
     def tokens_of_unknown(self, word: str) -> list[str]:
         """Return the tokens of a word as if it had not been trained on; its end need not be marked."""
         return [symbol.token for symbol in self._found_in(word)]
@@ -428,6 +440,9 @@ class TokenizerInWindow(Tokenizer):
     def __init__(self, vocabulary: Vocabulary, encoder: BpeTokenizer) -> None:
         super().__init__(vocabulary, encoder.pipeline.normalizer, encoder.pipeline.pre_tokenizer)
         self.encoder = encoder
+
+    def _definition(self) -> tuple[Any, ...]:
+        return *super()._definition(), self.encoder
 
     def _cut(self, word: str) -> WordMatch:
         (cut,) = self.encoder.encode_words([word])

@@ -14,7 +14,6 @@ from collections.abc import Sized
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedIOBase
-from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
 
 import numpy as np
@@ -323,10 +322,15 @@ def _is_local(tokenizer: Encoder) -> TypeGuard[Tokenizer]:
 
 
 def _ids_around(tokenizer: Encoder) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    parts = tokenizer.template().single
-    place = next(number for number, part in enumerate(parts) if part.sequence is not None)
-    before, after = (chain.from_iterable(part.special.ids for part in side) for side in (parts[:place], parts[place:]))
-    return tuple(before), tuple(after)
+    template = tokenizer.template()
+    if template is None:
+        raise StudioError("The post_processor of the tokenizer is not supported", "Encode without special tokens.")
+    parts = template.single
+    place = parts.index(0)
+    before, after = (
+        tuple(part[1] for part in side if not isinstance(part, int)) for side in (parts[:place], parts[place:])
+    )
+    return before, after
 
 
 def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,7 +1,8 @@
 """Encodings, and what models expect of them: pairs, special tokens around the texts, truncation and padding.
 
-Everything means what it means in `tokenizers` and `transformers`. Not here: how a text is tokenized (`tokenizer`,
-`bpe_tokenizer`), and whole corpora to arrays of ids (`corpus_encoding`).
+`Encoder.encode` means what it means in `tokenizers`, a call what it means in `transformers`. Not here: how a
+text is tokenized (`tokenizer`, `bpe_tokenizer`), how the library `tokenizers` is used (`shaping`), and whole corpora
+to arrays of ids (`corpus_encoding`).
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import operator
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, cast, get_args, overload
 
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
+from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Template, Truncation, around, shaper
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from wordpiece_studio.tokenizer.shaping import Library, Texts
     from wordpiece_studio.tokenizer.vocabulary import TextReading
 
     WordCut = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
@@ -32,13 +36,11 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
 Padding = Literal["longest", "max_length", "do_not_pad"]
-
-Side = Literal["right", "left"]
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
 _INTERVAL_SECONDS = 0.05  # between two reports of the progress
+_AT_ONCE = 1000  # texts, where somebody watches
 _A_TEXT = 'Pass a str; bytes must be decoded first, as by .decode("utf-8").'
 
 
@@ -47,121 +49,6 @@ class EncodingStopped(StudioError):
 
     def __init__(self) -> None:
         super().__init__("Encoding was stopped")
-
-
-class Special(NamedTuple):
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-
-
-class TemplatePart(NamedTuple):
-    """A part of a template.
-
-    `sequence` is 0 where the first text stands and 1 for the second; None for special tokens. What overflows of a text
-    may have another type, as it does in the library.
-    """
-
-    sequence: int | None
-    type_id: int = 0
-    overflowing_type_id: int = 0
-    special: Special = Special((), ())
-
-
-class Template(NamedTuple):
-    """What becomes of a text, and of two, in order: each stands there once.
-
-    >>> Template.around(Special(("[CLS]",), (2,)), Special(("[SEP]",), (3,))).without_special() == Template()
-    True
-    """
-
-    single: tuple[TemplatePart, ...] = (TemplatePart(0),)
-    pair: tuple[TemplatePart, ...] = (TemplatePart(0), TemplatePart(1, 1, 1))
-
-    @classmethod
-    def around(cls, first: Special, last: Special, between: int = 1, second_type: int = 1) -> Template:
-        """Return that of BERT: a class token, and a separator after each text; others have two `between` the texts."""
-        single = (TemplatePart(None, special=first), TemplatePart(0), TemplatePart(None, special=last))
-        separator = TemplatePart(None, second_type, special=last)
-        second = TemplatePart(1, second_type, second_type)
-        return cls(single, (*single, *[separator] * (between - 1), second, separator))
-
-    @classmethod
-    def of(cls, value: Any) -> Template | None:
-        """Return the template that a ``post_processor`` describes; None if there is none that does the same.
-
-        >>> Template.of({"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]}).single[0].special
-        Special(tokens=('[CLS]',), ids=(2,))
-        """
-        match value:
-            case None | {"type": "ByteLevel"}:  # the second only moves offsets
-                return cls()
-            case {"type": "Sequence", "processors": [*steps]}:
-                others = [step for step in steps if not (isinstance(step, dict) and step.get("type") == "ByteLevel")]
-                return cls() if not others else cls.of(others[0]) if len(others) == 1 else None
-            case {
-                "type": "BertProcessing" | "RobertaProcessing" as kind,
-                "cls": [str(first), first_id],
-                "sep": [str(last), last_id],
-            } if _are_numbers([first_id, last_id]):
-                around = Special((first,), (first_id,)), Special((last,), (last_id,))
-                return cls.around(*around) if kind == "BertProcessing" else cls.around(*around, 2, 0)
-            case {"type": "TemplateProcessing", "single": [*single], "pair": [*pair], "special_tokens": dict(special)}:
-                found = cls(_template_parts(single, special), _template_parts(pair, special))
-                return found if [*map(_texts, found)] == [[0], [0, 1]] else None
-        return None
-
-    def without_special(self) -> Template:
-        parts = (
-            tuple(part._replace(overflowing_type_id=part.sequence) for part in parts if part.sequence is not None)
-            for parts in self
-        )
-        return Template(*parts)
-
-    @property
-    def special_tokens(self) -> list[tuple[str, int]]:
-        return [pair for parts in self for part in parts for pair in zip(*part.special, strict=True)]
-
-
-def _template_parts(steps: Iterable[Any], special: Mapping[str, Any]) -> tuple[TemplatePart, ...]:
-    parts = []
-    for step in steps:
-        match step:
-            case {"Sequence": {"id": "A" | "B" as name, "type_id": type_id}} if _are_numbers([type_id]):
-                parts.append(TemplatePart("AB".index(name), type_id, "AB".index(name)))
-            case {"SpecialToken": {"id": str(name), "type_id": type_id}} if _are_numbers([type_id]) and (
-                found := _special_tokens(special.get(name))
-            ):
-                parts.append(TemplatePart(None, type_id, special=found))
-            case _:
-                return ()
-    return tuple(parts)
-
-
-def _special_tokens(value: Any) -> Special | None:
-    match value:
-        case {"ids": [*ids], "tokens": [*tokens]} if len(ids) == len(tokens) and _are_numbers(ids):
-            return Special(tuple(tokens), tuple(ids)) if all(isinstance(token, str) for token in tokens) else None
-    return None
-
-
-def _texts(parts: Iterable[TemplatePart]) -> list[int]:
-    return sorted(part.sequence for part in parts if part.sequence is not None)
-
-
-def _are_numbers(values: Iterable[Any]) -> bool:
-    return all(type(value) is int and 0 <= value < 1 << 32 for value in values)
-
-
-class Stretch(NamedTuple):
-    """Adjacent tokens of an encoding that have everything but the text in common.
-
-    `sequence` is 0 for the first text and 1 for the second; None for what was added around them, and for padding.
-    """
-
-    length: int
-    type_id: int = 0
-    sequence: int | None = 0
-    is_padding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +79,17 @@ class UnknownToken(str):
         return str(self), self.reason
 
 
-@dataclass(frozen=True, slots=True)
+_COLUMNS = (
+    *("ids", "tokens", "offsets", "words", "type_ids", "attention_mask", "special_tokens_mask", "sequence_ids"),
+    "overflowing",
+)
+
+
 class Encoding:
     """A tokenized text, or a pair of texts; all lists have one entry per token.
+
+    Encodings are equal if all of it is. Of those that the library `tokenizers` made, only the ids are there at once,
+    everything else when it is first asked for.
 
     Attributes
     ----------
@@ -203,28 +98,117 @@ class Encoding:
         The token of an unknown word is an `UnknownToken`, which has the reason. An added token is the text that it
         covers, as in `transformers`; only if it takes white space or is normalized, this is not its own spelling.
     offsets
-        (start, end) of each token in its original text, in code points, end exclusive; (0, 0) for an added token.
+        (start, end) of each token in its original text, in code points, end exclusive; (0, 0) for an added token. In a
+        text that is given as words, they are those in the word.
     words
         The index of the word that each token belongs to, in its text; None for an added token.
+    type_ids
+        0 for the first text with its special tokens and for padding, 1 for the second, unless a template differs.
+    attention_mask
+        0 for padding, 1 for all other tokens.
+    special_tokens_mask
+        1 for added special tokens and padding; 0 for tokens of the texts, even special ones spelled out there.
+    sequence_ids
+        0 for tokens of the first text, 1 for those of the second, None for added ones.
     overflowing
         What truncation cut off, in encodings of the same form; each repeats the last `stride` tokens of the one before.
-    stretches
-        What the masks and type ids are made of; empty for a text to which nothing was added.
 
     >>> encoding = Encoding(["hug", "##s"], [7, 3], [(0, 3), (3, 4)], [0, 0])
     >>> encoding.attention_mask, encoding.special_tokens_mask
     ([1, 1], [0, 0])
     """
 
-    tokens: list[str]
+    __slots__ = (*_COLUMNS, "_made")
+
     ids: list[int]
+    tokens: list[str]
     offsets: list[tuple[int, int]]
-    words: Sequence[int | None]
-    overflowing: tuple[Encoding, ...] = ()
-    stretches: tuple[Stretch, ...] = ()
+    words: list[int | None]
+    type_ids: list[int]
+    attention_mask: list[int]
+    special_tokens_mask: list[int]
+    sequence_ids: list[int | None]
+    overflowing: tuple[Encoding, ...]
+    _made: tuple[Any, Callable[[Any], list[str]]]
+
+    def __init__(
+        self,
+        tokens: list[str],
+        ids: list[int],
+        offsets: list[tuple[int, int]],
+        words: Sequence[int | None],
+        **others: Any,
+    ) -> None:
+        zeros = [0] * len(ids)
+        usual: dict[str, Any] = {"type_ids": zeros, "attention_mask": [1] * len(ids), "special_tokens_mask": zeros}
+        usual |= {"sequence_ids": zeros, "overflowing": ()}
+        self._restore({"tokens": tokens, "ids": ids, "offsets": offsets, "words": list(words), **usual, **others})
+
+    @classmethod
+    def of_library(cls, raw: Any, tokens_of: Callable[[Any], list[str]]) -> Self:
+        """Return an encoding of the library, whose tokens `tokens_of` returns."""
+        made = object.__new__(cls)
+        made.ids = raw.ids
+        made._made = raw, tokens_of
+        return made
+
+    @classmethod
+    def of_places(cls, raw: Any, columns: Columns) -> Self:
+        """Return an encoding of the library in which the ids of tokens are their places in columns."""
+        is_added = raw.special_tokens_mask
+        places = list(zip(raw.tokens, raw.ids, is_added, strict=True))
+        return cls(
+            [token if added else columns.tokens[place] for token, place, added in places],
+            [place if added else columns.ids[place] for _, place, added in places],
+            raw.offsets,
+            raw.word_ids,
+            type_ids=raw.type_ids,
+            attention_mask=raw.attention_mask,
+            special_tokens_mask=is_added,
+            sequence_ids=[None if added else number for number, added in zip(raw.sequence_ids, is_added, strict=True)],
+            overflowing=tuple(cls.of_places(more, columns).alone() for more in raw.overflowing),
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a column that is asked for the first time."""
+        if name not in _COLUMNS:
+            raise AttributeError(name)
+        raw, tokens_of = self._made
+        value: Any
+        if name == "tokens":
+            value = tokens_of(raw)
+        elif name == "overflowing":
+            value = tuple(Encoding.of_library(more, tokens_of).alone() for more in raw.overflowing)
+        else:
+            value = getattr(raw, "word_ids" if name == "words" else name)
+        if name == "sequence_ids":  # where the library has some for the padding of an empty text
+            value = [None if added else number for number, added in zip(value, raw.special_tokens_mask, strict=True)]
+        setattr(self, name, value)
+        return value
+
+    def alone(self) -> Self:
+        """Leave out what overflows, which the library repeats within what overflows."""
+        self.overflowing = ()
+        return self
+
+    def _restore(self, columns: Mapping[str, Any]) -> None:
+        for name, value in columns.items():
+            setattr(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        given = [columns.pop(name) for name in ("tokens", "ids", "offsets", "words")]
+        return Encoding, tuple(given), columns
+
+    __setstate__ = _restore
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Encoding) and all(getattr(self, name) == getattr(other, name) for name in _COLUMNS)
+
+    __hash__ = None  # type: ignore[assignment]  # it consists of lists
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return len(self.ids)
 
     def __repr__(self) -> str:
         return f"<Encoding of {len(self):,} tokens: {shortened(self.tokens)}>"
@@ -234,32 +218,6 @@ class Encoding:
 
         places = list(zip(self.sequence_ids, self.words, strict=True))  # both texts of a pair have a word 0
         return encoding_html(self.tokens, self.ids, self.offsets, places)
-
-    @property
-    def type_ids(self) -> list[int]:
-        """0 for the first text with its special tokens and for padding, 1 for the second, unless a template differs."""
-        return self._spread(lambda stretch: stretch.type_id)
-
-    @property
-    def attention_mask(self) -> list[int]:
-        """0 for padding, 1 for all other tokens."""
-        return self._spread(lambda stretch: int(not stretch.is_padding))
-
-    @property
-    def special_tokens_mask(self) -> list[int]:
-        """1 for added special tokens and padding; 0 for tokens of the texts, even special ones spelled out there."""
-        return self._spread(lambda stretch: int(stretch.sequence is None))
-
-    @property
-    def sequence_ids(self) -> list[int | None]:
-        """0 for tokens of the first text, 1 for those of the second, None for added ones."""
-        return self._spread(lambda stretch: stretch.sequence)
-
-    def _spread(self, value: Callable[[Stretch], _T]) -> list[_T]:
-        values: list[_T] = []
-        for stretch in self.stretches or (Stretch(len(self)),):
-            values += [value(stretch)] * stretch.length
-        return values
 
 
 class EncodedBlock(NamedTuple):
@@ -311,8 +269,8 @@ class Encoder(ABC):
     model_max_length: int | None = None
     padding_side: Side = "right"
     truncation_side: Side = "right"
-    _template: Template | None = None  # None: that of BERT
     roles: Mapping[str, str]
+    _stated: tuple[Any] | None = None  # what a file says of special tokens around texts; None: none does
     _id_by_token: Mapping[str, int]
 
     @property
@@ -328,50 +286,64 @@ class Encoder(ABC):
         return self._id_by_token.get(token)
 
     @abstractmethod
-    def _encoding_of(self, text: str) -> Encoding: ...
+    def _columns_of(self, texts: Sequence[str]) -> Iterable[Columns]: ...
+
+    def _in_library(self, both: Sequence[Texts]) -> Library | None:
+        """Return what does the same with the library, if there is such, and these texts are worth making it."""
+        del both
+        return None
+
+    def _tokens_in(self, texts: Texts, raw: Any) -> list[str]:
+        """Return the tokens of an encoding that the library made of texts."""
+        raise NotImplementedError
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
         return self.encode(text).ids
 
-    def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
-        return map(self._encoding_of, texts)
-
     @overload
     def encode(  # type: ignore[overload-overlap]  # a str is a collection of str too, but the first one applies
-        self, text: str, pair: str | None = None, **options: Unpack[EncodingOptions]
-    ) -> Encoding: ...
+        self, text: str, pair: str | None = None, *, is_pretokenized: Literal[False] = False,
+        **options: Unpack[EncodingOptions],
+    ) -> Encoding: ...  # fmt: skip
 
     @overload
     def encode(
-        self,
-        text: Iterable[str] | Iterable[tuple[str, str]],
-        pair: Iterable[str] | None = None,
-        **options: Unpack[EncodingOptions],
-    ) -> list[Encoding]: ...
+        self, text: Iterable[str] | Iterable[tuple[str, str]], pair: Iterable[str] | None = None, *,
+        is_pretokenized: Literal[False] = False, **options: Unpack[EncodingOptions],
+    ) -> list[Encoding]: ...  # fmt: skip
+
+    @overload
+    def encode(
+        self, text: Any, pair: Any = None, *, is_pretokenized: bool, **options: Unpack[EncodingOptions]
+    ) -> Any: ...
 
     def encode(
         self,
-        text: str | Iterable[str] | Iterable[tuple[str, str]],
-        pair: str | Iterable[str] | None = None,
+        text: Any,
+        pair: Any = None,
+        *,
+        is_pretokenized: bool = False,
         **options: Unpack[EncodingOptions],
     ) -> Encoding | list[Encoding]:
-        """Return the tokens of a text, or of each of many; the options mean what they mean in `transformers`.
+        """Return the tokens of a text, or of each of many, as `tokenizers` does, which takes all of a list at once.
 
         Parameters
         ----------
         text
             A text, or several: a list, a generator, a column of a table; or a list of tuples of two texts.
         pair
-            The second text, or as many second texts as there are texts. One text has no empty second text, a list has.
+            The second text, or as many second texts as there are texts.
+        is_pretokenized : bool, default False
+            Whether each text is given as the list of its words, which are still normalized and may be split further.
         add_special_tokens : bool, default False
             Whether to add what the model expects. If the tokenizer was read from a file, that is what its
             ``post_processor`` says; else it is ``[CLS] A [SEP]``, or ``[CLS] A [SEP] B [SEP]`` for a pair, with the
             tokens that have these roles, whatever they are called.
         truncation : bool or str, optional
             What to shorten if there are more than `max_length` tokens: ``"longest_first"``, or True, the longer text;
-            or ``"only_first"``, or ``"only_second"``. What is cut off, on the `truncation_side`, goes to
-            `Encoding.overflowing`. If neither this nor `padding` is given, a `max_length` truncates too.
+            ``"only_first"`` or ``"only_second"``; ``"do_not_truncate"``, or False, nothing. If it is not given, the
+            longer text, if there is a `max_length`.
         max_length : int, optional
             The most tokens, special ones included. If it is needed and not given, it is `model_max_length`.
         stride : int, default 0
@@ -401,9 +373,122 @@ class Encoder(ABC):
         >>> second.tokens, second.attention_mask
         (['[CLS]', 'hug', '[SEP]', '[PAD]'], [1, 1, 1, 0])
         """
-        if pair is None and not options and self._template is None and isinstance(text, str):
-            return self._encoding_of(text)
-        return _encoded(self, text, pair, **options)
+        shape = _shape(self, is_call=False, **options)
+        return self._encoded(text, pair, shape, checked_flag("is_pretokenized", is_pretokenized))
+
+    def __call__(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        *,
+        is_split_into_words: bool = False,
+        return_token_type_ids: bool = True,
+        return_attention_mask: bool = True,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        **options: Unpack[EncodingOptions],
+    ) -> dict[str, Any]:
+        """Return what a model takes, as a tokenizer of `transformers` does: lists by name, or lists of lists.
+
+        The options are those of `encode`, but mean what they mean there: special tokens are added unless
+        ``add_special_tokens=False`` is given, an empty second text of one text is none, and `max_length` alone
+        truncates only where nothing is padded. With `return_overflowing_tokens` there is a list for each part of a
+        text, and ``"overflow_to_sample_mapping"`` says of which.
+
+        Raises
+        ------
+        StudioError
+            As `encode` does.
+
+        >>> from wordpiece_studio import Tokenizer, Vocabulary
+        >>> Tokenizer(Vocabulary(["[CLS]", "[SEP]", "hug"], ["[CLS]", "[SEP]"]))("hug")
+        {'input_ids': [0, 2, 1], 'token_type_ids': [0, 0, 0], 'attention_mask': [1, 1, 1]}
+        """
+        given: Any = {"add_special_tokens": True, **options}
+        shape = _shape(self, is_call=True, **given)
+        is_split = checked_flag("is_split_into_words", is_split_into_words)
+        if _is_one(text, is_split) and not text_pair:
+            text_pair = None
+        found = self._encoded(text, text_pair, shape, is_split)
+        encodings = [found] if isinstance(found, Encoding) else found
+        parts = [(encoding, number) for number, encoding in enumerate(encodings)]
+        if return_overflowing_tokens:
+            parts = [(part, number) for whole, number in parts for part in (whole, *whole.overflowing)]
+        wanted = {
+            "input_ids": ("ids", True),
+            "token_type_ids": ("type_ids", return_token_type_ids),
+            "attention_mask": ("attention_mask", return_attention_mask),
+            "special_tokens_mask": ("special_tokens_mask", return_special_tokens_mask),
+            "offset_mapping": ("offsets", return_offsets_mapping),
+        }
+        lists: dict[str, Any] = {
+            name: [getattr(part, column) for part, _ in parts]
+            for name, (column, is_wanted) in wanted.items()
+            if is_wanted
+        }
+        if return_overflowing_tokens:
+            lists["overflow_to_sample_mapping"] = [number for _, number in parts]
+        elif isinstance(found, Encoding):
+            lists = {name: values[0] for name, values in lists.items()}
+        return lists
+
+    def _encoded(self, text: Any, pair: Any, shape: _Shape, is_pretokenized: bool) -> Encoding | list[Encoding]:
+        is_one = _is_one(text, is_pretokenized)
+        if is_one:
+            text, pair = [text], None if pair is None else [pair]
+        both = _pairs(text, pair, is_pretokenized)
+        if shape.progress is None and shape.should_stop is None:
+            made = self._shaped(both, shape.form, is_pretokenized) if both else []
+        else:
+            made, fed = [], watched(both, shape.progress, shape.should_stop, len(both))
+            while portion := list(islice(fed, _AT_ONCE)):
+                made += self._shaped(portion, shape.form, is_pretokenized)
+        if (pad := shape.form.pad) is not None and pad.length is None:
+            lengths = {len(each.raw) for each in made}
+            for each in made if len(lengths) > 1 else ():  # they were padded in several parts
+                each.raw.pad(max(lengths), direction=pad.side, pad_id=pad.id, pad_token=pad.token)
+        encodings = [each.encoding() for each in made]
+        return encodings[0] if is_one else encodings
+
+    def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Shaped]:
+        """Return what becomes of texts, or of pairs of them; each part of these may be padded to another length."""
+        library = self._in_library(both)
+        if library is not None:
+            try:
+                raws = library.encoded(both, form, is_pretokenized=is_pretokenized)
+            except (TypeError, UnicodeError):  # the library takes no text with half a character
+                if len(both) > 1:
+                    parts = [list(part) for _, part in groupby(both, _can_be_written)]
+                    if len(parts) > 1:
+                        return [each for part in parts for each in self._shaped(part, form, is_pretokenized)]
+            else:
+                return [Shaped(raw, partial(self._tokens_in, texts)) for raw, texts in zip(raws, both, strict=True)]
+        texts = list(chain.from_iterable(both))
+        found = iter(self._columns_of([*chain.from_iterable(texts)] if is_pretokenized else cast("list[str]", texts)))
+        if is_pretokenized:
+            found = iter([_of_words(islice(found, len(words))) for words in texts])
+        columns = [tuple(islice(found, len(each))) for each in both]
+        if not (form.is_shaped or self._stated or len(both[0]) > 1):
+            return [Shaped(None, each[0]) for each in columns]
+        library = shaper(self._processor() if form.add_special_tokens or self._stated else None)
+        return [Shaped(library.of_columns(each, form), _joined(each)) for each in columns]
+
+    def _processor(self) -> Any:
+        """Return the ``post_processor`` that adds special tokens: that of the file, or BERT's with these roles."""
+        if self._stated is not None:
+            return self._stated[0]
+        return around(self.special("cls_token"), self.special("sep_token"))
+
+    def template(self) -> Template | None:
+        """Return what stands around a text, and around two; None if a file says what is no template.
+
+        Raises
+        ------
+        StudioError
+            If no file says what, and the vocabulary lacks one of the special tokens.
+        """
+        return Template.of(self._processor())
 
     @abstractmethod
     def _cuts(self, words: Iterable[str]) -> Iterable[WordCut]: ...
@@ -412,22 +497,8 @@ class Encoder(ABC):
         """Return the tokens of each word, which is neither normalized nor split; the offsets are those in the word."""
         return [Encoding([*tokens], [*ids], [*spans], [0] * len(tokens)) for tokens, ids, spans in self._cuts(words)]
 
-    def template(self, add_special_tokens: bool = True) -> Template:
-        """Return what becomes of a text, and of two: that of the file, or BERT's with the tokens of these roles.
-
-        Raises
-        ------
-        StudioError
-            If the vocabulary lacks one of them.
-        """
-        if self._template is not None:
-            return self._template if add_special_tokens else self._template.without_special()
-        if not add_special_tokens:
-            return Template()
-        return Template.around(self.special("cls_token"), self.special("sep_token"))
-
-    def special(self, role: Role) -> Special:
-        """Return the token with a role.
+    def special(self, role: Role) -> tuple[str, int]:
+        """Return the token with a role, and its id.
 
         Raises
         ------
@@ -439,7 +510,21 @@ class Encoder(ABC):
         if token is None or token_id is None:
             advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
             raise StudioError("The vocabulary has no {token} to add", advice, token=token or ROLES[role][0])
-        return Special((token,), (token_id,))
+        return token, token_id
+
+    def _definition(self) -> tuple[Any, ...]:
+        """Return all that determines what this encoder does."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Encoder) or type(self) is not type(other):
+            return self is other
+        names = ("roles", "_stated", "model_max_length", "padding_side", "truncation_side")
+        alike = all(getattr(self, name) == getattr(other, name) for name in names)
+        return alike and self._definition() == other._definition()
+
+    def __hash__(self) -> int:
+        return hash((type(self), len(self)))
 
 
 class LibraryEncoder(Encoder):
@@ -474,10 +559,46 @@ def checked_text(text: object) -> str:
     return text
 
 
-def _encoded(
+class _Shape(NamedTuple):
+    """What options ask for."""
+
+    form: Form
+    progress: Callable[[int, int], None] | None
+    should_stop: Callable[[], bool] | None
+
+
+class Shaped(NamedTuple):
+    """What the library made, and its tokens; or in which ids are places, and columns; or only the columns."""
+
+    raw: Any
+    found: Columns | Callable[[Any], list[str]]
+
+    def encoding(self) -> Encoding:
+        if not isinstance(self.found, Columns):
+            return Encoding.of_library(self.raw, self.found)
+        return Encoding(*self.found) if self.raw is None else Encoding.of_places(self.raw, self.found)
+
+
+def _joined(texts: Iterable[Columns]) -> Columns:
+    return Columns(*(list(chain.from_iterable(column)) for column in zip(*texts, strict=True)))
+
+
+def _of_words(words: Iterable[Columns]) -> Columns:
+    numbered = [each._replace(words=[number] * len(each.ids)) for number, each in enumerate(words)]
+    return _joined(numbered) if numbered else Columns([], [], [], [])
+
+
+def _can_be_written(texts: Texts) -> bool:
+    try:
+        "".join(chain.from_iterable(texts)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shape(
     encoder: Encoder,
-    text: object,
-    pair: object,
+    is_call: bool,
     *,
     add_special_tokens: bool = False,
     truncation: bool | Truncation | None = None,
@@ -488,43 +609,37 @@ def _encoded(
     pad_to_multiple_of: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> Encoding | list[Encoding]:
+) -> _Shape:
     most = None if max_length is None else whole_number("max_length", max_length, 1)
     pads: Padding = _choice("padding", padding, "longest", "do_not_pad", get_args(Padding))
-    truncation = truncation or (truncation is None and most is not None and not padding)  # as in transformers
+    if truncation is None:
+        truncation = most is not None and not (is_call and padding)
     truncates: Truncation = _choice("truncation", truncation, "longest_first", "do_not_truncate", get_args(Truncation))
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
         if encoder.model_max_length is None:
             raise StudioError("Truncation and padding to a length need max_length", "Set max_length.")
         most = whole_number("max_length", encoder.model_max_length, 1)
-    shape = _Shape(
-        encoder.template(checked_flag("add_special_tokens", add_special_tokens)),
+    adds = checked_flag("add_special_tokens", add_special_tokens)
+    form = Form(
+        adds,
         None if truncates == "do_not_truncate" else most,
         truncates,
         whole_number("stride", stride, 0),
         _side("truncation_side", encoder.truncation_side),
     )
     multiple = 1 if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)
-    if shape.most is not None and pads != "do_not_pad" and shape.most % multiple:
+    if is_call and form.most is not None and pads != "do_not_pad" and form.most % multiple:
         raise StudioError(
             "Truncation to {length} tokens contradicts padding to a multiple of {multiple}",
-            "Set max_length to a multiple of pad_to_multiple_of.", length=shape.most, multiple=multiple,
+            "Set max_length to a multiple of pad_to_multiple_of.", length=form.most, multiple=multiple,
         )  # fmt: skip
-
-    padding_token = None if pads == "do_not_pad" else encoder.special("pad_token")
+    if adds:
+        encoder._processor()  # noqa: SLF001  # named before anything is encoded, if a token is missing
     side = _side("padding_side", encoder.padding_side if padding_side is None else padding_side)
-    is_one = isinstance(text, str)
-    if is_one:  # as in transformers, an empty second text is none here, but not in a list
-        text, pair = [text], None if pair is None or (isinstance(pair, str) and not pair) else [pair]
-    firsts, seconds = _pairs(text, pair)
-    others = repeat(None) if seconds is None else encoder._encodings_of(seconds)  # noqa: SLF001
-    pairs = zip(encoder._encodings_of(firsts), others, strict=False)  # noqa: SLF001
-    encodings = [shape.of(first, second) for first, second in watched(pairs, progress, should_stop, len(firsts))]
-    if padding_token is not None and encodings:
-        length = most if pads == "max_length" and most is not None else max(map(len, encodings))
-        length += -length % multiple
-        encodings = [_padded(encoding, length, padding_token, side) for encoding in encodings]
-    return encodings[0] if is_one else encodings
+    if pads != "do_not_pad":
+        length = most if pads == "max_length" else None
+        form = form._replace(pad=Pad(*encoder.special("pad_token"), length, side, multiple))
+    return _Shape(form, progress, should_stop)
 
 
 def whole_number(name: str, value: object, least: int) -> int:
@@ -563,19 +678,32 @@ def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[
     )
 
 
-def _pairs(texts: object, seconds: object) -> tuple[list[str], list[str] | None]:
-    if seconds is None and isinstance(texts, list) and any(isinstance(text, tuple) for text in texts):
-        texts, seconds = zip(*map(_parts, texts), strict=True)
-    firsts = list(checked_texts(texts))
-    others = None if seconds is None else list(checked_texts(seconds))
-    if others is not None and len(firsts) != len(others):
+def _is_one(text: object, is_pretokenized: bool) -> bool:
+    """Return whether this is one text, and not several."""
+    if not is_pretokenized:
+        return isinstance(text, str)
+    return isinstance(text, list | tuple) and (not text or isinstance(text[0], str))
+
+
+def _pairs(texts: object, seconds: object, is_pretokenized: bool) -> list[Texts]:
+    if is_pretokenized:
+        listed = [None if given is None else [[*checked_texts(text)] for text in given] for given in (texts, seconds)]  # type: ignore[attr-defined]
+        firsts, others = cast("Any", listed)
+    else:
+        if seconds is None and isinstance(texts, list) and any(isinstance(text, tuple) for text in texts):
+            texts, seconds = zip(*map(_parts, texts), strict=True)
+        firsts = list(checked_texts(texts))
+        others = None if seconds is None else list(checked_texts(seconds))
+    if others is None:
+        return [(text,) for text in firsts]
+    if len(firsts) != len(others):
         raise StudioError(
             "There are {texts:,} texts and {pairs:,} second texts",
             "Pass the same number of both.",
             texts=len(firsts),
             pairs=len(others),
         )
-    return firsts, others
+    return [*zip(firsts, others, strict=True)]
 
 
 def _parts(pair: object) -> tuple[object, object]:
@@ -594,133 +722,3 @@ def _side(name: str, value: object) -> Side:
 
 def _shown(value: object) -> str:
     return repr(value)[:100]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What encodings of texts become before padding; `most` tokens are left, or all."""
-
-    template: Template
-    most: int | None
-    truncation: Truncation
-    stride: int
-    side: Side
-
-    def of(self, first: Encoding, second: Encoding | None) -> Encoding:
-        parts = self.template.single if second is None else self.template.pair
-        texts = [first] if second is None else [first, second]
-        windows = [[text] for text in texts]
-        if self.most is not None:
-            around = sum(len(part.special.tokens) for part in parts)
-            lengths = self._lengths_left(self.most, around, *map(len, texts))
-            windows = [self._windows(text, length) for text, length in zip(texts, lengths, strict=False)]
-        joined: list[tuple[Encoding, ...]] = [()]
-        for part in parts:
-            if part.sequence is None:
-                found = [_added(part.special, part.type_id)]
-            elif parts == (TemplatePart(0),):
-                found = windows[0]
-            else:
-                types = chain([part.type_id], repeat(part.overflowing_type_id))
-                found = [
-                    replace(window, stretches=(Stretch(len(window), type_id, part.sequence),))
-                    for window, type_id in zip(windows[part.sequence], types, strict=False)
-                ]
-            joined = _combined(joined, found)
-        whole, *overflowing = map(_joined, joined)
-        return replace(whole, overflowing=tuple(overflowing)) if overflowing else whole
-
-    def _lengths_left(self, most: int, around: int, first: int, second: int | None = None) -> tuple[int, int]:
-        room = most - around
-        if room < 0:
-            raise StudioError(
-                "A length of {length} leaves no room for {count} special tokens",
-                "Use a larger max_length.",
-                count=around,
-                length=most,
-            )
-        surplus = first + (second or 0) - room
-        if surplus <= 0:
-            return first, second or 0
-        if room == 0:
-            return 0, 0
-        if self.truncation == "longest_first":
-            return (room, 0) if second is None else _longest_first(first, second, room)
-        is_first = self.truncation == "only_first"
-        left = (first if is_first else second or 0) - surplus
-        if left <= 0:
-            what = "Truncating the second text alone cannot make everything fit into {length} tokens"
-            if is_first:
-                what = "Truncating the first text alone cannot make everything fit into {length} tokens"
-            raise StudioError(what, 'Use a larger max_length, or truncation="longest_first".', length=most)
-        return (left, second or 0) if is_first else (first, left)
-
-    def _windows(self, encoding: Encoding, length: int) -> list[Encoding]:
-        """Return a text in parts of at most `length` tokens, each repeating `stride` tokens of the previous."""
-        if length >= len(encoding):
-            return [encoding]
-        if length == 0:
-            return [_part(encoding, 0, 0), encoding]
-        if self.stride >= length:
-            raise StudioError(
-                "A stride of {stride} is too long where truncation leaves {length} tokens of a text",
-                "Use a smaller stride, or a larger max_length.",
-                stride=self.stride,
-                length=length,
-            )
-        starts = range(0, len(encoding) - self.stride, length - self.stride)
-        if self.side == "right":
-            return [_part(encoding, start, start + length) for start in starts]
-        ends = (len(encoding) - start for start in starts)
-        return [_part(encoding, max(0, end - length), end) for end in ends]
-
-
-def _joined(encodings: Sequence[Encoding]) -> Encoding:
-    if len(encodings) == 1:
-        return encodings[0]
-    return Encoding(
-        list(chain.from_iterable(encoding.tokens for encoding in encodings)),
-        list(chain.from_iterable(encoding.ids for encoding in encodings)),
-        list(chain.from_iterable(encoding.offsets for encoding in encodings)),
-        list(chain.from_iterable(encoding.words for encoding in encodings)),
-        stretches=tuple(chain.from_iterable(encoding.stretches or (Stretch(len(encoding)),) for encoding in encodings)),
-    )
-
-
-def _combined(rows: list[tuple[_T, ...]], added: list[_T]) -> list[tuple[_T, ...]]:
-    """Return each row with each of the added values, in the order of the libraries: the first of both comes first.
-
-    >>> _combined([("a",), ("b",)], ["x", "y"])
-    [('a', 'x'), ('b', 'x'), ('b', 'y'), ('a', 'y')]
-    """
-    first, *others = rows
-    rest = [(*row, value) for row in others for value in added]
-    return [(*first, added[0]), *rest, *((*first, value) for value in added[1:])]
-
-
-def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
-    """Return how many tokens of two texts are left: all of the shorter one if it needs no more than half the room.
-
-    >>> _longest_first(3, 9, 10), _longest_first(9, 3, 10), _longest_first(9, 9, 5)
-    ((3, 7), (7, 3), (2, 3))
-    """
-    shorter = min(first, second, room // 2)
-    longer = room - shorter
-    return (shorter, longer) if first <= second else (longer, shorter)
-
-
-def _part(encoding: Encoding, start: int, end: int) -> Encoding:
-    part = slice(start, end)
-    return Encoding(encoding.tokens[part], encoding.ids[part], encoding.offsets[part], encoding.words[part])
-
-
-def _added(special: Special, type_id: int = 0, times: int = 1, *, is_padding: bool = False) -> Encoding:
-    tokens, ids = [*special.tokens] * times, [*special.ids] * times
-    stretch = Stretch(len(ids), type_id, None, is_padding)
-    return Encoding(tokens, ids, [(0, 0)] * len(ids), [None] * len(ids), stretches=(stretch,))
-
-
-def _padded(encoding: Encoding, length: int, special: Special, side: Side) -> Encoding:
-    padding = _added(special, times=max(0, length - len(encoding)), is_padding=True)
-    padded = _joined((padding, encoding) if side == "left" else (encoding, padding))
-    return replace(padded, overflowing=tuple(_padded(more, length, special, side) for more in encoding.overflowing))

@@ -7,6 +7,7 @@ if at some position none does, the whole word is unknown.
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
@@ -15,18 +16,18 @@ from wordpiece_studio import tokenizer as room
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.patterns import PatternPreTokenizer, Split
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
-    Encoding,
-    Template,
     UnknownReason,
     UnknownToken,
     checked_ids,
     checked_text,
     whole_number,
 )
+from wordpiece_studio.tokenizer.shaping import Columns, Library, Template
 from wordpiece_studio.tokenizer.vocabulary import (
     FOUND,
     AddedTokenFinder,
@@ -42,18 +43,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wordpiece_studio.tokenizer.encoding import WordCut
+    from wordpiece_studio.tokenizer.shaping import Texts
     from wordpiece_studio.tokenizer.vocabulary import AddedToken, Section
-
-    _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
-    """Tokens, ids, and (start, end) in the text."""
-    _OneToken = tuple[str, int, int, int]
-    """What becomes of a stretch of a text that is only one token: the token, its id, start and end."""
 
 _T = TypeVar("_T")
 _FEW_TOKENS = 16
 MODEL_MAX_LENGTH = 512  # of BERT
 _MOST_KEPT = 1 << 18  # characters of texts about which something is kept
 _LONG = 100  # a longer text hardly occurs again
+_FEW_CHARACTERS = 10_000  # are encoded in the time it takes to load the library, and a vocabulary with it
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
 
@@ -127,14 +125,6 @@ class WordMatch(NamedTuple):
     ids: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
     unknown: UnknownReason | None
-
-
-class _Encoded(NamedTuple):
-    tokens: list[str]
-    ids: list[int]
-    offsets: list[tuple[int, int]]
-    words: list[int]
-    word_count: int
 
 
 class _Kept(dict[str, _T]):
@@ -212,7 +202,8 @@ class Tokenizer(Encoder):
         self.max_word_length = whole_number("max_word_length", max_word_length, 0)
         self.model_max_length = whole_number("model_max_length", model_max_length, 0)
         self.kept_parts = dict(kept_parts or {})
-        self._template = _template_of(self.kept_parts)
+        if "post_processor" in self.kept_parts:
+            self._stated = (_checked_processor(self.kept_parts["post_processor"]),)
         self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
         self._normalized_finder = self._finder_in_normalized_text()
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
@@ -221,10 +212,13 @@ class Tokenizer(Encoder):
         self.reading = TextReading(self.pipeline, tuple(found_first))
         self.unk_token = vocabulary.unk_token
         self.roles = vocabulary.roles
+        self._begin()
+
+    def _begin(self) -> None:
         self._matches: _Kept[WordMatch] = _Kept()
-        self._encoded: _Kept[_Encoded | _OneToken] = _Kept()
         self._ids: _Kept[tuple[int, ...]] = _Kept()
-        self._in_place: set[str] = set()
+        self._characters = 0  # that were encoded, until the library is loaded
+        self._run: Library | None = None
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {len(self.vocabulary):,} tokens, {self.normalizer.name}, {self.pre_tokenizer.name}>"
@@ -234,10 +228,6 @@ class Tokenizer(Encoder):
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
         return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
 
-    @cached_property
-    def _is_by_character(self) -> bool:
-        return self.pipeline.is_by_character and not self.vocabulary.end_of_word_suffix
-
     @property
     def tokens(self) -> list[str]:
         return self.vocabulary.tokens
@@ -246,36 +236,67 @@ class Tokenizer(Encoder):
         return len(self.vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
-        begun = {"_matches": _Kept(), "_encoded": _Kept(), "_ids": _Kept(), "_in_place": set()}  # copies begin empty
-        return {**self.__dict__, **begun}
+        return {name: value for name, value in self.__dict__.items() if name not in _FOUND_IN_USE}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    def _definition(self) -> tuple[Any, ...]:
+        words = {**vars(self.vocabulary), "_table": self.vocabulary.tokens, "longest": 0}
+        return words, self.normalizer, self.pre_tokenizer, self.max_word_length, self.kept_parts
 
     def id_of(self, token: str) -> int | None:
         return self.vocabulary.id_of(token)
 
-    def _encoding_of(self, text: str) -> Encoding:
-        tokens: list[str] = []
-        ids: list[int] = []
-        offsets: list[tuple[int, int]] = []
-        words: list[int] = []
-        first = first_word = 0
-        known = self._encoded.get
-        for part in text.split(" ") if self.is_local else (text,):
-            found = known(part) or self._encode(part)
-            if isinstance(found, _Encoded):
-                tokens += found.tokens
-                ids += found.ids
-                offsets += [(first + start, first + end) for start, end in found.offsets]
-                words += [first_word + word for word in found.words]
-                first_word += found.word_count
-            else:  # most are like that
-                token, token_id, start, end = found
-                tokens.append(token)
-                ids.append(token_id)
-                offsets.append((first + start, first + end))
-                words.append(first_word)
-                first_word += 1
-            first += len(part) + 1
-        return Encoding(tokens, ids, offsets, words)
+    def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
+        for text in texts:
+            words = list(enumerate(self.tokenize_words(text)))
+            pieces = [(piece, number) for number, word in words for piece in word.pieces]
+            yield Columns(
+                [piece.covered or piece.token for piece, _ in pieces],
+                [piece.id for piece, _ in pieces],
+                [(piece.start, piece.end) for piece, _ in pieces],
+                [number for _, number in pieces],
+            )
+
+    def _in_library(self, both: Sequence[Texts]) -> Library | None:
+        if self._run is None and self._may_be_in_library:
+            self._characters += sum(len(part) for texts in both for text in texts for part in text)
+            if self._characters > _FEW_CHARACTERS:
+                with suppress(StudioError):  # no file says what it does
+                    self._run = Library.of_json(room.as_json(self))
+                self._may_be_in_library = self._run is not None
+        return self._run
+
+    @cached_property
+    def _may_be_in_library(self) -> bool:
+        """Whether the library may do the same; a user's pattern, with which it might never end, it is not given."""
+        steps = getattr(self.pre_tokenizer, "pre_tokenizers", (self.pre_tokenizer,))
+        has_patterns = any(isinstance(step, PatternPreTokenizer | Split) for step in steps)
+        return type(self) is Tokenizer and not has_patterns and self.unk_token in self.vocabulary
+
+    def _tokens_in(self, texts: Texts, raw: Any) -> list[str]:
+        tokens: list[str] = raw.tokens
+        unknown = self._id(self.vocabulary.unk_token)
+        if unknown in raw.ids:
+            reasons = [self._reasons(text) for text in texts]
+            places = zip(raw.sequence_ids, raw.word_ids, raw.offsets, raw.ids, strict=True)
+            for place, (text, word, offsets, token_id) in enumerate(places):
+                if token_id == unknown and text is not None:
+                    number = 0 if isinstance(texts[text], str) else word
+                    if reason := reasons[text].get((number, *offsets)):
+                        tokens[place] = UnknownToken(tokens[place], reason)
+        return tokens
+
+    def _reasons(self, text: str | Sequence[str]) -> dict[tuple[int, int, int], UnknownReason]:
+        """Return why words of a text, or of its words, are unknown, by where these stand."""
+        found = {}
+        for number, part in enumerate([text] if isinstance(text, str) else text):
+            for word in self.tokenize_words(part):
+                if word.unknown is not None:
+                    found[number, word.pieces[0].start, word.pieces[0].end] = word.unknown
+        return found
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
@@ -457,63 +478,6 @@ class Tokenizer(Encoder):
                 sought.setdefault(spelling, token)
         return AddedTokenFinder(sought)
 
-    def _encode(self, text: str) -> _Encoded | _OneToken:
-        words: list[_EncodedWord] = []
-        for section, start, end, is_added in self._sections(text):
-            if is_added:
-                words.append(((text[start:end],), (self._id(section),), ((start, end),)))
-            else:
-                words += self._encoded_words(section, start)
-        if len(words) == 1 and len(words[0][0]) == 1:
-            ((token,), (token_id,), ((start, end),)), *_ = words
-            return self._encoded.keep(text, (token, token_id, start, end))
-        encoded = _Encoded([], [], [], [], len(words))
-        for number, (tokens, ids, offsets) in enumerate(words):
-            encoded.tokens.extend(tokens)
-            encoded.ids.extend(ids)
-            encoded.offsets.extend(offsets)
-            encoded.words.extend([number] * len(ids))
-        return self._encoded.keep(text, encoded)
-
-    def _encoded_words(self, text: str, first: int) -> list[_EncodedWord]:
-        encoded: list[_EncodedWord] = []
-        if self._keeps_places(text):
-            words = self.pre_tokenizer.split(self.normalizer.normalize(text))
-            if sum(map(len, words)) == len(text):  # then they stand one after the other
-                for word in words:
-                    tokens, ids, spans, _ = self._match(word)
-                    if first:
-                        spans = tuple((first + start, first + end) for start, end in spans)
-                    encoded.append((tokens, ids, spans))
-                    first += len(word)
-                return encoded
-        has_characters = self.can_explain and not self.vocabulary.end_of_word_suffix  # each token, of the word's
-        for starts, ends, found in self.pipeline.aligned_spans(text):
-            for span in found:
-                match, place = self._match(span.text), span.start
-                if span.positions is None and has_characters:
-                    offsets = [
-                        (first + starts[place + start], first + ends[place + end - 1]) for start, end in match.spans
-                    ]
-                else:
-                    offsets = self._offsets(match, span.taken(starts), span.taken(ends), first)
-                tokens = (found_token(span.text)[1],) if span.text.startswith(FOUND) else match.tokens
-                encoded.append((tokens, match.ids, offsets))
-        return encoded
-
-    def _keeps_places(self, text: str) -> bool:
-        """Return whether each character becomes exactly one, whatever is beside it, as is usual."""
-        if self._in_place.issuperset(text):
-            return True
-        if not self._is_by_character:
-            return False
-        normalizer = self.normalizer
-        for character in set(text) - self._in_place:
-            if normalizer.regards_neighbours(character) or len(normalizer.normalize(character)) != 1:
-                return False
-            self._in_place.add(character)
-        return True
-
     def _tokenize(self, word: Word, offset: int) -> TokenizedWord:
         match = self._match(word.text)
         offsets = self._offsets(match, word.starts, word.ends, offset)
@@ -578,17 +542,18 @@ class Tokenizer(Encoder):
         return NO_ID if found is None else found
 
 
-def _template_of(kept_parts: Mapping[str, Any]) -> Template | None:
-    if "post_processor" not in kept_parts:
-        return None
-    template = Template.of(kept_parts["post_processor"])
-    if template is None:
+_FOUND_IN_USE = {"_matches", "_ids", "_characters", "_run", "is_local", "_may_be_in_library"}
+"""Attributes of a tokenizer that are not of its copies, which begin anew."""
+
+
+def _checked_processor(value: Any) -> Any:
+    if Template.of(value) is None:
         raise StudioError(
             "The post_processor {value} is not supported",
             "Use a TemplateProcessing that has each text once, or None.",
-            value=repr(kept_parts["post_processor"])[:100],
+            value=repr(value)[:100],
         )
-    return template
+    return value
 
 
 def _has_part(word: TokenizedWord, parts: list[str] | None) -> bool:

@@ -33,7 +33,7 @@ from wordpiece_studio.text.huggingface_steps import (
     steps_of,
 )
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.tokenizer.encoding import Template
+from wordpiece_studio.tokenizer.shaping import Template, around
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
 
@@ -184,22 +184,7 @@ def post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
     first, last = vocabulary.cls_token, vocabulary.sep_token
     if first is None or last is None:
         return None
-
-    parts = [
-        {kind: {"id": name, "type_id": type_id}}
-        for kind, name, type_id in (
-            ("SpecialToken", first, 0), ("Sequence", "A", 0), ("SpecialToken", last, 0),
-            ("Sequence", "B", 1), ("SpecialToken", last, 1),
-        )
-    ]  # fmt: skip
-    return {
-        "type": "TemplateProcessing",
-        "single": parts[:3],
-        "pair": parts,
-        "special_tokens": {
-            token: {"id": token, "ids": [vocabulary.id_of(token)], "tokens": [token]} for token in sorted({first, last})
-        },
-    }
+    return around((first, vocabulary.id_of(first)), (last, vocabulary.id_of(last)))
 
 
 # SentencePiece.

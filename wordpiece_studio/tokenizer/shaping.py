@@ -1,0 +1,306 @@
+"""Texts by the library `tokenizers`, in the form that a model expects: pairs, special tokens, truncation, padding.
+
+The library is imported when a `Library` is made, and given only what the Studio wrote itself; a tokenizer of somebody
+else is run by the child process alone (`libraries`). Where another way found the tokens, `Library.of_columns` shapes
+them. Not here: what options mean (`encoding`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Texts = tuple[str | Sequence[str], ...]
+    """A text, or two; each a string, or words."""
+
+Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
+Side = Literal["right", "left"]
+
+
+class Columns(NamedTuple):
+    """The tokens of a text, their ids, their places in it, and the number of the word that each belongs to."""
+
+    tokens: list[str]
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    words: list[int]
+
+
+class Pad(NamedTuple):
+    """The padding token, its id, and to what length encodings are padded: without one, that of the longest."""
+
+    token: str
+    id: int
+    length: int | None = None
+    side: Side = "right"
+    multiple: int = 1
+
+
+class Form(NamedTuple):
+    """What becomes of texts; without `most`, they are not truncated."""
+
+    add_special_tokens: bool = False
+    most: int | None = None
+    truncation: Truncation = "longest_first"
+    stride: int = 0
+    side: Side = "right"
+    pad: Pad | None = None
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether something is added to texts, or left out of them."""
+        return self.add_special_tokens or self.most is not None or self.pad is not None
+
+
+class Template(NamedTuple):
+    """What stands around a text and around two: special tokens with their ids, and 0 and 1 where the texts stand."""
+
+    single: list[tuple[str, int] | int]
+    pair: list[tuple[str, int] | int]
+
+    @classmethod
+    def of(cls, value: Any) -> Template | None:
+        """Return what a ``post_processor`` says; None if it has not each text once.
+
+        >>> Template.of({"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]}).single
+        [('[CLS]', 2), 0, ('[SEP]', 3)]
+        """
+        match value:
+            case None | {"type": "ByteLevel"}:  # the second only moves offsets
+                return cls([0], [0, 1])
+            case {"type": "Sequence", "processors": [*steps]}:
+                others = [each for each in map(cls.of, steps) if each != ([0], [0, 1])] or [cls.of(None)]
+                return others[0] if len(others) == 1 else None
+            case {"type": "BertProcessing" | "RobertaProcessing" as kind, "cls": [*first], "sep": [*last]}:
+                before, after = tuple(first), tuple(last)
+                found = cls([before, 0, after], [before, 0, after, *[after] * (kind == "RobertaProcessing"), 1, after])
+            case {"type": "TemplateProcessing", "single": [*single], "pair": [*pair], "special_tokens": dict(special)}:
+                found = cls(_parts(single, special), _parts(pair, special))
+            case _:
+                return None
+        parts = [*found.single, *found.pair]
+        is_whole = [sorted(part for part in each if isinstance(part, int)) for each in found] == [[0], [0, 1]]
+        return found if is_whole and all(isinstance(part, int) or _is_token(part) for part in parts) else None
+
+    @property
+    def special_tokens(self) -> list[tuple[str, int]]:
+        return [part for part in (*self.single, *self.pair) if not isinstance(part, int)]
+
+
+def _parts(steps: Iterable[Any], special: dict[str, Any]) -> list[Any]:
+    parts: list[Any] = []
+    for step in steps:
+        match step:
+            case {"Sequence": {"id": "A" | "B" as name, "type_id": type_id}} if _is_number(type_id):
+                parts.append("AB".index(name))
+            case {"SpecialToken": {"id": str(name), "type_id": type_id}} if _is_number(type_id):
+                match special.get(name):
+                    case {"ids": [*ids], "tokens": [*tokens]} if len(ids) == len(tokens):
+                        parts += zip(tokens, ids, strict=True)
+                    case _:
+                        parts.append(())
+            case _:
+                parts.append(())
+    return parts
+
+
+def _is_token(part: tuple[Any, ...]) -> bool:
+    return len(part) == 2 and isinstance(part[0], str) and _is_number(part[1])
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 32
+
+
+class Library:
+    """A tokenizer of the library, which is never changed: each form that is asked for is one that shares its model."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        self._forms: dict[Form, Any] = {}
+
+    @classmethod
+    def of_json(cls, content: bytes) -> Library:
+        from tokenizers import Tokenizer
+
+        return cls(Tokenizer.from_str(content.decode()))
+
+    def encoded(self, both: Sequence[Texts], form: Form, *, is_pretokenized: bool = False) -> list[Any]:
+        """Return an encoding of the library for each text or pair; lets other threads run meanwhile.
+
+        Raises
+        ------
+        StudioError
+            If a text cannot be truncated as asked.
+        """
+        is_pair = len(both[0]) > 1
+        room = self._room(form, is_pair)
+        if is_pair and _may_be_short(form, room):
+            plain = partial(self._tokenizer.encode_batch, is_pretokenized=is_pretokenized, add_special_tokens=False)
+            _check_stride(
+                form, room, zip(*(map(len, plain(list(texts))) for texts in zip(*both, strict=True)), strict=True)
+            )
+        batch: list[Any] = list(both) if is_pair else [text for (text,) in both]
+        options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
+        return self._called(form, "encode_batch", batch, **options)  # type: ignore[no-any-return]
+
+    def of_columns(self, texts: Sequence[Columns], form: Form) -> Any:
+        """Return an encoding in which an id is the place of its token among those of one or two texts."""
+        is_pair = len(texts) > 1
+        room = self._room(form, is_pair)
+        lengths = [len(each.ids) for each in texts]
+        if is_pair and _may_be_short(form, room):
+            _check_stride(form, room, [(lengths[0], lengths[1])])
+        raws = [_raw(each, number, number * lengths[0]) for number, each in enumerate(texts)]
+        return self._called(form, "post_process", *raws, add_special_tokens=form.add_special_tokens)
+
+    def _called(self, form: Form, method: str, *arguments: Any, **options: Any) -> Any:
+        try:
+            return getattr(self._in_form(form), method)(*arguments, **options)
+        except Exception as error:
+            if "Truncation error" not in str(error):
+                raise
+            what = "Truncating the second text alone cannot make everything fit into {length} tokens"
+            if form.truncation == "only_first":
+                what = "Truncating the first text alone cannot make everything fit into {length} tokens"
+            advice = 'Use a larger max_length, or truncation="longest_first".'
+            raise StudioError(what, advice, length=form.most) from None
+
+    def _room(self, form: Form, is_pair: bool) -> int:
+        """Return how many tokens of texts a truncated encoding holds; 0 where nothing is truncated."""
+        if form.most is None:
+            return 0
+        around = self._tokenizer.num_special_tokens_to_add(is_pair) if form.add_special_tokens else 0
+        room: int = form.most - around
+        if room < 0:
+            raise StudioError(
+                "A length of {length} leaves no room for {count} special tokens",
+                "Use a larger max_length.",
+                count=around,
+                length=form.most,
+            )
+        if form.stride and form.stride >= room and not is_pair:
+            raise _too_long(form, room)
+        return room
+
+    def _in_form(self, form: Form) -> Any:
+        if form.most is None and form.pad is None:
+            return self._tokenizer
+        key = form._replace(add_special_tokens=False)
+        if key not in self._forms:
+            from tokenizers import Tokenizer
+
+            given = self._tokenizer
+            made = Tokenizer(given.model)
+            for name in ("normalizer", "pre_tokenizer", "post_processor"):
+                if (step := getattr(given, name)) is not None:
+                    setattr(made, name, step)
+            added = given.get_added_tokens_decoder()
+            made.add_tokens([token for _, token in sorted(added.items())])
+            if made.get_added_tokens_decoder() != added:  # a file of somebody else has gaps between ids
+                made = Tokenizer.from_str(given.to_str())
+            if form.pad is not None:
+                token, number, length, side, multiple = form.pad
+                made.enable_padding(
+                    pad_token=token, pad_id=number, length=length, direction=side, pad_to_multiple_of=multiple
+                )
+            try:
+                if form.most is not None:
+                    made.enable_truncation(form.most, stride=form.stride, strategy=form.truncation, direction=form.side)
+            except ValueError:  # it counts special tokens even where none are added
+                raise _too_long(form, form.most) from None
+            if len(self._forms) >= _MOST_FORMS:
+                self._forms = {}
+            self._forms[key] = made
+            return made
+        return self._forms[key]
+
+
+_MOST_FORMS = 16
+
+
+def shaper(post_processor: Any) -> Library:
+    """Return a library that finds no tokens, and only shapes those that were found otherwise."""
+    parts = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "decoder"))
+    parts |= {"post_processor": post_processor, "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}}
+    return _library_of(msgspec.json.encode({"version": "1.0", "added_tokens": [], **parts}))
+
+
+_library_of = lru_cache(_MOST_FORMS)(Library.of_json)
+
+
+def around(first: tuple[str, int | None], last: tuple[str, int | None]) -> dict[str, Any]:
+    """Return the ``post_processor`` of BERT: a class token before the texts, and a separator after each of them."""
+    parts = [
+        {kind: {"id": name, "type_id": type_id}}
+        for kind, name, type_id in (
+            ("SpecialToken", first[0], 0), ("Sequence", "A", 0), ("SpecialToken", last[0], 0),
+            ("Sequence", "B", 1), ("SpecialToken", last[0], 1),
+        )
+    ]  # fmt: skip
+    special = {token: {"id": token, "ids": [number], "tokens": [token]} for token, number in sorted({first, last})}
+    return {"type": "TemplateProcessing", "single": parts[:3], "pair": parts, "special_tokens": special}
+
+
+def _may_be_short(form: Form, room: int) -> bool:
+    """Return whether truncation may leave so little of one of two texts that the library panics at the stride."""
+    return form.stride > 0 and (form.truncation != "longest_first" or form.stride >= room // 2)
+
+
+def _check_stride(form: Form, room: int, lengths: Iterable[tuple[int, int]]) -> None:
+    for first, second in lengths:
+        if first + second <= room:
+            continue
+        left = room - second, room - first
+        if form.truncation == "longest_first":  # all of the shorter one is left if it needs no more than half the room
+            shorter = min(first, second, room // 2)
+            left = (shorter, room - shorter) if first <= second else (room - shorter, shorter)
+        is_cut = left[0] < first, left[1] < second
+        if form.truncation != "longest_first":
+            is_cut = form.truncation == "only_first", form.truncation == "only_second"
+        for length, is_this in zip(left, is_cut, strict=True):
+            if is_this and 0 < length <= form.stride:
+                raise _too_long(form, length)
+
+
+def _too_long(form: Form, length: int | None) -> StudioError:
+    return StudioError(
+        "A stride of {stride} is too long where truncation leaves {length} tokens of a text",
+        "Use a smaller stride, or a larger max_length.",
+        stride=form.stride,
+        length=length,
+    )
+
+
+def _raw(columns: Columns, number: int, first: int) -> Any:
+    length = len(columns.ids)
+    state = {
+        "ids": [*range(first, first + length)],
+        "type_ids": [number] * length,
+        "tokens": [token.encode("utf-8", "replace").decode() for token in columns.tokens],
+        "words": columns.words,
+        "offsets": columns.offsets,
+        "special_tokens_mask": [0] * length,
+        "attention_mask": [1] * length,
+        "overflowing": [],
+        "sequence_ranges": {},
+    }
+    return restored(msgspec.json.encode(state))
+
+
+def restored(state: bytes) -> Any:
+    """Return an encoding of the library by its state."""
+    from tokenizers import Encoding
+
+    raw = Encoding()
+    raw.__setstate__(state)
+    return raw
