@@ -42,6 +42,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.tokenizer.vocabulary",
     "wordpiece_studio.tokenizer.bpe_tokenizer",
     "wordpiece_studio.tokenizer.encoding",
+    "wordpiece_studio.tokenizer.shaping",
     "wordpiece_studio.tokenizer.tokenizer",
     "wordpiece_studio.tokenizer.vocabulary",
     "wordpiece_studio.training.config",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -15,6 +20,7 @@ from tokenizers import models, pre_tokenizers, processors
 
 import wordpiece_studio as wps
 from wordpiece_studio.tokenizer import tokenizer as tokenizer_module
+from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "##a", "##b", "ab", "."]
 WORDPIECE = wps.Tokenizer(wps.Vocabulary(TOKENS, TOKENS[:4]))
@@ -283,3 +289,102 @@ def test_progress_and_stop() -> None:
         WORDPIECE.encode(["a", "b"], should_stop=lambda: True)
     with pytest.raises(wps.EncodingStopped):
         wps.encode_texts(WORDPIECE, iter(["a", "b"]), should_stop=lambda: True)
+
+
+def test_unknown_words_say_why_whoever_finds_them(way: str) -> None:
+    del way
+    first, second = WORDPIECE.encode([("a x", "b"), ("[UNK]", "ax.")], add_special_tokens=True, max_length=9)
+    assert [(token, token.reason) for token in first.tokens if isinstance(token, wps.UnknownToken)] == [
+        ("[UNK]", wps.UnknownReason("symbol", 0, "x"))
+    ]
+    assert [type(token) for token in second.tokens[:3:2]] == [str, str]  # it is spelled so
+    assert second.tokens[3].reason == wps.UnknownReason("symbol", 1, "##x")
+    (words,) = WORDPIECE.encode([["a", "a.x"]], is_pretokenized=True)
+    assert (words.tokens, words.words) == (["a", "a", ".", "[UNK]"], [0, 1, 1, 1])
+    assert words.tokens[3].reason == wps.UnknownReason("symbol", 0, "x")
+    assert pickle.loads(pickle.dumps(first)) == copy.deepcopy(first) == first != second
+    assert pickle.loads(pickle.dumps(first)).tokens[2].reason.symbol == "x"
+
+
+@pytest.mark.parametrize("options", [{}, {"add_special_tokens": True, "padding": True, "max_length": 5}])
+def test_half_a_character_keeps_its_place_among_other_texts(way: str, options: dict[str, Any]) -> None:
+    del way
+    lines = ["a b", "a\ud800.", "ab", "", "\udfff\ud800", "a b a b a b"]
+    found = WORDPIECE.encode(lines, **options)
+    assert [WORDPIECE.encode([line], **options | {"pad_to_multiple_of": 5})[0] for line in lines if options] == (
+        found if options else []
+    )
+    assert [each.ids for each in WORDPIECE.encode(lines)] == [WORDPIECE.ids(line) for line in lines]
+    assert WORDPIECE.encode([["a", "\ud800"], ["b"]], is_pretokenized=True)[0].tokens == ["a", "[UNK]"]
+
+
+def test_without_an_unknown_token_in_the_vocabulary(way: str) -> None:
+    del way
+    tokenizer = wps.Tokenizer(wps.Vocabulary(["[PAD]", "[CLS]", "[SEP]", "a"], ["[PAD]", "[CLS]", "[SEP]"]))
+    options: dict[str, Any] = {"add_special_tokens": True, "padding": True}
+    found = tokenizer.encode([("a", "x"), ("x x", "a")], **options)
+    assert [each.ids for each in found] == [[1, 3, 2, NO_ID, 2, 0], [1, NO_ID, NO_ID, 2, 3, 2]]
+    assert found[0].tokens[3].reason == wps.UnknownReason("symbol", 0, "x")
+
+
+def test_a_pattern_of_the_user_stays_with_the_studio(way: str) -> None:
+    del way
+    tokenizer = wps.Tokenizer(WORDPIECE.vocabulary, "none", "pattern:(?:a|aa)+b|a+")
+    assert tokenizer.encode(["aab ab"], padding=True)[0].tokens == ["a", "##a", "##b", "ab"]
+    assert tokenizer._run is None
+
+
+def test_equal_by_content_and_the_same_bytes_after_use(way: str) -> None:
+    del way
+
+    def made(**options: Any) -> wps.Tokenizer:
+        return wps.Tokenizer(wps.Vocabulary(TOKENS, TOKENS[:4], **options), "bert-uncased")
+
+    tokenizer, before = made(), pickle.dumps(made())
+    tokenizer.encode(["a b", "É"], padding=True)
+    tokenizer("a", max_length=2)
+    tokenizer.ids("ab")
+    assert tokenizer.is_local
+    assert pickle.dumps(tokenizer) == before
+    assert tokenizer == made() == pickle.loads(before)
+    assert hash(tokenizer) == hash(made())
+    assert tokenizer not in (
+        made(added_tokens=["ab"]),
+        made(continuing_subword_prefix="#"),
+        tokenizer.changed(normalizer="none"),
+    )
+    assert BPE == pickle.loads(pickle.dumps(BPE)) != tokenizer
+
+
+def test_threads_may_ask_for_different_forms() -> None:
+    lines = ["a b ab", "b"] * 5000
+    forms = [{"max_length": length, "padding": "max_length"} for length in (1, 2, 3, 7)]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda form: WORDPIECE.encode(lines, **form), forms * 3))
+    assert [{len(each) for each in encodings} for encodings in found] == [{1}, {2}, {3}, {7}] * 3
+
+
+def test_the_library_is_loaded_when_it_is_worth_it() -> None:
+    code = """
+import sys, wordpiece_studio as wps
+tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]", "a"]))
+wps.encode_texts(tokenizer, ["a"] * 9); tokenizer.encode(["a"] * 9); tokenizer.ids("a" * 20_000)
+print("tokenizers" in sys.modules)
+tokenizer.encode(["a a"] * 9000)
+print("tokenizers" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+def test_a_call_returns_what_a_model_takes() -> None:
+    found = WORDPIECE(["a b", "ab"], padding=True, padding_side="right", return_offsets_mapping=True)
+    assert found == {
+        "input_ids": [[2, 4, 5, 3], [2, 8, 3, 0]],
+        "token_type_ids": [[0] * 4] * 2,
+        "attention_mask": [[1] * 4, [1, 1, 1, 0]],
+        "offset_mapping": [[(0, 0), (0, 1), (2, 3), (0, 0)], [(0, 0), (0, 2), (0, 0), (0, 0)]],
+    }
+    parts = WORDPIECE("a b", truncation=True, max_length=3, return_overflowing_tokens=True, return_attention_mask=False)
+    assert parts["input_ids"] == [[2, 4, 3], [2, 5, 3]]
+    assert (parts["overflow_to_sample_mapping"], "attention_mask" in parts) == ([0, 0], False)

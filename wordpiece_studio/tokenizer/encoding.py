@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby, islice
@@ -471,7 +472,10 @@ class Encoder(ABC):
         columns = [tuple(islice(found, len(each))) for each in both]
         if not (form.is_shaped or self._stated or len(both[0]) > 1):
             return [Shaped(None, each[0]) for each in columns]
-        library = shaper(self._processor() if form.add_special_tokens or self._stated else None)
+        processor = None
+        with suppress(StudioError):  # which was raised before, if special tokens are to be added
+            processor = self._processor()
+        library = shaper(processor)
         return [Shaped(library.of_columns(each, form), _joined(each)) for each in columns]
 
     def _processor(self) -> Any:

@@ -144,11 +144,10 @@ class Library:
         """
         is_pair = len(both[0]) > 1
         room = self._room(form, is_pair)
-        if is_pair and _may_be_short(form, room):
+        if _may_be_short(form, room, is_pair):
             plain = partial(self._tokenizer.encode_batch, is_pretokenized=is_pretokenized, add_special_tokens=False)
-            _check_stride(
-                form, room, zip(*(map(len, plain(list(texts))) for texts in zip(*both, strict=True)), strict=True)
-            )
+            lengths = (map(len, plain(list(texts))) for texts in zip(*both, strict=True))
+            _check_stride(form, room, zip(*lengths, strict=True))
         batch: list[Any] = list(both) if is_pair else [text for (text,) in both]
         options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
         return self._called(form, "encode_batch", batch, **options)  # type: ignore[no-any-return]
@@ -157,9 +156,9 @@ class Library:
         """Return an encoding in which an id is the place of its token among those of one or two texts."""
         is_pair = len(texts) > 1
         room = self._room(form, is_pair)
-        lengths = [len(each.ids) for each in texts]
-        if is_pair and _may_be_short(form, room):
-            _check_stride(form, room, [(lengths[0], lengths[1])])
+        lengths = tuple(len(each.ids) for each in texts)
+        if _may_be_short(form, room, is_pair):
+            _check_stride(form, room, [lengths])
         raws = [_raw(each, number, number * lengths[0]) for number, each in enumerate(texts)]
         return self._called(form, "post_process", *raws, add_special_tokens=form.add_special_tokens)
 
@@ -188,8 +187,6 @@ class Library:
                 count=around,
                 length=form.most,
             )
-        if form.stride and form.stride >= room and not is_pair:
-            raise _too_long(form, room)
         return room
 
     def _in_form(self, form: Form) -> Any:
@@ -251,24 +248,23 @@ def around(first: tuple[str, int | None], last: tuple[str, int | None]) -> dict[
     return {"type": "TemplateProcessing", "single": parts[:3], "pair": parts, "special_tokens": special}
 
 
-def _may_be_short(form: Form, room: int) -> bool:
-    """Return whether truncation may leave so little of one of two texts that the library panics at the stride."""
-    return form.stride > 0 and (form.truncation != "longest_first" or form.stride >= room // 2)
+def _may_be_short(form: Form, room: int, is_pair: bool) -> bool:
+    """Return whether truncation may leave so little of a text that the library panics at the stride."""
+    least = 1 if form.truncation != "longest_first" else room // 2 if is_pair else room
+    return form.most is not None and form.stride >= max(least, 1)
 
 
-def _check_stride(form: Form, room: int, lengths: Iterable[tuple[int, int]]) -> None:
-    for first, second in lengths:
+def _check_stride(form: Form, room: int, lengths: Iterable[tuple[int, ...]]) -> None:
+    for given in lengths:
+        first, second = (*given, 0)[:2]
         if first + second <= room:
             continue
-        left = room - second, room - first
-        if form.truncation == "longest_first":  # all of the shorter one is left if it needs no more than half the room
+        left = {"only_first": (room - second, second), "only_second": (first, room - first)}.get(form.truncation)
+        if left is None:  # all of the shorter one is left if it needs no more than half the room
             shorter = min(first, second, room // 2)
             left = (shorter, room - shorter) if first <= second else (room - shorter, shorter)
-        is_cut = left[0] < first, left[1] < second
-        if form.truncation != "longest_first":
-            is_cut = form.truncation == "only_first", form.truncation == "only_second"
-        for length, is_this in zip(left, is_cut, strict=True):
-            if is_this and 0 < length <= form.stride:
+        for length, whole in zip(left, (first, second), strict=True):
+            if 0 < length <= form.stride and length < whole:
                 raise _too_long(form, length)
 
 
