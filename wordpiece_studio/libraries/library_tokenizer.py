@@ -29,7 +29,7 @@ from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, rea
 from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
-from wordpiece_studio.tokenizer.encoding import LibraryEncoder, Shaped, checked_ids, checked_text
+from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
 from wordpiece_studio.tokenizer.shaping import Columns, Form, Template, restored
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading, roles_of
 
@@ -186,13 +186,13 @@ class LibraryTokenizer(LibraryEncoder):
         for portion in _portions(texts):
             yield from starmap(Columns, self._of_texts("encode", portion))
 
-    def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Shaped]:
+    def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
         if not (form.is_shaped or is_pretokenized or len(both[0]) > 1 or self._has_types):
-            return [Shaped(None, columns) for columns in self._columns_of([cast("str", text) for (text,) in both])]
+            return [Encoding(*columns) for columns in self._columns_of([cast("str", text) for (text,) in both])]
         if self._is_model:
             return super()._shaped(both, form, is_pretokenized)
         raws = (raw for portion in _portions(both) for raw in self._of_texts("shape", portion, form, is_pretokenized))
-        return [Shaped(restored(raw), attrgetter("tokens")) for raw in raws]
+        return [Encoding.of_library(restored(raw), attrgetter("tokens")) for raw in raws]
 
     @property
     def _has_types(self) -> bool:

@@ -589,6 +589,9 @@ class LibraryRunTokenizer(Tokenizer):
         super().__init__(vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=_ANY_LENGTH)
         self._library = library
 
+    def _definition(self) -> tuple[Any, ...]:
+        return *super()._definition(), self._library
+
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         if self._library is None:
             return super().decode(ids, skip_special_tokens=skip_special_tokens, cleanup=cleanup)

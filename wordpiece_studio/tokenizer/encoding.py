@@ -89,8 +89,8 @@ _COLUMNS = (
 class Encoding:
     """A tokenized text, or a pair of texts; all lists have one entry per token.
 
-    Encodings are equal if all of it is. Of those that the library `tokenizers` made, only the ids are there at once,
-    everything else when it is first asked for.
+    Encodings are equal if all of it is. A list of those that the library `tokenizers` made is made when it is first
+    asked for.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Encoding:
     special_tokens_mask: list[int]
     sequence_ids: list[int | None]
     overflowing: tuple[Encoding, ...]
-    _made: tuple[Any, Callable[[Any], list[str]]]
+    _made: tuple[Any, Columns | Callable[[Any], list[str]]]
 
     def __init__(
         self,
@@ -140,52 +140,48 @@ class Encoding:
         words: Sequence[int | None],
         **others: Any,
     ) -> None:
-        zeros = [0] * len(ids)
-        usual: dict[str, Any] = {"type_ids": zeros, "attention_mask": [1] * len(ids), "special_tokens_mask": zeros}
-        usual |= {"sequence_ids": zeros, "overflowing": ()}
+        count = len(ids)
+        usual: dict[str, Any] = {name: [0] * count for name in ("type_ids", "special_tokens_mask", "sequence_ids")}
+        usual |= {"attention_mask": [1] * count, "overflowing": ()}
         self._restore({"tokens": tokens, "ids": ids, "offsets": offsets, "words": list(words), **usual, **others})
 
     @classmethod
-    def of_library(cls, raw: Any, tokens_of: Callable[[Any], list[str]]) -> Self:
-        """Return an encoding of the library, whose tokens `tokens_of` returns."""
-        made = object.__new__(cls)
-        made.ids = raw.ids
-        made._made = raw, tokens_of
-        return made
+    def of_library(cls, raw: Any, found: Columns | Callable[[Any], list[str]]) -> Self:
+        """Return an encoding of the library; `found`: what returns its tokens, or columns in which its ids are places.
 
-    @classmethod
-    def of_places(cls, raw: Any, columns: Columns) -> Self:
-        """Return an encoding of the library in which the ids of tokens are their places in columns."""
-        is_added = raw.special_tokens_mask
-        places = list(zip(raw.tokens, raw.ids, is_added, strict=True))
-        return cls(
-            [token if added else columns.tokens[place] for token, place, added in places],
-            [place if added else columns.ids[place] for _, place, added in places],
-            raw.offsets,
-            raw.word_ids,
-            type_ids=raw.type_ids,
-            attention_mask=raw.attention_mask,
-            special_tokens_mask=is_added,
-            sequence_ids=[None if added else number for number, added in zip(raw.sequence_ids, is_added, strict=True)],
-            overflowing=tuple(cls.of_places(more, columns).alone() for more in raw.overflowing),
-        )
+        Until something is asked for it may still be padded.
+        """
+        made = object.__new__(cls)
+        made._made = raw, found
+        return made
 
     def __getattr__(self, name: str) -> Any:
         """Return a column that is asked for the first time."""
         if name not in _COLUMNS:
             raise AttributeError(name)
-        raw, tokens_of = self._made
-        value: Any
-        if name == "tokens":
-            value = tokens_of(raw)
-        elif name == "overflowing":
-            value = tuple(Encoding.of_library(more, tokens_of).alone() for more in raw.overflowing)
-        else:
-            value = getattr(raw, "word_ids" if name == "words" else name)
-        if name == "sequence_ids":  # where the library has some for the padding of an empty text
+        raw, found = self._made
+        value: Any = getattr(raw, "word_ids" if name == "words" else name)
+        if name == "overflowing":
+            value = tuple(Encoding.of_library(more, found).alone() for more in value)
+        elif name == "sequence_ids":  # the library has some for the padding of an empty text
             value = [None if added else number for number, added in zip(value, raw.special_tokens_mask, strict=True)]
+        elif isinstance(found, Columns):
+            if name in ("tokens", "ids"):
+                column, places = getattr(found, name), zip(value, raw.ids, raw.special_tokens_mask, strict=True)
+                value = [each if added else column[place] for each, place, added in places]
+        elif name == "tokens":
+            value = found(raw)
         setattr(self, name, value)
         return value
+
+    def pad(self, length: int, pad: Pad) -> None:
+        """Pad what the library made."""
+        self._made[0].pad(length, direction=pad.side, pad_id=pad.id, pad_token=pad.token)
+
+    @property
+    def length(self) -> int:
+        """How many tokens there are, without asking for them."""
+        return len(self._made[0])
 
     def alone(self) -> Self:
         """Leave out what overflows, which the library repeats within what overflows."""
@@ -446,13 +442,12 @@ class Encoder(ABC):
             while portion := list(islice(fed, _AT_ONCE)):
                 made += self._shaped(portion, shape.form, is_pretokenized)
         if (pad := shape.form.pad) is not None and pad.length is None:
-            lengths = {len(each.raw) for each in made}
+            lengths = {each.length for each in made}
             for each in made if len(lengths) > 1 else ():  # they were padded in several parts
-                each.raw.pad(max(lengths), direction=pad.side, pad_id=pad.id, pad_token=pad.token)
-        encodings = [each.encoding() for each in made]
-        return encodings[0] if is_one else encodings
+                each.pad(max(lengths), pad)
+        return made[0] if is_one else made
 
-    def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Shaped]:
+    def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
         """Return what becomes of texts, or of pairs of them; each part of these may be padded to another length."""
         library = self._in_library(both)
         if library is not None:
@@ -464,19 +459,22 @@ class Encoder(ABC):
                     if len(parts) > 1:
                         return [each for part in parts for each in self._shaped(part, form, is_pretokenized)]
             else:
-                return [Shaped(raw, partial(self._tokens_in, texts)) for raw, texts in zip(raws, both, strict=True)]
+                return [
+                    Encoding.of_library(raw, partial(self._tokens_in, texts))
+                    for raw, texts in zip(raws, both, strict=True)
+                ]
         texts = list(chain.from_iterable(both))
         found = iter(self._columns_of([*chain.from_iterable(texts)] if is_pretokenized else cast("list[str]", texts)))
         if is_pretokenized:
             found = iter([_of_words(islice(found, len(words))) for words in texts])
         columns = [tuple(islice(found, len(each))) for each in both]
         if not (form.is_shaped or self._stated or len(both[0]) > 1):
-            return [Shaped(None, each[0]) for each in columns]
+            return [Encoding(*each) for (each,) in columns]
         processor = None
         with suppress(StudioError):  # which was raised before, if special tokens are to be added
             processor = self._processor()
         library = shaper(processor)
-        return [Shaped(library.of_columns(each, form), _joined(each)) for each in columns]
+        return [Encoding.of_library(library.of_columns(each, form), _joined(each)) for each in columns]
 
     def _processor(self) -> Any:
         """Return the ``post_processor`` that adds special tokens: that of the file, or BERT's with these roles."""
@@ -569,18 +567,6 @@ class _Shape(NamedTuple):
     form: Form
     progress: Callable[[int, int], None] | None
     should_stop: Callable[[], bool] | None
-
-
-class Shaped(NamedTuple):
-    """What the library made, and its tokens; or in which ids are places, and columns; or only the columns."""
-
-    raw: Any
-    found: Columns | Callable[[Any], list[str]]
-
-    def encoding(self) -> Encoding:
-        if not isinstance(self.found, Columns):
-            return Encoding.of_library(self.raw, self.found)
-        return Encoding(*self.found) if self.raw is None else Encoding.of_places(self.raw, self.found)
 
 
 def _joined(texts: Iterable[Columns]) -> Columns:
