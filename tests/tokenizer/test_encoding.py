@@ -256,6 +256,8 @@ def test_a_length_that_is_not_given_is_that_of_the_model() -> None:
         (("a b a",), {"max_length": 2, "stride": 2}, "A stride of 2 is too long where truncation leaves 2 tokens"),
         (("a", "a b a"), {"max_length": 2, "truncation": "only_first"}, "Truncating the first text alone cannot"),
         (("ab",), {"is_pretokenized": True}, "One text was given where several are expected"),
+        ((3,), {"is_pretokenized": True}, "Texts are expected, not 3"),
+        ((["a"], "b"), {"is_pretokenized": True}, "One text was given where several are expected"),
         ((["a", 3],), {"is_pretokenized": True}, "Text 2 is not a string"),
         ((["a"],), {"is_pretokenized": 2}, "Invalid is_pretokenized: 2"),
     ],
@@ -269,6 +271,14 @@ def test_a_length_must_be_known() -> None:
     for options in ({"truncation": True}, {"padding": "max_length"}):
         with pytest.raises(wps.StudioError, match=r"need max_length.*Set max_length"):
             BPE.encode("a", **options)  # type: ignore[arg-type]
+
+
+def test_a_special_token_with_an_unpaired_surrogate_is_refused() -> None:
+    vocabulary = wps.Vocabulary(["a", "\ud800"], pad_token="\ud800", cls_token="\ud800", sep_token="\ud800")
+    options: dict[str, Any]
+    for options in ({"padding": True}, {"add_special_tokens": True}):
+        with pytest.raises(wps.StudioError, match="contains an unpaired surrogate"):
+            wps.Tokenizer(vocabulary).encode(["a"], **options)
 
 
 @pytest.mark.parametrize(("options", "token"), [({"padding": True}, "PAD"), ({"add_special_tokens": True}, "CLS")])
@@ -307,7 +317,7 @@ def test_unknown_words_say_why_whoever_finds_them(way: str) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"add_special_tokens": True, "padding": True, "max_length": 5}])
-def test_half_a_character_keeps_its_place_among_other_texts(way: str, options: dict[str, Any]) -> None:
+def test_an_unpaired_surrogate_keeps_its_place_among_other_texts(way: str, options: dict[str, Any]) -> None:
     del way
     lines = ["a b", "a\ud800.", "ab", "", "\udfff\ud800", "a b a b a b"]
     found = WORDPIECE.encode(lines, **options)

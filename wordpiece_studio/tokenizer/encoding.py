@@ -453,7 +453,7 @@ class Encoder(ABC):
         if library is not None:
             try:
                 raws = library.encoded(both, form, is_pretokenized=is_pretokenized)
-            except (TypeError, UnicodeError):  # the library takes no text with half a character
+            except (TypeError, UnicodeError):  # the library takes no text with an unpaired surrogate
                 if len(both) > 1:
                     parts = [list(part) for _, part in groupby(both, _can_be_written)]
                     if len(parts) > 1:
@@ -512,6 +512,9 @@ class Encoder(ABC):
         if token is None or token_id is None:
             advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
             raise StudioError("The vocabulary has no {token} to add", advice, token=token or ROLES[role][0])
+        if not _can_be_written((token,)):
+            what, advice = "The special token {token} contains an unpaired surrogate", "Use another one for its role."
+            raise StudioError(what, advice, token=ascii(token)[:100])
         return token, token_id
 
     def _definition(self) -> tuple[Any, ...]:
@@ -675,10 +678,16 @@ def _is_one(text: object, is_pretokenized: bool) -> bool:
     return isinstance(text, list | tuple) and (not text or isinstance(text[0], str))
 
 
+def _lists_of_words(texts: Any) -> list[Any]:
+    checked_texts(texts)  # that there are some, not what they are
+    return [[*checked_texts(words)] for words in texts]
+
+
 def _pairs(texts: object, seconds: object, is_pretokenized: bool) -> list[Texts]:
+    firsts: list[Any]
+    others: list[Any] | None
     if is_pretokenized:
-        listed = [None if given is None else [[*checked_texts(text)] for text in given] for given in (texts, seconds)]  # type: ignore[attr-defined]
-        firsts, others = cast("Any", listed)
+        firsts, others = _lists_of_words(texts), None if seconds is None else _lists_of_words(seconds)
     else:
         if seconds is None and isinstance(texts, list) and any(isinstance(text, tuple) for text in texts):
             texts, seconds = zip(*map(_parts, texts), strict=True)

@@ -193,23 +193,12 @@ class Library:
         if form.most is None and form.pad is None:
             return self._tokenizer
         key = form._replace(add_special_tokens=False)
-        if key not in self._forms:
-            from tokenizers import Tokenizer
-
-            given = self._tokenizer
-            made = Tokenizer(given.model)
-            for name in ("normalizer", "pre_tokenizer", "post_processor"):
-                if (step := getattr(given, name)) is not None:
-                    setattr(made, name, step)
-            added = given.get_added_tokens_decoder()
-            made.add_tokens([token for _, token in sorted(added.items())])
-            if made.get_added_tokens_decoder() != added:  # a file of somebody else has gaps between ids
-                made = Tokenizer.from_str(given.to_str())
-            if form.pad is not None:
-                token, number, length, side, multiple = form.pad
-                made.enable_padding(
-                    pad_token=token, pad_id=number, length=length, direction=side, pad_to_multiple_of=multiple
-                )
+        made = self._forms.get(key)
+        if made is None:
+            made = _shared(self._tokenizer)
+            if (pad := form.pad) is not None:
+                given = {"length": pad.length, "direction": pad.side, "pad_to_multiple_of": pad.multiple}
+                made.enable_padding(pad_token=pad.token, pad_id=pad.id, **given)
             try:
                 if form.most is not None:
                     made.enable_truncation(form.most, stride=form.stride, strategy=form.truncation, direction=form.side)
@@ -218,8 +207,21 @@ class Library:
             if len(self._forms) >= _MOST_FORMS:
                 self._forms = {}
             self._forms[key] = made
-            return made
-        return self._forms[key]
+        return made
+
+
+def _shared(tokenizer: Any) -> Any:
+    """Return a tokenizer that does the same with the same model, which is not copied."""
+    from tokenizers import Tokenizer
+
+    made = Tokenizer(tokenizer.model)
+    for name in ("normalizer", "pre_tokenizer", "post_processor"):
+        if (step := getattr(tokenizer, name)) is not None:
+            setattr(made, name, step)
+    added = tokenizer.get_added_tokens_decoder()
+    made.add_tokens([token for _, token in sorted(added.items())])
+    # A file of somebody else may have gaps between ids.
+    return made if made.get_added_tokens_decoder() == added else Tokenizer.from_str(tokenizer.to_str())
 
 
 _MOST_FORMS = 16
