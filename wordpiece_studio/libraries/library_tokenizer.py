@@ -30,7 +30,7 @@ from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
-from wordpiece_studio.tokenizer.shaping import Columns, Form, Template, restored
+from wordpiece_studio.tokenizer.shaping import Columns, Form, restored
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading, roles_of
 
 if TYPE_CHECKING:
@@ -167,20 +167,6 @@ class LibraryTokenizer(LibraryEncoder):
     def has_holes(self) -> bool:
         """Whether there are gaps between the ids."""
         return self.largest_id >= len(self)
-
-    def template(self) -> Template:
-        """Return what the file puts around a text, and around two.
-
-        Raises
-        ------
-        StudioError
-            If it says something that cannot be done here.
-        """
-        template = super().template()
-        if template is None:
-            what = "{path}: its post_processor is not supported"
-            raise StudioError(what, "Encode without adding special tokens.", path=self._name)
-        return template
 
     def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
         for portion in _portions(texts):

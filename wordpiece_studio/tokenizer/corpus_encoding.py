@@ -35,6 +35,7 @@ from wordpiece_studio.tokenizer.encoding import (
     checked_flag,
     watched,
 )
+from wordpiece_studio.tokenizer.shaping import Template
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
@@ -322,9 +323,10 @@ def _is_local(tokenizer: Encoder) -> TypeGuard[Tokenizer]:
 
 
 def _ids_around(tokenizer: Encoder) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    template = tokenizer.template()
+    template = Template.of(tokenizer.post_processor())
     if template is None:
-        raise StudioError("The post_processor of the tokenizer is not supported", "Encode without special tokens.")
+        what = "{tokenizer}: its post_processor is not supported"
+        raise StudioError(what, "Encode without adding special tokens.", tokenizer=str(tokenizer))
     parts = template.single
     place = parts.index(0)
     before, after = (

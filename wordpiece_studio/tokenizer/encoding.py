@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, Typ
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
-from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Template, Truncation, around, shaper
+from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Truncation, around, shaper
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Encoding:
         count = len(ids)
         usual: dict[str, Any] = {name: [0] * count for name in ("type_ids", "special_tokens_mask", "sequence_ids")}
         usual |= {"attention_mask": [1] * count, "overflowing": ()}
-        self._restore({"tokens": tokens, "ids": ids, "offsets": offsets, "words": list(words), **usual, **others})
+        self.__setstate__({"tokens": tokens, "ids": ids, "offsets": offsets, "words": list(words), **usual, **others})
 
     @classmethod
     def of_library(cls, raw: Any, found: Columns | Callable[[Any], list[str]]) -> Self:
@@ -188,19 +188,15 @@ class Encoding:
         self.overflowing = ()
         return self
 
-    def _restore(self, columns: Mapping[str, Any]) -> None:
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _COLUMNS}
+
+    def __setstate__(self, columns: Mapping[str, Any]) -> None:
         for name, value in columns.items():
             setattr(self, name, value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        given = [columns.pop(name) for name in ("tokens", "ids", "offsets", "words")]
-        return Encoding, tuple(given), columns
-
-    __setstate__ = _restore
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Encoding) and all(getattr(self, name) == getattr(other, name) for name in _COLUMNS)
+        return isinstance(other, Encoding) and self.__getstate__() == other.__getstate__()
 
     __hash__ = None  # type: ignore[assignment]  # it consists of lists
 
@@ -370,8 +366,8 @@ class Encoder(ABC):
         >>> second.tokens, second.attention_mask
         (['[CLS]', 'hug', '[SEP]', '[PAD]'], [1, 1, 1, 0])
         """
-        shape = _shape(self, is_call=False, **options)
-        return self._encoded(text, pair, shape, checked_flag("is_pretokenized", is_pretokenized))
+        form = _form(self, is_call=False, **options)
+        return self._encoded(text, pair, form, checked_flag("is_pretokenized", is_pretokenized), options)
 
     def __call__(
         self,
@@ -403,45 +399,42 @@ class Encoder(ABC):
         {'input_ids': [0, 2, 1], 'token_type_ids': [0, 0, 0], 'attention_mask': [1, 1, 1]}
         """
         given: Any = {"add_special_tokens": True, **options}
-        shape = _shape(self, is_call=True, **given)
+        form = _form(self, is_call=True, **given)
         is_split = checked_flag("is_split_into_words", is_split_into_words)
         if _is_one(text, is_split) and not text_pair:
             text_pair = None
-        found = self._encoded(text, text_pair, shape, is_split)
+        found = self._encoded(text, text_pair, form, is_split, options)
         encodings = [found] if isinstance(found, Encoding) else found
         parts = [(encoding, number) for number, encoding in enumerate(encodings)]
         if return_overflowing_tokens:
             parts = [(part, number) for whole, number in parts for part in (whole, *whole.overflowing)]
-        wanted = {
-            "input_ids": ("ids", True),
-            "token_type_ids": ("type_ids", return_token_type_ids),
-            "attention_mask": ("attention_mask", return_attention_mask),
-            "special_tokens_mask": ("special_tokens_mask", return_special_tokens_mask),
-            "offset_mapping": ("offsets", return_offsets_mapping),
-        }
-        lists: dict[str, Any] = {
-            name: [getattr(part, column) for part, _ in parts]
-            for name, (column, is_wanted) in wanted.items()
-            if is_wanted
-        }
+        wanted = [("input_ids", "ids")]
+        wanted += [("token_type_ids", "type_ids")] * return_token_type_ids
+        wanted += [("attention_mask", "attention_mask")] * return_attention_mask
+        wanted += [("special_tokens_mask", "special_tokens_mask")] * return_special_tokens_mask
+        wanted += [("offset_mapping", "offsets")] * return_offsets_mapping
+        lists: dict[str, Any] = {name: [getattr(part, column) for part, _ in parts] for name, column in wanted}
         if return_overflowing_tokens:
             lists["overflow_to_sample_mapping"] = [number for _, number in parts]
         elif isinstance(found, Encoding):
             lists = {name: values[0] for name, values in lists.items()}
         return lists
 
-    def _encoded(self, text: Any, pair: Any, shape: _Shape, is_pretokenized: bool) -> Encoding | list[Encoding]:
+    def _encoded(
+        self, text: Any, pair: Any, form: Form, is_pretokenized: bool, options: EncodingOptions
+    ) -> Encoding | list[Encoding]:
+        progress, should_stop = options.get("progress"), options.get("should_stop")
         is_one = _is_one(text, is_pretokenized)
         if is_one:
             text, pair = [text], None if pair is None else [pair]
         both = _pairs(text, pair, is_pretokenized)
-        if shape.progress is None and shape.should_stop is None:
-            made = self._shaped(both, shape.form, is_pretokenized) if both else []
+        if progress is None and should_stop is None:
+            made = self._shaped(both, form, is_pretokenized) if both else []
         else:
-            made, fed = [], watched(both, shape.progress, shape.should_stop, len(both))
+            made, fed = [], watched(both, progress, should_stop, len(both))
             while portion := list(islice(fed, _AT_ONCE)):
-                made += self._shaped(portion, shape.form, is_pretokenized)
-        if (pad := shape.form.pad) is not None and pad.length is None:
+                made += self._shaped(portion, form, is_pretokenized)
+        if (pad := form.pad) is not None and pad.length is None:
             lengths = {each.length for each in made}
             for each in made if len(lengths) > 1 else ():  # they were padded in several parts
                 each.pad(max(lengths), pad)
@@ -472,25 +465,21 @@ class Encoder(ABC):
             return [Encoding(*each) for (each,) in columns]
         processor = None
         with suppress(StudioError):  # which was raised before, if special tokens are to be added
-            processor = self._processor()
+            processor = self.post_processor()
         library = shaper(processor)
         return [Encoding.of_library(library.of_columns(each, form), _joined(each)) for each in columns]
 
-    def _processor(self) -> Any:
-        """Return the ``post_processor`` that adds special tokens: that of the file, or BERT's with these roles."""
-        if self._stated is not None:
-            return self._stated[0]
-        return around(self.special("cls_token"), self.special("sep_token"))
-
-    def template(self) -> Template | None:
-        """Return what stands around a text, and around two; None if a file says what is no template.
+    def post_processor(self) -> Any:
+        """Return what adds special tokens, as a ``tokenizer.json`` says it: that of the file, or BERT's with the roles.
 
         Raises
         ------
         StudioError
             If no file says what, and the vocabulary lacks one of the special tokens.
         """
-        return Template.of(self._processor())
+        if self._stated is not None:
+            return self._stated[0]
+        return around(self.special("cls_token"), self.special("sep_token"))
 
     @abstractmethod
     def _cuts(self, words: Iterable[str]) -> Iterable[WordCut]: ...
@@ -564,14 +553,6 @@ def checked_text(text: object) -> str:
     return text
 
 
-class _Shape(NamedTuple):
-    """What options ask for."""
-
-    form: Form
-    progress: Callable[[int, int], None] | None
-    should_stop: Callable[[], bool] | None
-
-
 def _joined(texts: Iterable[Columns]) -> Columns:
     return Columns(*(list(chain.from_iterable(column)) for column in zip(*texts, strict=True)))
 
@@ -589,7 +570,7 @@ def _can_be_written(texts: Texts) -> bool:
     return True
 
 
-def _shape(
+def _form(
     encoder: Encoder,
     is_call: bool,
     *,
@@ -600,9 +581,9 @@ def _shape(
     padding: bool | Padding | None = False,
     padding_side: Side | None = None,
     pad_to_multiple_of: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-) -> _Shape:
+    progress: object = None,  # this and the next determine no form
+    should_stop: object = None,
+) -> Form:
     most = None if max_length is None else whole_number("max_length", max_length, 1)
     pads: Padding = _choice("padding", padding, "longest", "do_not_pad", get_args(Padding))
     if truncation is None:
@@ -627,12 +608,12 @@ def _shape(
             "Set max_length to a multiple of pad_to_multiple_of.", length=form.most, multiple=multiple,
         )  # fmt: skip
     if adds:
-        encoder._processor()  # noqa: SLF001  # named before anything is encoded, if a token is missing
+        encoder.post_processor()  # named before anything is encoded, if a token is missing
     side = _side("padding_side", encoder.padding_side if padding_side is None else padding_side)
     if pads != "do_not_pad":
         length = most if pads == "max_length" else None
         form = form._replace(pad=Pad(*encoder.special("pad_token"), length, side, multiple))
-    return _Shape(form, progress, should_stop)
+    return form
 
 
 def whole_number(name: str, value: object, least: int) -> int:
