@@ -366,7 +366,7 @@ class Encoder(ABC):
         >>> second.tokens, second.attention_mask
         (['[CLS]', 'hug', '[SEP]', '[PAD]'], [1, 1, 1, 0])
         """
-        form = _form(self, is_call=False, **options)
+        form = _form(self, is_call=False, **options) if options else Form()
         return self._encoded(text, pair, form, checked_flag("is_pretokenized", is_pretokenized), options)
 
     def __call__(

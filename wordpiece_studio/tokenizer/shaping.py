@@ -135,7 +135,7 @@ class Library:
         return cls(Tokenizer.from_str(content.decode()))
 
     def encoded(self, both: Sequence[Texts], form: Form, *, is_pretokenized: bool = False) -> list[Any]:
-        """Return an encoding of the library for each text or pair; lets other threads run meanwhile.
+        """Return an encoding of the library for each text or pair; lets other threads run meanwhile if there is much.
 
         Raises
         ------
@@ -148,8 +148,10 @@ class Library:
             plain = partial(self._tokenizer.encode_batch, is_pretokenized=is_pretokenized, add_special_tokens=False)
             lengths = (map(len, plain(list(texts))) for texts in zip(*both, strict=True))
             _check_stride(form, room, zip(*lengths, strict=True))
-        batch: list[Any] = list(both) if is_pair else [text for (text,) in both]
         options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
+        if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
+            return [self._called(form, "encode", *both[0], **options)]
+        batch: list[Any] = list(both) if is_pair else [text for (text,) in both]
         return self._called(form, "encode_batch", batch, **options)  # type: ignore[no-any-return]
 
     def of_columns(self, texts: Sequence[Columns], form: Form) -> Any:
@@ -225,6 +227,7 @@ def _shared(tokenizer: Any) -> Any:
 
 
 _MOST_FORMS = 16
+_SHORT = 1000  # characters, or words: so little is done before threads would have got their turn
 
 
 def shaper(post_processor: Any) -> Library:
