@@ -78,6 +78,26 @@ def test_the_first_candidate_is_the_merge_of_the_history(bench: Bench, step: int
     )
 
 
+def test_a_dragged_step_has_its_formula_at_once_and_its_candidates_in_a_moment(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 3)
+    bench.wait(lambda: not pane._pause.isActive())
+    asked = []
+    request = bench.model.request_candidates
+    monkeypatch.setattr(
+        bench.model, "request_candidates", lambda limit, step: asked.append(step) or request(limit, step)
+    )
+    for step in (12, 13, 14):
+        bench.model.seek(step)
+        pane.refresh_now()
+        assert bench.model.history[step - 1].token in pane.formula.accessibleName()
+    assert asked == [11]
+    bench.wait(lambda: pane.candidates is not None and pane.candidates.step == 13)
+    assert asked == [11, 13]
+
+
 def test_step_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 0)

@@ -36,7 +36,7 @@ _tr = partial(QCoreApplication.translate, "scoreboard")
 _FIRST_CANDIDATES = 30
 _MOST_CANDIDATES = 10_000
 _BUSY_DELAY_MS = 100
-"""During training the pane is refreshed ten times a second: no one can read faster."""
+"""Candidates follow a training, or a step that is dragged, ten times a second: no one can read faster."""
 _PATIENCE_MS = 80
 _LEAST_WIDTH, _TOP = 200, 6
 
@@ -228,6 +228,8 @@ class ScoreboardPane(Pane):
         self._chosen: Selection | None = None  # at this step
         self._is_patient = False
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
+        self._is_due = False  # candidates and words of the step are to be asked for
+        self._pause = single_shot(self, self._ask_if_due, _BUSY_DELAY_MS)
         self._top = FormulaPart(theme, self)
         self.formula = self._top.line
         self.middle = CandidatesPart(theme, self)
@@ -292,7 +294,18 @@ class ScoreboardPane(Pane):
         return found if is_of_step and not self._is_learning_at_head() else None
 
     def refresh(self) -> None:
+        """Show the formula at once, and its candidates and words ten times a second while the step is dragged."""
         self._show_heading()
+        self._show_formula()
+        self._is_due = True
+        if not self._pause.isActive():
+            self._ask_if_due()
+
+    def _ask_if_due(self) -> None:
+        if not self._is_due:
+            return
+        self._is_due = False
+        self._pause.start()
         self.limit = _FIRST_CANDIDATES
         if self._is_learning_at_head():
             if self.middle.currentWidget() is not self.candidates_view:
@@ -306,7 +319,6 @@ class ScoreboardPane(Pane):
                 self._model.request_candidates(self.limit, self.shown_step - 1)
             if self.candidates is None:
                 self._wait_patiently()
-        self._show_formula()
         self._show_words()
 
     def _wait_patiently(self) -> None:
