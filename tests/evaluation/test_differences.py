@@ -116,10 +116,10 @@ def test_the_first_merge_that_differs() -> None:
     pair = (more.history[12].left, more.history[12].right)
     assert wps.divergence(by_count, more.history) == wps.Divergence(13, None, pair)
     assert wps.divergence(by_count.history, by_count) is None
-    parting = wps.divergence(by_count, smallest)
-    assert parting is not None
-    assert parting.is_tie
-    assert by_count.history[parting.step - 1].ties > 1
+    divergence = wps.divergence(by_count, smallest)
+    assert divergence is not None
+    assert divergence.is_tie
+    assert by_count.history[divergence.step - 1].ties > 1
 
 
 @pytest.mark.parametrize("history", [None, "hug", [("h",)], [1], wps.Tokenizer(wps.Vocabulary(["h"]))])

@@ -9,7 +9,7 @@ from PySide6.QtGui import QUndoStack
 
 from tests.session.test_runs import previewed, trained
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.runs import COLORS, ComparedStep, Comparison, Runs, step_of_size, words_apart
+from wordpiece_studio.session.runs import COLORS, ComparedStep, Comparison, Runs, step_of_size, word_differences
 from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.storage.view import Bookmark
 from wordpiece_studio.training.config import TrainingConfig
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.session.runs import WordsApart
+    from wordpiece_studio.session.runs import DifferentWords
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 
@@ -181,8 +181,8 @@ def test_words_apart_come_in_parts_and_the_most_frequent_first(
     counts = steps[0].run.counts
     ends = []
 
-    def parts() -> Iterator[WordsApart]:
-        ends.append((yield from words_apart(counts, None, *steps, should_stop=lambda: False)))
+    def parts() -> Iterator[DifferentWords]:
+        ends.append((yield from word_differences(counts, None, *steps, should_stop=lambda: False)))
 
     found = list(parts())
     (whole,) = ends

@@ -19,13 +19,13 @@ from tests.ui.test_run_strip import train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.run import Run
-from wordpiece_studio.session.runs import Parting, step_of_size
+from wordpiece_studio.session.runs import RunDivergence, step_of_size
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.panes.comparison import compared_tables
 from wordpiece_studio.ui.panes.comparison.compared_tables import _order_text, text_rows
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
-from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
+from wordpiece_studio.ui.panes.timeline.timeline_pane import divergences_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,7 +161,7 @@ def test_the_text_is_split_only_where_it_changes(two: Studio, monkeypatch: pytes
 
     monkeypatch.setattr(compared_tables, "text_rows", counted)
     window.tokenization_pane.set_text("hugs x pun")
-    window.runs_controller._show_comparison(Tab.WORDS)
+    window.runs_controller.show_comparison(Tab.WORDS)
     for step in (4, 5, 6):
         window.model.seek(step)
         pane.refresh_now()
@@ -189,7 +189,7 @@ def test_what_is_one_word_for_one_run_and_two_for_another_is_one_row() -> None:
 @pytest.mark.parametrize("tab", Tab)
 def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
     window, pane = two.window, two.window.comparison_pane
-    window.runs_controller._show_comparison(tab)
+    window.runs_controller.show_comparison(tab)
     two.wait(lambda: pane.table is not None, 60_000)
     two.wait(lambda: not window.session.figures.is_running, 60_000)
     window.actions_.export_comparison.trigger()
@@ -214,7 +214,7 @@ def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
 def test_a_spreadsheet_executes_nothing_of_what_is_exported(two: Studio, tmp_path: Path) -> None:
     window, pane = two.window, two.window.comparison_pane
     window.tokenization_pane.set_text("=A1")
-    window.runs_controller._show_comparison(Tab.TEXT)
+    window.runs_controller.show_comparison(Tab.TEXT)
     two.wait(lambda: pane.table is not None and not pane.is_stale, 30_000)
     pane.text.only.setChecked(False)
     window.export_controller.comparison.write(str(tmp_path / "a.csv"))
@@ -233,14 +233,14 @@ def test_one_run_alone_is_told_what_to_do(studio: Studio) -> None:
     assert not window.actions_.export_comparison.isEnabled()
 
 
-def test_where_runs_part(two: Studio) -> None:
+def test_where_runs_diverge(two: Studio) -> None:
     window, (first, second) = two.window, two.window.session.runs.all
-    pane, plot, link = window.timeline_pane, window.timeline_pane.plot, window.timeline_pane._parting
-    parting = wps.divergence(first.history, second.history)
-    assert (parting.step, parting.first, parting.second) == (1, ("##g", "##s"), ("##u", "##g"))
+    pane, plot, link = window.timeline_pane, window.timeline_pane.plot, window.timeline_pane.link
+    divergence = wps.divergence(first.history, second.history)
+    assert (divergence.step, divergence.first, divergence.second) == (1, ("##g", "##s"), ("##u", "##g"))
     text = "▼ A and B diverge at step 1: A merges ##g + ##s, B merges ##u + ##g"
     two.wait(lambda: link.isVisible() and link.text() == text, 30_000)
-    assert [lane.parting for lane in plot.lanes] == [None, 1]
+    assert [lane.diverges_at for lane in plot.lanes] == [None, 1]
     window.session.settings.choose(objective="score", min_frequency=5, vocab_size=20)
     train(two, "score")
     window.session.runs.set_compared(window.model.run, True)
@@ -256,7 +256,7 @@ def test_where_runs_part(two: Studio) -> None:
 
     pane.hide()
     window.session.runs.show(second)
-    assert not pane.partings.request
+    assert not pane.divergences.request
     pane.show()
     two.wait(lambda: link.text().startswith("▼ B and A diverge at step 1 · ▼ B and C diverge at "), 30_000)
     for run in (first, second):
@@ -303,7 +303,7 @@ def test_a_table_is_empty_after_an_error_and_full_after_the_next_answer(
     two: Studio, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window, pane = two.window, two.window.comparison_pane
-    window.runs_controller._show_comparison(tab)
+    window.runs_controller.show_comparison(tab)
     face = pane.faces[tab]
     two.wait(lambda: face.rows.rowCount() > 0 and not face.search.is_running, 30_000)
     rows = list(face.rows.records)
@@ -328,7 +328,7 @@ def test_words_are_compared_at_once_when_the_tab_is_opened_and_later_while_stepp
     window, words = two.window, two.window.comparison_pane.words
     monkeypatch.setattr(compared_tables, "_FEW_WORDS", 0)
     monkeypatch.setattr(words.search, "_debounce_ms", 1_000_000)
-    window.runs_controller._show_comparison(Tab.WORDS)
+    window.runs_controller.show_comparison(Tab.WORDS)
     wait_for_words(two, 3, 3)
     window.model.seek(7)
     two.wait(lambda: not window.comparison_pane.is_stale, 30_000)
@@ -338,7 +338,7 @@ def test_words_are_compared_at_once_when_the_tab_is_opened_and_later_while_stepp
 
 def test_words_found_first_are_shown_in_place_of_those_found_later_for_others(two: Studio) -> None:
     window, table = two.window, two.window.comparison_pane.words
-    window.runs_controller._show_comparison(Tab.WORDS)
+    window.runs_controller.show_comparison(Tab.WORDS)
     wait_for_words(two, 3, 3)
     found = table.search.answer
     first = replace(found, rows=found.rows[:2])
@@ -355,7 +355,7 @@ def test_words_found_first_are_shown_in_place_of_those_found_later_for_others(tw
 @pytest.mark.parametrize("tab", Tab)
 def test_the_window_rests_while_it_compares(two: Studio, tab: Tab) -> None:
     window = two.window
-    window.runs_controller._show_comparison(tab)
+    window.runs_controller.show_comparison(tab)
     two.wait(lambda: window.comparison_pane.table is not None, 30_000)
     two.wait(lambda: not window.session.figures.is_running, 60_000)
     for width in (1024, 1366):
@@ -365,8 +365,8 @@ def test_the_window_rests_while_it_compares(two: Studio, tab: Tab) -> None:
 
 def test_unknown_merges_are_said_once() -> None:
     shown, *others = (Run(None, None, SimpleNamespace(has_steps=False), number=number) for number in range(3))
-    found = [Parting(shown, each, is_known=False) for each in others]
-    assert parting_words(found) == ("Merges of A not available",)
+    found = [RunDivergence(shown, each, is_known=False) for each in others]
+    assert divergences_text(found) == ("Merges of A not available",)
 
 
 @pytest.mark.slow
@@ -436,8 +436,8 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         runs.set_compared(library_run, False)
     runs.set_compared(library_run, True)
     window.docks.bring("timeline")
-    two.wait(lambda: window.timeline_pane._parting.text() == f"Merges of {library_run.letter} not available", 30_000)
-    assert not window.timeline_pane._parting.isEnabled()
+    two.wait(lambda: window.timeline_pane.link.text() == f"Merges of {library_run.letter} not available", 30_000)
+    assert not window.timeline_pane.link.isEnabled()
 
     def fail(_words: object) -> None:
         raise StudioError("The library crashed", "Train again.")

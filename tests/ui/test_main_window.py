@@ -405,7 +405,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
 
     def cuts() -> list[str]:
         """Return the text as it is cut by others than the step that is shown."""
-        window.runs_controller._show_comparison(Tab.TEXT)
+        window.runs_controller.show_comparison(Tab.TEXT)
         return [" ".join(" ".join(row.splits[at]) for row in table.words) for at in range(1, len(table._steps))]
 
     window.corpus_controller.open_sample("traditional-chinese-article")

@@ -195,8 +195,8 @@ def compare(
     has_text = not all(isinstance(given, tuple | list) and not given for given in (on, texts))
     differences = _differences(both[0], both[1], on, texts, Watch(progress, should_stop)) if has_text else None
     has_merges = None not in histories
-    parting = divergence(*histories) if has_merges else None
-    return TokenizerComparison(overlap(*both), parting, has_merges, differences)
+    first_other = divergence(*histories) if has_merges else None
+    return TokenizerComparison(overlap(*both), first_other, has_merges, differences)
 
 
 def _merges_of(tokenizer: Any) -> MergeHistory | Sequence[Pair] | None:
@@ -289,7 +289,7 @@ def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str]
     if len(sources) > 1:
         raise StudioError("Words are compared on one text, and several were given", "Pass the files as one list.")
     words = WordsToCompare.of([first, second], sources[0], watch)
-    found = [WordDifference(word, count, *splits) for _, part in words.apart(watch) for word, count, splits in part]
+    found = [WordDifference(word, count, *splits) for _, part in words.differing(watch) for word, count, splits in part]
     return WordDifferences(tuple(found), len(words.counts), words.counts.total)
 
 
@@ -308,7 +308,7 @@ class WordsToCompare(NamedTuple):
             return cls(encoders, given.counts, False)
         return cls(encoders, source.counted(reading, watch).counts, True)
 
-    def apart(self, watch: Watch) -> Iterator[tuple[int, list[tuple[str, int, list[tuple[str, ...]]]]]]:
+    def differing(self, watch: Watch) -> Iterator[tuple[int, list[tuple[str, int, list[tuple[str, ...]]]]]]:
         """Compare the words, the most frequent first, and yield how many are done, and those not cut alike by all.
 
         That is after every few words; those come with their counts and cuts.

@@ -413,7 +413,7 @@ def step_of_size(history: MergeHistory, size: int) -> tuple[int, bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsApart:
+class DifferentWords:
     """The words that some steps split differently, the most frequent first: each with its count, and all splits."""
 
     rows: list[tuple[str, int, list[tuple[str, ...]]]]
@@ -422,9 +422,9 @@ class WordsApart:
     total: int  # with repetitions
 
 
-def words_apart(
+def word_differences(
     counts: WordCounts, _libraries: object, *steps: ComparedStep, should_stop: Callable[[], bool]
-) -> Generator[WordsApart, None, WordsApart]:
+) -> Generator[DifferentWords, None, DifferentWords]:
     """Find the words that not all steps split alike; yield what there is every now and then."""
     turn = Turn()
 
@@ -436,8 +436,8 @@ def words_apart(
     encoders = list(named_tokenizers([each.run.new_tokenizer(each.step) for each in steps]).values())
     words = WordsToCompare.of(encoders, texts_by_name(counts, ())[""], watch)
     rows: list[tuple[str, int, list[tuple[str, ...]]]] = []
-    found, last = WordsApart(rows, 0, len(words.counts), words.counts.total), 0.0
-    for compared, part in words.apart(watch):
+    found, last = DifferentWords(rows, 0, len(words.counts), words.counts.total), 0.0
+    for compared, part in words.differing(watch):
         rows += part
         found = replace(found, compared=compared)
         if rows and time.monotonic() - last > _PART_SECONDS:
@@ -447,7 +447,7 @@ def words_apart(
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class RunDivergence:
     """Where the histories of two runs first differ."""
 
     shown: Run
@@ -461,13 +461,13 @@ class Parting:
         return None if self.divergence is None else self.divergence.step
 
 
-def partings(_merges: object, *pairs: tuple[Run, Run]) -> tuple[Parting, ...]:
+def divergences(_merges: object, *pairs: tuple[Run, Run]) -> tuple[RunDivergence, ...]:
     """Return where the runs of each pair diverge; with other numbers of merges it is another request."""
     found = []
     for first, other in pairs:
         is_known = first.history.has_steps and other.history.has_steps
         apart = divergence(first.history, other.history) if is_known else None
-        found.append(Parting(first, other, apart, is_known))
+        found.append(RunDivergence(first, other, apart, is_known))
     return tuple(found)
 
 

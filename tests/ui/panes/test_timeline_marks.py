@@ -13,10 +13,10 @@ import wordpiece_studio as wps
 from tests.ui.panes.conftest import changes_at
 from tests.ui.panes.timeline_bench import Timeline, click
 from wordpiece_studio.session.run import Run
-from wordpiece_studio.session.runs import Parting
+from wordpiece_studio.session.runs import RunDivergence
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog, MarksTable
-from wordpiece_studio.ui.panes.timeline.timeline_pane import parting_words
+from wordpiece_studio.ui.panes.timeline.timeline_pane import divergences_text
 from wordpiece_studio.ui.widgets.table import CELL_PADDING
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def test_a_row_that_is_edited_keeps_what_was_typed_while_other_marks_change(benc
     bookmarks.set_notes([Bookmark(3, "three"), Bookmark(5, "five")])
     dialog = open_marks(bench, timeline)
     dialog.select_row(1)
-    dialog._edit_current()
+    bench.qtbot.keyClick(dialog._table, Qt.Key.Key_F2)
     field = dialog._table.indexWidget(dialog.rows.index(1, 1))
     field.setText("typed")
     bookmarks.changed.emit()
@@ -141,7 +141,7 @@ def edit_row(bench: Bench, dialog: MarksDialog, row: int, text: str) -> None:
     """Type a text into a row by the button, and press Enter."""
     dialog.select_row(row)
     bench.qtbot.mouseClick(dialog._edit, Qt.MouseButton.LeftButton)
-    dialog._edit_current()  # a row that is edited is not edited again
+    bench.qtbot.keyClick(dialog._table, Qt.Key.Key_F2)  # a row that is edited is not edited again
     field = dialog._table.indexWidget(dialog.rows.index(row, 1))
     assert isinstance(field, QLineEdit)
     field.setText(text)
@@ -310,27 +310,27 @@ def unselect(bench: Bench, table: TableView) -> None:
     assert table.currentIndex().isValid()
 
 
-def test_where_histories_part_is_said_in_a_sentence() -> None:
+def test_where_histories_diverge_is_said_in_a_sentence() -> None:
     counts = wps.count_texts(["hug hugs " * 5 + "pun " * 4])
     trained = [
         (merges, wps.train(counts, wps.TrainingConfig(objective=objective, max_merges=merges)))
         for objective, merges in (("count", 3), ("count", 3), ("count", 1), ("score", 3))
     ]
     runs = [Run(counts, run.config, run.history, number=number) for number, (_, run) in enumerate(trained)]
-    ends = [Parting(runs[0], other, wps.divergence(runs[0].history, other.history)) for other in runs]
-    assert parting_words(ends[1:2]) == ("A and B make the same merges",)
-    assert parting_words(ends[2:3])[0] == "▼ A and C diverge at step 2: A merges hu + ##g, C ends"
-    assert parting_words(ends[3:]) == (
+    ends = [RunDivergence(runs[0], other, wps.divergence(runs[0].history, other.history)) for other in runs]
+    assert divergences_text(ends[1:2]) == ("A and B make the same merges",)
+    assert divergences_text(ends[2:3])[0] == "▼ A and C diverge at step 2: A merges hu + ##g, C ends"
+    assert divergences_text(ends[3:]) == (
         "▼ A and D diverge at step 1: A merges h + ##u, D merges ##g + ##s",
         "▼ Divergence at step 1",
     )
     tie = replace(ends[3], divergence=replace(ends[3].divergence, is_tie=True))
-    assert parting_words([tie])[0].endswith("D merges ##g + ##s (tie)")
-    assert parting_words(ends[1:]) == (
+    assert divergences_text([tie])[0].endswith("D merges ##g + ##s (tie)")
+    assert divergences_text(ends[1:]) == (
         "▼ A and C diverge at step 2 · ▼ A and D diverge at step 1",
         "▼ A and C diverge at step 2 · …",
     )
-    unknown = Parting(runs[0], runs[1], is_known=False)
+    unknown = RunDivergence(runs[0], runs[1], is_known=False)
     for found in ([unknown], [unknown, unknown]):
-        assert parting_words(found) == ("Merges of B not available",)
-    assert parting_words([]) == ()
+        assert divergences_text(found) == ("Merges of B not available",)
+    assert divergences_text([]) == ()

@@ -37,7 +37,7 @@ class RunsController(Controller):
         window.comparison_pane.summary.files_requested.connect(self._ask_for_texts)
         window.comparison_pane.summary.tokenizers_requested.connect(self._ask_for_tokenizers)
         window.comparison_pane.divergences.went.connect(lambda: window.docks.bring("history"))  # which shows the step
-        window.tokenization_pane.comparison_requested.connect(partial(self._show_comparison, Tab.TEXT))
+        window.tokenization_pane.comparison_requested.connect(partial(self.show_comparison, Tab.TEXT))
         self._runs.chosen.connect(self._on_runs_chosen)
         self._comparison = window.session.comparison
         window.actions_.bind(self, self._comparison.changed)
@@ -127,7 +127,7 @@ class RunsController(Controller):
 
     # -- comparing
 
-    def _show_comparison(self, tab: Tab) -> None:
+    def show_comparison(self, tab: Tab) -> None:
         if self._window.docks.layout_taken.name != "compare":  # else it would be arranged anew
             self._window.actions_.choice("choose_layout", "compare").trigger()
         self._window.docks.bring("comparison")
@@ -142,14 +142,14 @@ class RunsController(Controller):
 
     @command(tr("Run metr&ics"), tr("Evaluate runs and other tokenizers on a text, such as held-out text"))
     def figures(self) -> None:
-        self._show_comparison(Tab.SUMMARY)
+        self.show_comparison(Tab.SUMMARY)
 
     @command(
         tr("&Words split differently"), tr("List the words that the compared runs split differently"),
         "Ctrl+Shift+W", when=lambda self: self._comparison.has_any,
     )  # fmt: skip
     def word_differences(self) -> None:
-        self._show_comparison(Tab.WORDS)
+        self.show_comparison(Tab.WORDS)
 
     @command(
         tr("Vocabulary &overlap"),
@@ -157,14 +157,14 @@ class RunsController(Controller):
         when=lambda self: self._comparison.has_any,
     )
     def vocabulary_overlap(self) -> None:
-        self._show_comparison(Tab.VOCABULARIES)
+        self.show_comparison(Tab.VOCABULARIES)
 
     @command(
         tr("Where r&uns diverge"), tr("List the first step at which each two compared runs merge different pairs"),
         "Ctrl+Shift+G", when=lambda self: bool(self._comparison.others),
     )  # fmt: skip
     def divergences(self) -> None:
-        self._show_comparison(Tab.DIVERGENCES)
+        self.show_comparison(Tab.DIVERGENCES)
 
     def _ask_for_texts(self) -> None:
         title = self.tr("Choose files to measure, such as one per language")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.runs import ComparedStep, Parting
+    from wordpiece_studio.session.runs import ComparedStep, RunDivergence
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "token_text")
@@ -203,7 +203,7 @@ def where_text(compared: ComparedStep) -> str:
     return _tr("{letter} at step {step}").format(letter=run.letter, step=number_text(compared.step))
 
 
-def divergence_words(found: Parting) -> tuple[str, int | None, str, str]:
+def divergence_words(found: RunDivergence) -> tuple[str, int | None, str, str]:
     """Return the runs, the step at which they diverge, and what each does there; or why there is no such step."""
     shown, other, apart = found.shown, found.other, found.divergence
     runs = _tr("{first} and {second}").format(first=shown.letter, second=other.letter)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.runs import overlaps, partings, words_apart
+from wordpiece_studio.session.runs import divergences, overlaps, word_differences
 from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from wordpiece_studio.evaluation.differences import VocabularyOverlap
-    from wordpiece_studio.session.runs import ComparedStep, Parting, WordsApart
+    from wordpiece_studio.session.runs import ComparedStep, DifferentWords, RunDivergence
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.ui.widgets.chips import FlowItem
@@ -287,7 +287,7 @@ class WordsTable(SearchedTable):
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         name = _tr("Words split differently")
-        search = Task(words_apart, "The runs cannot be compared", parent, debounce_ms=150)
+        search = Task(word_differences, "The runs cannot be compared", parent, debounce_ms=150)
         super().__init__(search, session, theme, name, "word", parent, row_room=8, gap=3)
         search.part_ready.connect(self._show)
 
@@ -301,7 +301,7 @@ class WordsTable(SearchedTable):
             self.said.show_text(_tr("Comparing words…"))
         self._on_search_changed()
 
-    def _show(self, found: WordsApart) -> None:
+    def _show(self, found: DifferentWords) -> None:
         request = self.search.request
         assert request is not None
         if self._shown_request is request:
@@ -314,7 +314,7 @@ class WordsTable(SearchedTable):
             self._shown_request = request
         self.said.show_text(self._share_text(found))
 
-    def _share_text(self, found: WordsApart) -> str:
+    def _share_text(self, found: DifferentWords) -> str:
         if found.compared < found.distinct_words:
             text = _tr("{number} of the {compared} most frequent words are split differently. Comparing the others…")
             return text.format(number=number_text(len(found.rows)), compared=number_text(found.compared))
@@ -407,7 +407,7 @@ class DivergencesTable(SearchedTable):
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         keys = dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._go)
         name = _tr("Where runs diverge")
-        search = Task(partings, "The runs cannot be compared", parent)
+        search = Task(divergences, "The runs cannot be compared", parent)
         super().__init__(search, session, theme, name, "divergence", parent, row_room=10, keys=keys)
         self.table.clicked.connect(lambda index: self._go() if index.column() == self._LINK else None)
         self.table.doubleClicked.connect(self._go)
@@ -420,7 +420,7 @@ class DivergencesTable(SearchedTable):
         self.search.ask([len(each.history) for each in runs], *combinations(runs, 2))
         self._on_search_changed()
 
-    def _show(self, found: Sequence[Parting]) -> None:
+    def _show(self, found: Sequence[RunDivergence]) -> None:
         titles = _tr("Runs"), _tr("Diverge at step"), _tr("First run"), _tr("Second run")
         columns = [_column(place, title, RIGHT if place == 1 else LEFT) for place, title in enumerate(titles)]
         link_text = _tr("Go to step")
@@ -434,10 +434,10 @@ class DivergencesTable(SearchedTable):
         row, session = self.table.currentIndex().row(), self._session
         if row < 0 or self.search.answered != self.search.request:
             return
-        parting: Parting = self.search.answer[row]
-        if parting.step is not None:
+        divergence: RunDivergence = self.search.answer[row]
+        if divergence.step is not None:
             session.player.stop()
-            if session.model.run is not parting.other:
-                session.runs.show(parting.shown)
-            session.model.seek(parting.step)
+            if session.model.run is not divergence.other:
+                session.runs.show(divergence.shown)
+            session.model.seek(divergence.step)
             self.went.emit()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBo
 
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.runs import partings
+from wordpiece_studio.session.runs import divergences
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.live_text import LiveChanges
     from wordpiece_studio.session.measuring import HeldOutFigure
-    from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
+    from wordpiece_studio.session.runs import ComparedStep, Comparison, RunDivergence
     from wordpiece_studio.session.step_marks import Hit, Player, StepMarks
     from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "timeline_marks")
-_PARTING_MARK = "▼"
+_MARK = "▼"
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
 """Sizes of a button and of its icon, in lines of text."""
 _GROUP_GAP = 10
@@ -144,31 +144,31 @@ class TimelineButtons(QWidget):
         return button
 
 
-def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
+def divergences_text(found: Sequence[RunDivergence]) -> tuple[str, ...]:
     """Return where other runs diverge from the one shown, and a shorter form; nothing if there are none.
 
     ``"▼ A and B diverge at step 7: A merges ##u + ##g, B merges h + ##ug (tie)"``, or, of several,
     ``"▼ A and B diverge at step 7 · ▼ A and C diverge at step 9"``.
     """
-    places = [_parting_place(each) for each in found if each.step is not None]
+    places = [_divergence_place(each) for each in found if each.step is not None]
     if len(found) == 1 and places:
-        short = _tr("{mark} Divergence at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
-        return _parting_sentence(found[0]), short
+        short = _tr("{mark} Divergence at step {step}").format(mark=_MARK, step=number_text(found[0].step or 0))
+        return _divergence_sentence(found[0]), short
     if not places:
-        return (" · ".join(dict.fromkeys(map(_parting_sentence, found))),) if found else ()
+        return (" · ".join(dict.fromkeys(map(_divergence_sentence, found))),) if found else ()
     return " · ".join(places), " · ".join((*places[:1], "…"))
 
 
-def _parting_place(parting: Parting) -> str:
+def _divergence_place(divergence: RunDivergence) -> str:
     said = _tr("{mark} {runs} diverge at step {step}")
-    return said.format(mark=_PARTING_MARK, runs=divergence_words(parting)[0], step=number_text(parting.step or 0))
+    return said.format(mark=_MARK, runs=divergence_words(divergence)[0], step=number_text(divergence.step or 0))
 
 
-def _parting_sentence(parting: Parting) -> str:
-    runs, step, here, there = divergence_words(parting)
+def _divergence_sentence(divergence: RunDivergence) -> str:
+    runs, step, here, there = divergence_words(divergence)
     if step is not None:
-        return _tr("{place}: {here}, {there}").format(place=_parting_place(parting), here=here, there=there)
-    return _tr("{runs} make the same merges").format(runs=runs) if parting.is_known else here
+        return _tr("{place}: {here}, {there}").format(place=_divergence_place(divergence), here=here, there=there)
+    return _tr("{runs} make the same merges").format(runs=runs) if divergence.is_known else here
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
@@ -230,7 +230,7 @@ class TimelinePane(Pane):
         self.player = player
         self._changes = changes
         self._judging = judging
-        self.partings = Task(partings, "The runs cannot be compared", self)
+        self.divergences = Task(divergences, "The runs cannot be compared", self)
         self.selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
@@ -249,7 +249,7 @@ class TimelinePane(Pane):
         fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 2, 10, 2), spacing=14)
         self.follow(
             model.merges_appended, model.state_changed, marks.watch.changed, marks.bookmarks.changed,
-            changes.changed, comparison.changed, self.partings.changed,
+            changes.changed, comparison.changed, self.divergences.changed,
         )  # fmt: skip
         model.step_changed.connect(self._on_model_step_changed)
         for changed in (model.selection_changed, judging.changed, player.changed):
@@ -270,8 +270,8 @@ class TimelinePane(Pane):
     def _make_header(self) -> None:
         tip = self.tr("Where other runs diverge from the current run")
         go = self._actions.divergences.trigger
-        self._parting = tool_button("", tip, self, go, role="link", entry="divergence", takes_focus=True)
-        self._parting.hide()
+        self.link = tool_button("", tip, self, go, role="link", entry="divergence", takes_focus=True)
+        self.link.hide()
         self.held_out = plain_label("", self, role="hint", entry="held-out-text")
         self.held_out.setAccessibleName(self.tr("Held-out text"))
         self.held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
@@ -280,12 +280,12 @@ class TimelinePane(Pane):
         set_plain_tooltip(self.held_out, tip)
         self.held_out.hide()
         self._header = QWidget(self)
-        fill(QHBoxLayout(self._header), self.held_out, self._parting, spacing=-1)
+        fill(QHBoxLayout(self._header), self.held_out, self.link, spacing=-1)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
         super().hideEvent(event)
-        self.partings.stop()
+        self.divergences.stop()
         self.refresh_later()
 
     def fit(self) -> None:
@@ -296,36 +296,36 @@ class TimelinePane(Pane):
     # -- contents
 
     def forget(self) -> None:
-        self.partings.forget()
+        self.divergences.forget()
 
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
         values, ties = (history.column(name)[:count] if history else np.empty(0) for name in ("value", "ties"))
         self.plot.set_curve(values, ties)
         self.plot.setEnabled(count > 0)
-        self._find_partings()
+        self._find_divergences()
         self._show_lanes()
         self._show_step()
         self._show_marks()
 
-    def _find_partings(self) -> None:
+    def _find_divergences(self) -> None:
         """Find where the other runs diverge from the one shown, unless it is still growing."""
         run, others = self._model.run, self._comparison.others
         if run is None or not others or self._model.is_busy:
-            self.partings.stop()
+            self.divergences.stop()
             return
-        self.partings.ask([len(each.history) for each in (run, *others)], *((run, each) for each in others))
+        self.divergences.ask([len(each.history) for each in (run, *others)], *((run, each) for each in others))
 
     @property
-    def _known_partings(self) -> tuple[Parting, ...]:
+    def _known_divergences(self) -> tuple[RunDivergence, ...]:
         """Where the compared runs diverge from the one shown; nothing while it is not known."""
-        task = self.partings
+        task = self.divergences
         return task.answer if task.answer is not None and task.answered == task.request else ()
 
     def _show_lanes(self) -> None:
         lanes, runs = self._comparison.lanes(), self._comparison.runs.all
         names = run_names(runs) if lanes else {}
-        steps = {parting.other: parting.step for parting in self._known_partings}
+        steps = {each.other: each.step for each in self._known_divergences}
         drawn = [
             self._lane(lane, step_name(lane, names), steps.get(lane.run) if lane.bookmark is None else None)
             for lane in lanes
@@ -334,7 +334,7 @@ class TimelinePane(Pane):
         own = runs_drawn.index(self._model.run) if drawn and self._model.run is not None else 0
         self.plot.set_lanes(drawn, own)
 
-    def _lane(self, lane: ComparedStep, name: str, parting: int | None) -> Lane:
+    def _lane(self, lane: ComparedStep, name: str, diverges_at: int | None) -> Lane:
         run, history = lane.run, lane.run.history
         values = self.plot.values if run is self._model.run else history.column("value")
         count = len(values)
@@ -342,7 +342,7 @@ class TimelinePane(Pane):
         last = int(sizes[-1])
         tokens = [token_text(history[step].token, 12) for step in range(count if count <= _MOST_NAMED else 0)]
         widest = max((self._size_words(last, last, is_at_end=is_at_end) for is_at_end in (False, True)), key=len)
-        return Lane(run, name, lane.step, "", values, sizes, widest, tuple(tokens), parting)
+        return Lane(run, name, lane.step, "", values, sizes, widest, tuple(tokens), diverges_at)
 
     def _size_words(self, size: int, last: int, *, is_at_end: bool) -> str:
         if is_at_end:
@@ -387,22 +387,22 @@ class TimelinePane(Pane):
         where = self.tr("Step {step} of {count}").format(step=step, count=count)
         if model.history is not None and not model.history.has_steps:
             where = self.tr("Final vocabulary")
-        self._show_parting()
+        self._show_link()
         held_out = self._held_out_forms()
         self.held_out.setAccessibleDescription(held_out[0])
-        beside: Forms = {self._parting: (*parting_words(self._known_partings), ""), self.held_out: held_out}
+        beside: Forms = {self.link: (*divergences_text(self._known_divergences), ""), self.held_out: held_out}
         self.set_heading(*self._hints(" · ".join((where, *compared[:1]))), beside=beside)
         self.plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
-    def _show_parting(self) -> None:
+    def _show_link(self) -> None:
         """Say all of where other runs diverge from the one shown, whatever there is room for."""
-        found = self._known_partings
+        found = self._known_divergences
         leads_there = any(each.step for each in found)
-        said = "\n".join(parting_words((each,))[0] for each in found)
-        self._parting.setEnabled(leads_there)
-        self._parting.setAccessibleName(said or self.tr("Where other runs diverge from the current run"))
+        said = "\n".join(divergences_text((each,))[0] for each in found)
+        self.link.setEnabled(leads_there)
+        self.link.setAccessibleName(said or self.tr("Where other runs diverge from the current run"))
         tip = self.tr("List where the runs diverge") if leads_there else ""
-        set_plain_tooltip(self._parting, "\n".join(filter(None, (said, tip))))
+        set_plain_tooltip(self.link, "\n".join(filter(None, (said, tip))))
 
     def _held_out_forms(self) -> tuple[str, ...]:
         """Return what is said about held-out text, a shorter form, and none."""
@@ -463,13 +463,14 @@ class TimelinePane(Pane):
 
     def _show_legend(self) -> None:
         marks, entries = self.plot.marks, list[tuple["MarkKind | None", str]]()
+        diverges = any(lane.diverges_at for lane in self.plot.lanes)
         if curve := self._curve_text():
             found: tuple[tuple[object, MarkKind | None, str], ...] = (
                 (True, "tie", self.tr("Tie")),
                 (len(marks.changes), "change", self.tr("Changes the live text")),
                 (len(marks.breakpoints), "breakpoint", self.tr("Breakpoint")),
                 (len(marks.notes), "note", self.tr("Bookmark")),
-                (any(lane.parting for lane in self.plot.lanes), "parting", self.tr("Diverges from the current run")),
+                (diverges, "divergence", self.tr("Diverges from the current run")),
                 (marks.birth is not None, "birth", self._birth_text()),
                 (True, None, curve),
             )

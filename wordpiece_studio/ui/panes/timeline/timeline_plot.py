@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 Steps = NDArray[np.int64]
 Places = Callable[[NDArray[np.generic]], NDArray[np.float64]]
-MarkKind = Literal["tie", "change", "breakpoint", "note", "birth", "parting"]
+MarkKind = Literal["tie", "change", "breakpoint", "note", "birth", "divergence"]
 _INKS: dict[MarkKind, str] = {
     "tie": "tie", "change": "muted", "breakpoint": "error", "note": "bookmark", "birth": "accent_ink",
-    "parting": "text",
+    "divergence": "text",
 }  # fmt: skip
 _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
     "breakpoint": ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
     "note": ((-3.5, -5), (3.5, -5), (3.5, 5), (0, 1.5), (-3.5, 5)),
     "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
-    "parting": ((0, 4), (4.5, -4), (-4.5, -4)),
+    "divergence": ((0, 4), (4.5, -4), (-4.5, -4)),
 }
 _MANY = 200
 """More marks than this are drawn small."""
@@ -131,7 +131,7 @@ class Lane:
     sizes: Steps  # the size of its vocabulary at each step, shape (n_merges + 1,)
     widest: str  # the widest of the texts about its steps, for which there is room
     tokens: tuple[str, ...] = ()  # those that its merges made, if these are few
-    parting: int | None = None
+    diverges_at: int | None = None
     """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 
 
@@ -187,7 +187,7 @@ _BELOW_LOW_LANE, _LEAST_CURVE, _LEAST_LANE = 4.0, 10.0, 13
 _CROWDED = 20.0
 """In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
 _BETWEEN_TOKENS = 5.0
-_PARTING_ABOVE = 5.0
+_DIVERGENCE_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2
 _SHORTEST_LANE = 60  # pixels; where that much is not left, a lane has no words beside it
 _BEYOND = 11.0  # what the handle, or a mark, takes beyond the end of a lane
@@ -450,9 +450,9 @@ class TimelinePlot(QAbstractSlider):
             pen = QPen(color, 1, run_line(lane.run.color))
             paint_curve(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground, lane.values)
         self._paint_groove(painter, room.bottom())
-        if lane.parting is not None:
-            parting = self._xs_of(np.array([min(lane.parting, len(lane.values))]), lane)
-            paint_marks(painter, "parting", parting, room.bottom() - _PARTING_ABOVE, self._theme)
+        if lane.diverges_at is not None:
+            place = self._xs_of(np.array([min(lane.diverges_at, len(lane.values))]), lane)
+            paint_marks(painter, "divergence", place, room.bottom() - _DIVERGENCE_ABOVE, self._theme)
         line = self._line
         across = min(line, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
