@@ -25,10 +25,19 @@ def plural(number: int, one: str, many: str) -> str:
     return one if number == 1 and text == many else text
 
 
-def counted(number: int, one: str, many: str) -> str:
-    """Return the sentence for `number` things, whose only field is ``{count}``.
+def counted(number: int, one: str, many: str, **others: object) -> str:
+    """Return the sentence for `number` things, with its fields: ``{count}``, and the others as `filled` has them.
 
     >>> counted(1200, "1 row copied", "{count} rows copied")
     '1,200 rows copied'
     """
-    return plural(number, one, many).format(count=number_text(number))
+    return filled(plural(number, one, many), count=number, **others)
+
+
+def filled(text: str, **fields: object) -> str:
+    """Return a text with its fields; whole numbers have their digits grouped.
+
+    >>> filled("Step {step} of {name}", step=1200, name="A")
+    'Step 1,200 of A'
+    """
+    return text.format(**{name: number_text(field) if type(field) is int else field for name, field in fields.items()})

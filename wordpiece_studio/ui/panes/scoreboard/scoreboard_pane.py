@@ -14,6 +14,7 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import value_name
+from wordpiece_studio.session.plural import filled
 from wordpiece_studio.session.run import Candidates, TrainerState
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.view import Selection
@@ -57,13 +58,11 @@ def tie_rule_names(tie: str) -> tuple[str, str]:
 
 def tie_rule_sentence(tie: str, count: int) -> str:
     """Return the tie rule explained in one sentence, for a tie of `count` pairs."""
+    text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost position).")
     if tie == "ids":
-        text = _tr(
-            "Tie of {count}: the pair with the lowest left ID is merged; if those are equal, the lowest right ID."
-        )
-    else:
-        text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost position).")
-    return text.format(count=number_text(count))
+        text = _tr("Tie of {count}: the pair with the lowest left ID is merged; if those are equal, the lowest right "
+                   "ID.")  # fmt: skip
+    return filled(text, count=count)
 
 
 def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
@@ -74,18 +73,14 @@ def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
     equal = " = ".join(dict.fromkeys((exact, value)))
     lines = [
         "p(ab) / (p(a) × p(b)) = n(ab) × N / (n(a) × n(b)) = {} × {} / ({} × {}) = ".format(*numbers) + equal,
-        _tr(
-            "All three probabilities are counts divided by N = {symbols}, the number of symbols in the corpus, so the "
-            "ratio is the score times N. If symbols were drawn independently, p(ab) would be p(a) × p(b)."
-        ).format(symbols=numbers[1]),
-    ]
+        filled(_tr("All three probabilities are counts divided by N = {symbols}, the number of symbols in the corpus, "
+                   "so the ratio is the score times N. If symbols were drawn independently, p(ab) would be "
+                   "p(a) × p(b)."), symbols=symbols),
+    ]  # fmt: skip
     if other is not None:
-        text = _tr(
-            "If n(ab) is divided by the number of adjacent pairs instead, P = {pairs} (N minus the number of words, "
-            "{words}), the ratio is {other}."
-        )
-        pairs = number_text(symbols - words)
-        lines.append(text.format(pairs=pairs, words=number_text(words), other=value_text(float(other))))
+        text = _tr("If n(ab) is divided by the number of adjacent pairs instead, P = {pairs} (N minus the number of "
+                   "words, {words}), the ratio is {other}.")  # fmt: skip
+        lines.append(filled(text, pairs=symbols - words, words=words, other=value_text(float(other))))
     return "\n".join(lines)
 
 
@@ -125,7 +120,7 @@ class FormulaPart(QWidget):
             "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
         )
         ratio = value_text(float(ratio_of(pair, symbols)))
-        set_plain_text(self.ratio, line.format(ratio=ratio, symbols=number_text(symbols)))
+        set_plain_text(self.ratio, filled(line, ratio=ratio, symbols=symbols))
         set_plain_text(self.tie, rule)
         set_plain_tooltip(self.ratio, sentences)
         set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken, sentences, rule))))
@@ -336,12 +331,8 @@ class ScoreboardPane(Pane):
         if config is None or self._model.history is None or ended_empty:
             self.set_heading()
             return
-        if step:
-            title = self.tr("Candidates for merge {step} of {count}")
-        else:
-            title = self.tr("Candidates for the next merge")
-        title = title.format(step=number_text(step), count=number_text(count))
-        self.set_heading(*tie_rule_names(config.tie), title=title)
+        title = self.tr("Candidates for merge {step} of {count}") if step else self.tr("Candidates for the next merge")
+        self.set_heading(*tie_rule_names(config.tie), title=filled(title, step=step, count=count))
 
     def _show_formula(self) -> None:
         history, config, pair = self._model.history, self._model.config, self._shown_pair()
@@ -355,11 +346,8 @@ class ScoreboardPane(Pane):
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
         candidates, chosen = self.candidates.pairs if self.candidates is not None else (), self._chosen
-        if chosen is not None:
-            found = next((candidate for candidate in candidates if is_of(chosen, candidate)), None)
-            if found is not None:
-                return found
-        return self.merge or next(iter(candidates), None)
+        found = None if chosen is None else next((each for each in candidates if is_of(chosen, each)), None)
+        return found or self.merge or next(iter(candidates), None)
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, pairs = self._model.history, self._model.config, candidates.pairs
@@ -368,7 +356,7 @@ class ScoreboardPane(Pane):
             tied = ranking.tied_rows  # of those that are known here
             ties = self.merge.ties if self.merge is not None else tied
             text = _tr("Tie of {count} or more") if self.merge is None and tied == self.limit else _tr("Tie of {count}")
-            ranking.tie_text = text.format(count=number_text(ties))
+            ranking.tie_text = filled(text, count=ties)
             ranking.tie_rule = tie_rule_sentence(config.tie, ties)
             ranking.merged_text = _tr("✓ merged") if tied > 1 and self.merge is not None else ""
             self.candidates_view.show_ranking(ranking, may_have_more=len(pairs) >= self.limit)
@@ -409,16 +397,15 @@ class ScoreboardPane(Pane):
         self._words.mark_word(selection.text if selection is not None and selection.kind == "word" else "")
 
     def _show_words(self) -> None:
-        request = self._request()
-        self._words.show_words(request)
-        self.fit()
-        self._mark_selection()
-
-    def _request(self) -> WordsRequest | None:
         history, selection, pair = self._model.history, self._chosen, self._shown_pair()
         if selection is None and pair is not None:
             selection = Selection("pair", left=pair.left, right=pair.right)
-        return None if history is None or selection is None else WordsRequest(history, self._model.step, selection)
+        request = None
+        if history is not None and selection is not None:
+            request = WordsRequest(history, self._model.step, selection)
+        self._words.show_words(request)
+        self.fit()
+        self._mark_selection()
 
     # -- events
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication, QMargins
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
@@ -46,20 +46,16 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class PairWord:
-    """A word of the corpus with its weight, and its symbols before and after a merge.
-
-    `token`: the symbol to keep visible if the merge changes nothing; empty for none.
-    """
+    """A word of the corpus with its weight, and its symbols before and after a merge."""
 
     word: str
     count: int
     before: tuple[str, ...]
     after: tuple[str, ...]
-    token: str = ""
+    token: str = ""  # the symbol to keep visible if the merge changes nothing
 
 
-@dataclass(frozen=True, slots=True)
-class PairWords:
+class PairWords(NamedTuple):
     """The most frequent words, at most 100, and the total number of words."""
 
     words: tuple[PairWord, ...]
@@ -155,10 +151,6 @@ _MOST_CELLS = 1 << 20
 _SIDES, _LOW_SIDES = QMargins(14, 4, 6, 4), QMargins(14, 0, 6, 0)
 
 
-def _tip(row: PairWord) -> str:
-    return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
-
-
 def _change_text(row: PairWord) -> str:
     """Return ``ch ##a ##p → cha ##p``, or only the tokens of a word that does not change."""
     before, after = (" ".join(map(token_text, tokens)) for tokens in (row.before, row.after))
@@ -221,19 +213,25 @@ def words_title(request: WordsRequest, found: PairWords) -> str:
     selection = request.selection
     if selection.kind == "word":
         return _word_title(selection.text, request, found)
-    name = token_text(selection.text)
+    name, shown = token_text(selection.text), len(found.words)
     if selection.kind == "pair":
         name = f"{token_text(selection.left)} + {token_text(selection.right)}"
-    count, shown = number_text(found.total), number_text(len(found.words))
-    if found.total == len(found.words) > 0:
-        text = plural(found.total, "{name} in one word", "{name} in {count} words, most frequent first")
-    elif found.total:
-        text = plural(found.total, "{name} in one word", "{name} in {count} words, the {shown} most frequent shown")
-    elif selection.kind == "token":
-        return _absent_title(selection.text, name, request.history, request.step)
-    else:
-        text = _tr("{name} is in no word at this step")
-    return text.format(count=count, shown=shown, name=name)
+    if found.total == shown > 0:
+        return counted(found.total, "{name} in one word", "{name} in {count} words, most frequent first", name=name)
+    if found.total:
+        return counted(
+            found.total, "{name} in one word", "{name} in {count} words, the {shown} most frequent shown", name=name,
+            shown=shown,
+        )  # fmt: skip
+    text, birth, history = _tr("{name} is in no word at this step"), 0, request.history
+    if selection.kind == "token":
+        token_id = history.vocabulary(len(history)).id_of(selection.text)
+        birth = 0 if token_id is None else history.birth_step(token_id)
+        if token_id is None:
+            text = _tr("{name} is not a token of this run")
+        elif birth > request.step:
+            text = _tr("{name} is not created until step {step}")
+    return filled(text, name=name, step=birth)
 
 
 def short_words_title(request: WordsRequest, found: PairWords) -> str:
@@ -253,17 +251,6 @@ def _word_title(word: str, request: WordsRequest, found: PairWords) -> str:
     return text.format(word=token_text(word))
 
 
-def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> str:
-    """Return why no word contains a token: it is not a token, not learned yet, or was absorbed by longer ones."""
-    token_id = history.vocabulary(len(history)).id_of(token)
-    if token_id is None:
-        return _tr("{name} is not a token of this run").format(name=name)
-    birth = history.birth_step(token_id)
-    if birth > step:
-        return _tr("{name} is not created until step {step}").format(name=name, step=number_text(birth))
-    return _tr("{name} is in no word at this step").format(name=name)
-
-
 class WordsPanel(QWidget):
     """Shows the words of `request`, the latest one."""
 
@@ -277,13 +264,15 @@ class WordsPanel(QWidget):
         self._is_narrow = False
         explain("word", self)
         self._title = plain_label("", self, role="heading", wrap=True)
-        self.words: RecordTableModel[PairWord] = RecordTableModel(_columns(), self, tip=each_row(_tip))
+        tip = each_row(lambda row: tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}"))
+        self.words: RecordTableModel[PairWord] = RecordTableModel(_columns(), self, tip=tip)
         self.view = TableView(
             self.words, theme, self, name=self.tr("Words that contain the selection"), row_room=3, has_heading=False,
             has_bar=False, walking_chooses=True,
         )  # fmt: skip
         failure = "The words with the selection cannot be found"
-        self.task = Task(find_words, failure, self, on_answer=self._show, on_error=self._on_task_failed)
+        self.task = Task(find_words, failure, self, on_answer=self._show)
+        self.task.failed.connect(lambda error: set_plain_text(self._title, str(error)))
         column = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout = fill(column, self._title, (self.view, 1), margins=None, spacing=2)
         self._layout.setContentsMargins(_SIDES)
@@ -374,6 +363,3 @@ class WordsPanel(QWidget):
     def _on_patience_timeout(self) -> None:
         if self.task.is_running:
             self._show_search()
-
-    def _on_task_failed(self, error: StudioError) -> None:
-        set_plain_text(self._title, str(error))

@@ -451,8 +451,8 @@ class TimelinePlot(QAbstractSlider):
             paint_curve(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground, lane.values)
         self._paint_groove(painter, room.bottom())
         if lane.diverges_at is not None:
-            place = self._xs_of(np.array([min(lane.diverges_at, len(lane.values))]), lane)
-            paint_marks(painter, "divergence", place, room.bottom() - _DIVERGENCE_ABOVE, self._theme)
+            xs = self._xs_of(np.array([min(lane.diverges_at, len(lane.values))]), lane)
+            paint_marks(painter, "divergence", xs, room.bottom() - _DIVERGENCE_ABOVE, self._theme)
         line = self._line
         across = min(line, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)

@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.libraries.library_child import WORD_MARK
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.step_marks import step_of_pair, text_of_token
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
@@ -31,7 +31,6 @@ from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, nu
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
@@ -82,12 +81,6 @@ def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject
     return Subject("token", text, token_id, history.birth_step(token_id), pair, step, is_special)
 
 
-def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.int64]:
-    """Return the steps, from 1, of those of the first `end` merges that used a token as a part: int64, ascending."""
-    lefts, rights = history.column("left_id")[:end], history.column("right_id")[:end]
-    return np.flatnonzero((lefts == token_id) | (rights == token_id)) + 1
-
-
 def formula_in_short(pair: Merge | Candidate, symbols: int, history: MergeHistory) -> str:
     """Return the value of a pair with the numbers it was computed from; `symbols` is N before the merge."""
     formula = formula_of(history.config.objective, pair, symbols)
@@ -102,41 +95,35 @@ def usage_text(frequency: int, words: int, *, is_as_trained: bool = False) -> st
     if not frequency:
         return _tr("No word of the corpus contains it.") if is_as_trained else ""
     if is_as_trained:
-        text = plural(
-            frequency,
-            "It occurs once in the corpus.",
-            "It occurs {count} times in the corpus; distinct words: {words}.",
-        )
-    else:
-        text = plural(
-            frequency,
-            "It is used once in the corpus.",
-            "It is used {count} times in the corpus; distinct words: {words}.",
-        )
-    return text.format(count=number_text(frequency), words=number_text(words))
+        return counted(
+            frequency, "It occurs once in the corpus.",
+            "It occurs {count} times in the corpus; distinct words: {words}.", words=words,
+        )  # fmt: skip
+    return counted(
+        frequency, "It is used once in the corpus.",
+        "It is used {count} times in the corpus; distinct words: {words}.", words=words,
+    )  # fmt: skip
 
 
 def unknown_text(words: int, occurrences: int) -> str:
     if not words:
         return _tr("No word in the corpus is unknown.")
     text = plural(
-        words,
-        "One word in the corpus is unknown; occurrences: {count}.",
+        words, "One word in the corpus is unknown; occurrences: {count}.",
         "{words} distinct words in the corpus are unknown; occurrences: {count}.",
-    )
-    return text.format(words=number_text(words), count=number_text(occurrences))
+    )  # fmt: skip
+    return filled(text, words=words, count=occurrences)
 
 
 def other_origin(subject: Subject) -> str:
     """Return what is unusual about a pair whose token exists; empty if nothing is."""
     if subject.pair is None or subject.pair_step == subject.birth:
         return ""
-    left, right = map(token_text, subject.pair)
+    text = _tr("The pair {left} + {right} was not merged; another pair created the token.")
     if subject.pair_step:
         text = _tr("The pair {left} + {right} created it again at step {step}.")
-    else:
-        text = _tr("The pair {left} + {right} was not merged; another pair created the token.")
-    return text.format(left=left, right=right, step=number_text(subject.pair_step))
+    left, right = map(token_text, subject.pair)
+    return filled(text, left=left, right=right, step=subject.pair_step)
 
 
 def unborn_pair(formula: str = "", step: int = 0) -> str:
@@ -144,11 +131,10 @@ def unborn_pair(formula: str = "", step: int = 0) -> str:
     if not formula:
         return _tr("Not learned yet.")
     text = plural(
-        step,
-        "Not learned yet. A candidate after 1 merge: {formula}",
+        step, "Not learned yet. A candidate after 1 merge: {formula}",
         "Not learned yet. A candidate after {step} merges: {formula}",
-    )
-    return text.format(step=number_text(step), formula=formula)
+    )  # fmt: skip
+    return filled(text, step=step, formula=formula)
 
 
 def growth_text(growth: WordGrowth, step: int) -> str:
@@ -165,7 +151,7 @@ def growth_text(growth: WordGrowth, step: int) -> str:
     else:
         last = growth.steps[-1]
         text = _tr("One token since step {step}.") if last <= step else _tr("One token from step {step}.")
-        text = text.format(step=number_text(last))
+        text = filled(text, step=last)
     return f"{times} {text}"
 
 
@@ -174,8 +160,7 @@ def chip(token: str, *, faded: bool = False, selected: bool = False, tip: str = 
 
 
 def born_chip(token: str, step: int, now: int, *, selected: bool = False) -> FlowItem:
-    """Return the chip of a token that says when it was born; pale if that is later than now."""
-    tip = _tr("{token}, created at step {step}").format(token=token_text(token), step=number_text(step))
+    tip = filled(_tr("{token}, created at step {step}"), token=token_text(token), step=step)
     return chip(token, faded=step > now, selected=selected, tip=tip)
 
 
@@ -185,8 +170,7 @@ def word_item(word: str, count: int) -> FlowItem:
 
 
 def step_item(step: int, now: int) -> FlowItem:
-    tip = _tr("Go to step {step}").format(step=number_text(step))
-    return FlowItem(number_text(step), "link", step, tip, faded=step > now)
+    return FlowItem(number_text(step), "link", step, filled(_tr("Go to step {step}"), step=step), faded=step > now)
 
 
 def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[FlowItem]]:
@@ -224,21 +208,7 @@ def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem
 
 NamedItems = tuple[str, "Sequence[FlowItem]"]
 """Items under a heading, which is also their accessible name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What there is to show of a subject; what is empty is hidden."""
-
-    head: FlowItem
-    summary: str
-    formula: NamedItems
-    birth: int = 0
-    facts: Sequence[str] = ()
-    tree: MergeTree | None = None
-    parts: NamedItems = "", ()
-    children: NamedItems = "", ()
-    words: NamedItems = "", ()
+_NO_ITEMS: NamedItems = "", ()
 
 
 class ListPart(QWidget):
@@ -279,19 +249,23 @@ class DetailsBody(BareArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-    def show_content(self, content: Content, history: MergeHistory, step: int) -> None:
-        head, (formula_name, formula) = content.head, content.formula
+    def show_content(
+        self, head: FlowItem, summary: str, formula: NamedItems = _NO_ITEMS, *, birth: int = 0,
+        facts: Sequence[str] = (), parts: NamedItems = _NO_ITEMS, children: NamedItems = _NO_ITEMS,
+        words: NamedItems = _NO_ITEMS,
+    ) -> None:  # fmt: skip
+        """Show all but the tree; what is empty is hidden."""
         self.head.set_points(_HEAD_POINTS if len(head.text) <= _LONG else 0)
         self.head.show_items([head], token_text(head.text, _MOST_NAME))
-        self.summary.show_text(content.summary)
-        self.birth.setVisible(content.birth > 0)
-        self.birth.setText(_tr("Step {step}").format(step=number_text(content.birth)))
-        self.formula.show_items(formula, formula_name if formula else "")
-        self.facts.show_text("\n".join(filter(None, content.facts)))
-        self.tree.show_tree(history, content.tree, step)
-        self.parts.show_items(*content.parts)
-        self.children_.show_items(*content.children)
-        self.words.show_items(*content.words)
+        self.summary.show_text(summary)
+        self.birth.setVisible(birth > 0)
+        self.birth.setText(filled(_tr("Step {step}"), step=birth))
+        name, items = formula
+        self.formula.show_items(items, name if items else "")
+        self.facts.show_text("\n".join(filter(None, facts)))
+        self.parts.show_items(*parts)
+        self.children_.show_items(*children)
+        self.words.show_items(*words)
 
 
 class DetailsLine(QWidget):
@@ -304,8 +278,16 @@ class DetailsLine(QWidget):
         fill(QVBoxLayout(self), self.chain, self.note, 1, margins=(_SIDES, _ABOVE, _SIDES, _BELOW), spacing=4)
 
     def show_line(self, items: Sequence[FlowItem], name: str, note: str, room: QSize) -> None:
+        """Show the items, and as many lines of the note as fit below."""
         self.chain.show_items(items, name)
-        self._show_note(note, room.height() - self.chain.height_of(items, room.width()))
+        height, lines = room.height() - self.chain.height_of(items, room.width()), note.split("\n")
+        metrics, width = self.note.fontMetrics(), max(self.chain.width(), 1)
+        while lines:
+            needed = sum(1 + metrics.horizontalAdvance(line) // width for line in lines) * metrics.height() + 6
+            if needed <= height:
+                break
+            lines.pop()
+        self.note.show_text("\n".join(lines))
 
     def fitting(
         self, variant: Callable[[int], Sequence[FlowItem]], variants: int, width: int, height: int
@@ -325,17 +307,6 @@ class DetailsLine(QWidget):
             return [*items[: most - left_out], _DOTS] if left_out else items
 
         return self.fitting(without, most, room.width(), room.height() - self.note.fontMetrics().height() - 6)
-
-    def _show_note(self, text: str, room: int) -> None:
-        """Show as many lines of a text as fit."""
-        lines = text.split("\n")
-        metrics, width = self.note.fontMetrics(), max(self.chain.width(), 1)
-        while lines:
-            needed = sum(1 + metrics.horizontalAdvance(line) // width for line in lines) * metrics.height() + 6
-            if needed <= room:
-                break
-            lines.pop()
-        self.note.show_text("\n".join(lines))
 
 
 def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:
@@ -357,7 +328,7 @@ class TokenDetailsPane(Pane):
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent, usage=usage)
         self._usage = usage
-        self._subject: Subject | None = None
+        self._birth = 0
         self._most_children = _FEW
         self._words = Task(words_of_token, "The words with a token cannot be found", self)
         self._growth = Task(growth_of_word, "The words with a token cannot be found", self)
@@ -375,7 +346,7 @@ class TokenDetailsPane(Pane):
             self._stack.addWidget(page)
         for chips in self.findChildren(ChipArea):
             chips.chosen.connect(self._on_chips_chosen)
-        self.body.birth.clicked.connect(self._on_birth_clicked)
+        self.body.birth.clicked.connect(lambda: model.seek(self._birth))
         self.show_merge.clicked.connect(self._on_show_merge_clicked)
         self.follow(usage.changed, model.step_changed, model.merges_appended, model.candidates_changed)
         for task in self._tasks:
@@ -397,18 +368,22 @@ class TokenDetailsPane(Pane):
     def refresh(self) -> None:
         history, selection = self._model.history, self._model.selection
         if history is None or selection is None:
-            self._subject = None
             self._show_nothing(history)
             return
-        self._subject = subject = subject_of(history, selection, self._model.merge_count)
-        self._show_heading(subject)
+        subject, step = subject_of(history, selection, self._model.merge_count), self._model.step
+        self._birth, hint = subject.birth, token_text(subject.text, 40)
+        if subject.birth > step:
+            hint = filled(self.tr("{token} · created at step {step}"), token=hint, step=subject.birth)
+        self.set_heading(hint)
         self._look_up(history, subject)
         self._stack.setCurrentWidget(self.line if self.is_low else self.body)
         if self.is_low:
             self._show_line(history, subject)
-        else:
-            show = {"token": self._token, "unlearned": self._unlearned, "word": self._word}[subject.kind]
-            self.body.show_content(show(history, subject), history, self._model.step)
+            return
+        show = {"token": self._show_token, "unlearned": self._show_unlearned, "word": self._show_word}[subject.kind]
+        show(history, subject)
+        tree = history.merge_tree(subject.token_id) if subject.kind == "token" else None
+        self.body.tree.show_tree(history, tree, step)
 
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self.empty)
@@ -421,12 +396,6 @@ class TokenDetailsPane(Pane):
             text = self.tr("Click any token.")
         self.empty_text.show_text(text)
         self.show_merge.setVisible(history is not None and self._model.step > 0)
-
-    def _show_heading(self, subject: Subject) -> None:
-        hint = token_text(subject.text, 40)
-        if subject.birth > self._model.step:
-            hint = self.tr("{token} · created at step {step}").format(token=hint, step=number_text(subject.birth))
-        self.set_heading(hint)
 
     def _show_line(self, history: MergeHistory, subject: Subject) -> None:
         room = QSize(max(self.width() - 2 * _SIDES, 1), max(self.height() - _ABOVE - _BELOW, 1))
@@ -474,19 +443,17 @@ class TokenDetailsPane(Pane):
 
     # -- a token
 
-    def _token(self, history: MergeHistory, subject: Subject) -> Content:
+    def _show_token(self, history: MergeHistory, subject: Subject) -> None:
         is_born = subject.birth <= self._model.step
-        head = FlowItem(subject.text, "chip", tip=token_text(subject.text, _MOST_NAME), faded=not is_born)
-        return Content(
-            head,
+        self.body.show_content(
+            FlowItem(subject.text, "chip", tip=token_text(subject.text, _MOST_NAME), faded=not is_born),
             self._birth_text(history, subject),
-            self._parents(history, subject) if subject.birth else ("", ()),
-            subject.birth,
-            (other_origin(subject), self._use(history, subject), self._best_text(subject.text)),
-            history.merge_tree(subject.token_id),
+            self._parents(history, subject) if subject.birth else _NO_ITEMS,
+            birth=subject.birth,
+            facts=(other_origin(subject), self._use(history, subject), self._best_text(subject.text)),
             children=self._children(history, subject),
             # Merges never make a special token.
-            words=self._words_with(history, subject) if is_born and not subject.is_special else ("", ()),
+            words=self._words_with(history, subject) if is_born and not subject.is_special else _NO_ITEMS,
         )
 
     def _birth_text(self, history: MergeHistory, subject: Subject) -> str:
@@ -494,7 +461,7 @@ class TokenDetailsPane(Pane):
         if subject.is_special:
             kind = _tr("special token")
         elif history.scores is not None:
-            kind = _tr("score {score}").format(score=score_text(history.scores[subject.token_id]))
+            kind = filled(_tr("score {score}"), score=score_text(history.scores[subject.token_id]))
         elif not history.has_steps:
             kind = _tr("trained with another library")
         elif not subject.birth:
@@ -503,8 +470,7 @@ class TokenDetailsPane(Pane):
             kind = _tr("not created until step {birth}; now at step {step}")
         else:
             kind = _tr("created at step {birth}")
-        numbers = {"step": number_text(step), "birth": number_text(subject.birth)}
-        return _tr("ID {id}").format(id=number_text(subject.token_id)) + " · " + kind.format(**numbers)
+        return filled(_tr("ID {id}") + " · " + kind, id=subject.token_id, step=step, birth=subject.birth)
 
     def _parents(self, history: MergeHistory, subject: Subject) -> NamedItems:
         merge, faded = history[subject.birth - 1], subject.birth > self._model.step
@@ -528,22 +494,23 @@ class TokenDetailsPane(Pane):
         return dead_sentence(reason, None if words is None else words.spelled)
 
     def _children(self, history: MergeHistory, subject: Subject) -> NamedItems:
-        most = self._most_children
-        steps = children_of(history, subject.token_id, self._model.merge_count)
+        most, end = self._most_children, self._model.merge_count
+        lefts, rights = history.column("left_id")[:end], history.column("right_id")[:end]
+        steps = np.flatnonzero((lefts == subject.token_id) | (rights == subject.token_id)) + 1
         items: dict[str, FlowItem] = {}
         for step in steps[:most].tolist():
             token = history.token(int(history.column("new_id")[step - 1]))
             items.setdefault(token, born_chip(token, step, self._model.step))
         shown = list(items.values())
-        if len(steps) > most and most < _MANY:
-            more = _tr("{count} more").format(count=number_text(len(steps) - most))
-            shown.append(FlowItem(more, "link", _MORE, _tr("Show more")))
+        left_out = len(steps) - most
+        if left_out > 0 and most < _MANY:
+            shown.append(FlowItem(filled(_tr("{count} more"), count=left_out), "link", _MORE, _tr("Show more")))
         return counted(len(steps), "Part of one later merge", "Part of {count} later merges") if shown else "", shown
 
     def _words_with(self, history: MergeHistory, subject: Subject) -> NamedItems:
         found: TokenWords | None = _answer(self._words, history, subject.token_id, self._model.step)
         if found is None:
-            return "", ()
+            return _NO_ITEMS
         if not found.total:
             return _tr("Occurs in no word at this step"), ()
         items = [word_item(word, count) for word, count in found.words]
@@ -556,12 +523,12 @@ class TokenDetailsPane(Pane):
 
     # -- what is not a token
 
-    def _unlearned(self, history: MergeHistory, subject: Subject) -> Content:
+    def _show_unlearned(self, history: MergeHistory, subject: Subject) -> None:
         item, items = FlowItem(subject.text, "chip", faded=True), list[FlowItem]()
         if subject.pair is not None:
             left, right = map(chip, subject.pair)
             items = [left, FlowItem("+"), right, FlowItem("→"), item]
-        return Content(item, self._why_unlearned(history, subject), (_tr("The pair"), items))
+        self.body.show_content(item, self._why_unlearned(history, subject), (_tr("The pair"), items))
 
     def _why_unlearned(self, history: MergeHistory, subject: Subject) -> str:
         if subject.pair is None:
@@ -576,11 +543,11 @@ class TokenDetailsPane(Pane):
 
     # -- a word
 
-    def _word(self, history: MergeHistory, subject: Subject) -> Content:
+    def _show_word(self, history: MergeHistory, subject: Subject) -> None:
         growth: WordGrowth | None = _answer(self._growth, history, subject.text)
         said, items, otherwise = self._cut(history, subject)
         steps = growth.steps[:_MANY] if growth is not None else ()
-        return Content(
+        self.body.show_content(
             FlowItem(subject.text, "word"),
             said,
             (_tr("Tokens of the word at this step"), items),
@@ -625,14 +592,9 @@ class TokenDetailsPane(Pane):
             self._most_children = _MANY
             self.refresh_later()
 
-    def _on_birth_clicked(self) -> None:
-        if self._subject is not None and self._subject.birth > 0:
-            self._model.seek(self._subject.birth)
-
     def _on_show_merge_clicked(self) -> None:
-        history, step = self._model.history, self._model.step
-        if history is not None and step:
-            self._model.set_selection(Selection("token", text=history[step - 1].token))
+        if (history := self._model.history) is not None:
+            self._model.set_selection(Selection("token", text=history[self._model.step - 1].token))
 
     def _on_model_selection_changed(self) -> None:
         self._most_children = _FEW
