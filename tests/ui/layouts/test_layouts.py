@@ -158,6 +158,9 @@ def test_large_text_on_a_small_screen_cuts_no_choice_and_scrolls_nothing_sideway
     window.model.seek(12)
     studio.wait(lambda: not window.history_pane.is_stale)
     assert history.viewport().rect().contains(history.visualRect(history.currentIndex()))
+    candidates = window.scoreboard_pane.candidates_view
+    studio.wait(lambda: candidates.viewport().height() >= 2 * candidates.row_height)
+    assert window.scoreboard_pane.size() == window.scoreboard_pane.seen  # it needs no scroll bar for them
 
 
 def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QFontMetrics, QWheelEvent
+from PySide6.QtGui import QFont, QFontMetrics, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
@@ -222,6 +222,24 @@ def test_what_is_said_beside_a_lane_is_clear_of_its_last_token(bench: Bench, pan
     half = QFontMetrics(bench.theme.font(-2)).horizontalAdvance(tokens[-1]) / 2
     left = plot.width() - QFontMetrics(plot.font()).horizontalAdvance(said)
     assert plot.x_of(25) + half + 5 < left
+
+
+@pytest.mark.parametrize("runs", [3, 4])
+def test_the_names_of_lanes_are_clear_of_each_other_in_large_type(bench: Bench, pane: TimelinePane, runs: int) -> None:
+    plot, run = pane.plot, bench.model.run
+    large = QFont(plot.font())
+    large.setPointSizeF(2 * large.pointSizeF())
+    plot.setFont(large)
+    bench.theme.set_scale(2)
+    plot.setMinimumSize(1, 1)
+    plot.resize(370, 133)
+    lanes = [Lane(run, "A", 1, "", np.ones(25), np.arange(45, 71), "", ("tokenization",) * 25) for _ in range(runs)]
+    plot.set_lanes(lanes, 0)
+    rooms = [plot._lane_room(number) for number in range(runs)]
+    line = QFontMetrics(plot._name_font(is_own=True)).height()
+    assert line <= rooms[1].bottom() - rooms[0].bottom()
+    assert rooms[0].height() > 0.5 * line  # so high is the disc with the letter
+    assert plot.minimumSizeHint().height() > runs * 13
 
 
 # -- behind a training

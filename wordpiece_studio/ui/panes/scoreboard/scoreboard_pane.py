@@ -42,8 +42,8 @@ _PATIENCE_MS = 80
 _LEAST_WIDTH, _TOP = 200, 6
 
 
-Detail = Literal["all", "formula", "numbers"]
-"""Formula and sentences, the formula alone, or only its numbers."""
+Detail = Literal["all", "formula", "numbers", "none"]
+"""Formula and sentences, the formula alone, only its numbers, or nothing."""
 
 _SIDE, _SPACING = 14, 2
 _SLACK = 0.85
@@ -103,7 +103,7 @@ class FormulaPart(QWidget):
     def show_nothing(self) -> None:
         self._items = {}
         self.line.show_items((), "")
-        self.hide()
+        self._show_detail()
 
     def show_pair(
         self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, step: int, *, ties: int
@@ -125,7 +125,6 @@ class FormulaPart(QWidget):
         set_plain_tooltip(self.ratio, sentences)
         set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken, sentences, rule))))
         self._show_detail()
-        self.show()
 
     def set_detail(self, detail: Detail) -> None:
         if detail != self._detail:
@@ -138,7 +137,7 @@ class FormulaPart(QWidget):
         It hardly varies between merges, so that the pane does not change its layout while stepping: room for the tie
         rule is always included, and a formula that just fits counts as one that does not.
         """
-        if not self._items:
+        if detail not in self._items:
             return 0
         width -= 2 * _SIDE
         height = self.line.height_of(self._items[detail], width if detail == "numbers" else int(width * _SLACK))
@@ -148,8 +147,9 @@ class FormulaPart(QWidget):
         return height
 
     def _show_detail(self) -> None:
-        if self._items:
+        if self._detail in self._items:
             self.line.show_items(self._items[self._detail], self._spoken)
+        self.setVisible(self._detail in self._items)
         self.ratio.setVisible(self._detail == "all")
         self.tie.setVisible(self._detail == "all" and bool(self.tie.text()))
 
@@ -209,7 +209,7 @@ _ARRANGEMENTS = (
     _Arrangement("numbers", 6, 0, True),
     _Arrangement("numbers", 2, 1, True),
     _Arrangement("numbers", 2, 0, True),
-    _Arrangement("numbers", 1, 0, True),
+    _Arrangement("none", 2, 0, True),
 )
 """The first one that fits is used, six candidates before the words; parts that do not fit are hidden completely."""
 
@@ -237,9 +237,8 @@ class ScoreboardPane(Pane):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([190, 80])
         self._splitter.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # the contents adapt to the height
-        fill(layout, self._top, (self._splitter, 1), margins=(0, _TOP, 0, 0), spacing=2)
+        self._layout = fill(QVBoxLayout(self), self._top, (self._splitter, 1), margins=(0, _TOP, 0, 0), spacing=2)
+        self._layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # the contents adapt to the height
         self.follow(model.state_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
@@ -258,12 +257,15 @@ class ScoreboardPane(Pane):
         room = self.height()
         chosen = next((each for each in _ARRANGEMENTS if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
         self._top.set_detail(chosen.detail)
+        self._layout.setContentsMargins(0, _TOP if chosen.detail != "none" else 0, 0, 0)
         self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
         self._words.setVisible(self._words.request is not None and chosen.words > 0)
         view = self.candidates_view
         view.setMinimumHeight(view.needed_height(chosen.candidates))
 
     def _needed_height(self, each: _Arrangement) -> int:
+        if each.detail == "none":
+            return self.candidates_view.needed_height(each.candidates)
         width, between = self.width(), self._splitter.handleWidth() + 2
         top = self._top.needed_height(each.detail, width)
         words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0

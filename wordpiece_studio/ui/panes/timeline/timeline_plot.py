@@ -183,9 +183,10 @@ _GROOVE_FROM_BOTTOM = 22.0
 _NOTE_BELOW_TOP = 5.0
 _BELOW_AXIS: dict[MarkKind, tuple[float, float]] = {"tie": (8.0, 4.0), "change": (17.0, 7.5), "birth": (14.0, 7.0)}
 """Pixels from the axis down to marks, where there are no lanes and in a lane."""
-_BELOW_LOW_LANE, _LEAST_CURVE, _LEAST_LANE = 4.0, 10.0, 13
-_CROWDED = 20.0
-"""In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
+_BELOW_LOW_LANE = 4.0
+_LEAST_CURVE, _CROWDED = 0.58, 1.17
+"""In lines of text: what the curve of a lane needs above the names of tokens; and how high a lane must be for names of
+the usual size and marks below the axis, which would touch those of the next one."""
 _BETWEEN_TOKENS = 5.0
 _DIVERGENCE_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2
@@ -253,7 +254,7 @@ class TimelinePlot(QAbstractSlider):
         return QSize(600, 110)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, max(52, int(_LOW_TOP) + _LEAST_LANE * len(self.lanes)))
+        return QSize(160, max(52, int(_LOW_TOP) + self._small_line * len(self.lanes)))
 
     def x_of(self, step: float) -> float:
         """Return where a step lies, in pixels from the left edge."""
@@ -296,7 +297,11 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def _is_crowded(self) -> bool:
-        return bool(self.lanes) and self.height() - self._top < _CROWDED * len(self.lanes)
+        return self.height() - self._top < _CROWDED * self.fontMetrics().height() * len(self.lanes)
+
+    @property
+    def _small_line(self) -> int:
+        return QFontMetrics(self._theme.font(-2)).height()
 
     @property
     def _top(self) -> float:
@@ -335,8 +340,8 @@ class TimelinePlot(QAbstractSlider):
 
     def _below_lane(self, high: float) -> float:
         """Return how much of a lane so high is below its axis: the names of tokens, if there is room for them."""
-        line = QFontMetrics(self._theme.font(-2)).height()
-        return line if high >= _LEAST_CURVE + line else _BELOW_LOW_LANE
+        has_room = high >= _LEAST_CURVE * self.fontMetrics().height() + self._small_line
+        return self._small_line if has_room else _BELOW_LOW_LANE
 
     # -- user input
 
@@ -485,7 +490,7 @@ class TimelinePlot(QAbstractSlider):
         if not self._names_tokens(lane):
             return
         painter.setFont(self._theme.font(-2))
-        metrics, right = painter.fontMetrics(), room.left() - room.width()
+        metrics, right = painter.fontMetrics(), room.left() - _GAP - _BETWEEN_TOKENS  # not over the name of the next
         places = self._xs_of(np.arange(1, len(lane.tokens) + 1), lane).tolist()
         for born, (token, x) in enumerate(zip(lane.tokens, places, strict=True), start=1):
             width = metrics.horizontalAdvance(token)
