@@ -623,12 +623,3 @@ class LibraryRunTokenizer(Tokenizer):
             UnknownToken(token, UnknownReason("symbol", start, word[start:end])) if token == unk_token else token
             for token, (start, end) in zip(tokens, spans, strict=True)
         )
-
-    def _offsets(
-        self, match: WordMatch, starts: Sequence[int], ends: Sequence[int], first: int
-    ) -> list[tuple[int, int]]:
-        """Return where the tokens of a word stand; the mark of a word's beginning alone takes no room."""
-        return [
-            (first + starts[start], first + ends[end - 1]) if end > start else (first + starts[0], first + starts[0])
-            for start, end in match.spans
-        ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from wordpiece_studio.errors import StudioError
@@ -19,14 +19,12 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.encoding import (
-    Encoder,
     UnknownReason,
     UnknownToken,
     checked_ids,
     checked_text,
 )
-from wordpiece_studio.tokenizer.shaping import Columns
-from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordMatch, WordTrace
+from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordEncoder, WordMatch, WordTrace
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder, TextReading, roles_of
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.encoding import WordCut
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
     EndOfWord = Literal["symbol", "attached"]
@@ -46,7 +43,7 @@ class _Symbol(NamedTuple):
     end: int
 
 
-class BpeTokenizer(Encoder):
+class BpeTokenizer(WordEncoder):
     """Tokenizes text by merges: in each word always the pair that comes first in their list, from the left.
 
     Parameters
@@ -111,11 +108,11 @@ class BpeTokenizer(Encoder):
         named = [*self.special_tokens, *self.user_tokens, *([] if unk_token is None else [unk_token]), *suffixes]
         self._check_known([*named, *map("".join, self._ranks)])
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
-        self._known: dict[str, list[_Symbol]] = {}
         self.roles = roles_of(self.vocab, {}) if roles is None else dict(roles)
         added = [AddedToken(token, special=True) for token in self.special_tokens]
         self.reading = TextReading(self.pipeline, (*added, *map(AddedToken, self.user_tokens)))
         self._finder = AddedTokenFinder.of(self.reading.added_tokens)
+        self._begin()
 
     def _check_known(self, tokens: Iterable[str]) -> None:
         missing = next((token for token in tokens if token not in self.vocab), None)
@@ -126,9 +123,6 @@ class BpeTokenizer(Encoder):
     def __repr__(self) -> str:
         return f"<BpeTokenizer: {len(self.vocab):,} tokens, {len(self._ranks):,} merges>"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
-
     def _definition(self) -> tuple[Any, ...]:
         return self.vocab, self._ranks, self.unk_token, self.end_of_word_suffix, self.end_of_word, self.reading
 
@@ -136,39 +130,6 @@ class BpeTokenizer(Encoder):
     def merges(self) -> list[tuple[str, str]]:
         """The pairs, in the order in which they are merged."""
         return list(self._ranks)
-
-    def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
-        for text in texts:
-            words: list[list[_Symbol]] = []  # with places in the text
-            for section, first, last, is_added in self._finder.sections(checked_text(text)):
-                if is_added:
-                    words.append([_Symbol(section, first, last)])
-                    continue
-                for word in self.pipeline.aligned_words(section):
-                    # An end-of-word symbol stands for no character.
-                    starts, ends = (*word.starts, word.end), (word.start, *word.ends)
-                    merged = self._merged(word.text)
-                    words.append(
-                        [_Symbol(token, first + starts[left], first + ends[end]) for token, left, end in merged]
-                    )
-            found = list(chain.from_iterable(words))
-            yield Columns(
-                [symbol.token for symbol in found],
-                [self.vocab[symbol.token] for symbol in found],
-                [(symbol.start, symbol.end) for symbol in found],
-                [number for number, symbols in enumerate(words) for _ in symbols],
-            )
-
-    def ids(self, text: str) -> list[int]:
-        """Return ``encode(text).ids``, faster."""
-        ids: list[int] = []
-        for section, _, _, is_added in self._finder.sections(checked_text(text)):
-            if is_added:
-                ids.append(self.vocab[section])
-            else:
-                for word in self.pipeline.words(section):
-                    ids += [self.vocab[symbol.token] for symbol in self._merged(word)]
-        return ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined: without a suffix word ends are unknown.
@@ -194,20 +155,17 @@ class BpeTokenizer(Encoder):
         """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
         return TokenizerInWindow(vocabulary, self)
 
-    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
-        for word in words:
-            symbols = self._merged(word)
-            tokens = [symbol.token for symbol in symbols]
-            yield tokens, [self.vocab[token] for token in tokens], [(start, end) for _, start, end in symbols]
+    def _cut(self, word: str) -> WordMatch:
+        return _match_of(self._symbols_in(word), self.vocab.__getitem__)
 
-    def _merged(self, word: str) -> list[_Symbol]:
-        if word not in self._known:
-            self._known[word] = self._cut_word(word)
-        return self._known[word]
-
-    def _cut_word(self, word: str) -> list[_Symbol]:
+    def _symbols_in(self, word: str) -> list[_Symbol]:
         symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
         return _after_merges(symbols, self._ranks)[0]
+
+
+def _match_of(symbols: Sequence[_Symbol], id_of: Callable[[str], int]) -> WordMatch:
+    tokens = tuple(symbol.token for symbol in symbols)
+    return WordMatch(tokens, tuple(map(id_of, tokens)), tuple((start, end) for _, start, end in symbols), None)
 
 
 def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
@@ -307,7 +265,7 @@ class TokenizerByMerges(Tokenizer):
 
     def explain(self, word: str) -> WordTrace:
         """Return each token of `word`, after the longer one that it and the next token would be."""
-        match = self._match(checked_text(word))
+        match = self.match(checked_text(word))
         positions = []
         for place, (token, (start, _)) in enumerate(zip(match.tokens, match.spans, strict=True)):
             following = match.tokens[place + 1 : place + 2]
@@ -408,7 +366,7 @@ class LongestFirstTokenizer(BpeTokenizer):
         found = set(self.tokens_of_unknown(word))
         return [token for token in self.tokens_sought if token in found]
 
-    def _cut_word(self, word: str) -> list[_Symbol]:
+    def _symbols_in(self, word: str) -> list[_Symbol]:
         stored = None if self._stored is None else self._stored(word)
         return self._found_in(word) if stored is None else _laid_out(stored, len(word))
 
@@ -445,8 +403,7 @@ class TokenizerInWindow(Tokenizer):
         return *super()._definition(), self.encoder
 
     def _cut(self, word: str) -> WordMatch:
-        (cut,) = self.encoder.encode_words([word])
-        return WordMatch(tuple(cut.tokens), tuple(cut.ids), tuple(cut.offsets), None)
+        return self.encoder.match(word)
 
 
 def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:

@@ -7,6 +7,7 @@ if at some position none does, the whole word is unknown.
 from __future__ import annotations
 
 import itertools
+from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -144,7 +145,104 @@ class _Kept(dict[str, _T]):
         return value
 
 
-class Tokenizer(Encoder):
+class WordEncoder(Encoder):
+    """What finds added tokens, and words by its pipeline, each of which is cut by itself."""
+
+    pipeline: Pipeline
+    _finder: AddedTokenFinder
+    _normalized_finder = AddedTokenFinder({})
+
+    def _begin(self) -> None:
+        self._matches: _Kept[WordMatch] = _Kept()
+        self._ids: _Kept[tuple[int, ...]] = _Kept()
+        self._characters = 0  # that were encoded, until the library is loaded
+        self._run: Library | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _FOUND_IN_USE}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    @cached_property
+    def is_local(self) -> bool:
+        """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
+        return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
+
+    def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
+        for text in texts:
+            words = list(enumerate(self.tokenize_words(text)))
+            pieces = [(piece, number) for number, word in words for piece in word.pieces]
+            yield Columns(
+                [piece.covered or piece.token for piece, _ in pieces],
+                [piece.id for piece, _ in pieces],
+                [(piece.start, piece.end) for piece, _ in pieces],
+                [number for _, number in pieces],
+            )
+
+    def ids(self, text: str) -> list[int]:
+        """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
+        known = self._ids.get
+        parts = checked_text(text).split(" ") if self.is_local else (text,)
+        return [*itertools.chain.from_iterable([known(part) or self._ids_of(part) for part in parts])]
+
+    def _ids_of(self, text: str) -> tuple[int, ...]:
+        ids: list[int] = []
+        for section, _, _, is_added in self._sections(text):
+            if is_added:
+                ids.append(self._id(section))
+            else:
+                for word in self.pipeline.words(section):
+                    ids += self.match(word).ids
+        return self._ids.keep(text, tuple(ids))
+
+    def tokenize_words(self, text: str) -> list[TokenizedWord]:
+        """Return the words of `text`, each with its tokens and, if it is unknown, the reason."""
+        words: list[TokenizedWord] = []
+        for section, start, end, is_added in self._sections(text):
+            if is_added:
+                piece = Piece(section, self._id(section), start, end, text[start:end])
+                words.append(TokenizedWord(None, (piece,), None))
+            else:
+                words.extend(self._tokenize(word, start) for word in self.pipeline.aligned_words(section))
+        return words
+
+    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
+        for match in map(self.match, words):
+            yield match.tokens, match.ids, match.spans
+
+    @abstractmethod
+    def _cut(self, word: str) -> WordMatch: ...
+
+    def match(self, word: str) -> WordMatch:
+        found = self._matches.get(word)
+        if found is None and word.startswith(FOUND):
+            token, _ = found_token(word)
+            found = self._matches.keep(word, WordMatch((token,), (self._id(token),), ((0, len(word)),), None))
+        return self._matches.keep(word, self._cut(word)) if found is None else found
+
+    def _tokenize(self, word: Word, first: int) -> TokenizedWord:
+        match = self.match(word.text)
+        # An end-of-word suffix stands where the word ends.
+        starts, ends = (*word.starts, word.end), (*word.ends, word.end)
+        pieces = tuple(
+            Piece(token, number, first + starts[start], first + (ends[end - 1] if end > start else starts[start]))
+            for token, number, (start, end) in zip(match.tokens, match.ids, match.spans, strict=True)
+        )
+        if word.text.startswith(FOUND):
+            return TokenizedWord(None, (replace(pieces[0], covered=found_token(word.text)[1]),), None)
+        return TokenizedWord(word, pieces, match.unknown)
+
+    def _sections(self, text: str) -> Iterator[Section]:
+        return self._finder.sections(checked_text(text))
+
+    def _id(self, token: str) -> int:
+        found = self.id_of(token)
+        return NO_ID if found is None else found
+
+
+class Tokenizer(WordEncoder):
     """Tokenizes text with a vocabulary.
 
     Parameters
@@ -214,19 +312,8 @@ class Tokenizer(Encoder):
         self.roles = vocabulary.roles
         self._begin()
 
-    def _begin(self) -> None:
-        self._matches: _Kept[WordMatch] = _Kept()
-        self._ids: _Kept[tuple[int, ...]] = _Kept()
-        self._characters = 0  # that were encoded, until the library is loaded
-        self._run: Library | None = None
-
     def __repr__(self) -> str:
         return f"<Tokenizer: {len(self.vocabulary):,} tokens, {self.normalizer.name}, {self.pre_tokenizer.name}>"
-
-    @cached_property
-    def is_local(self) -> bool:
-        """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
-        return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
 
     @property
     def tokens(self) -> list[str]:
@@ -235,30 +322,12 @@ class Tokenizer(Encoder):
     def __len__(self) -> int:
         return len(self.vocabulary)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _FOUND_IN_USE}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._begin()
-
     def _definition(self) -> tuple[Any, ...]:
         words = {**vars(self.vocabulary), "_table": self.vocabulary.tokens, "longest": 0}
         return words, self.normalizer, self.pre_tokenizer, self.max_word_length, self.kept_parts
 
     def id_of(self, token: str) -> int | None:
         return self.vocabulary.id_of(token)
-
-    def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
-        for text in texts:
-            words = list(enumerate(self.tokenize_words(text)))
-            pieces = [(piece, number) for number, word in words for piece in word.pieces]
-            yield Columns(
-                [piece.covered or piece.token for piece, _ in pieces],
-                [piece.id for piece, _ in pieces],
-                [(piece.start, piece.end) for piece, _ in pieces],
-                [number for _, number in pieces],
-            )
 
     def _in_library(self, both: Sequence[Texts]) -> Library | None:
         if self._run is None and self._may_be_in_library:
@@ -298,33 +367,6 @@ class Tokenizer(Encoder):
                     found[number, word.pieces[0].start, word.pieces[0].end] = word.unknown
         return found
 
-    def ids(self, text: str) -> list[int]:
-        """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
-        known = self._ids.get
-        parts = checked_text(text).split(" ") if self.is_local else (text,)
-        return [*itertools.chain.from_iterable([known(part) or self._ids_of(part) for part in parts])]
-
-    def _ids_of(self, text: str) -> tuple[int, ...]:
-        ids: list[int] = []
-        for section, _, _, is_added in self._sections(text):
-            if is_added:
-                ids.append(self._id(section))
-            else:
-                for word in self.pipeline.words(section):
-                    ids += self._match(word).ids
-        return self._ids.keep(text, tuple(ids))
-
-    def tokenize_words(self, text: str) -> list[TokenizedWord]:
-        """Return the words of `text`, each with its tokens and, if it is unknown, the reason."""
-        words: list[TokenizedWord] = []
-        for section, start, end, is_added in self._sections(text):
-            if is_added:
-                piece = Piece(section, self._id(section), start, end, text[start:end])
-                words.append(TokenizedWord(None, (piece,), None))
-            else:
-                words.extend(self._tokenize(word, start) for word in self.pipeline.aligned_words(section))
-        return words
-
     def retokenized(self, words: tuple[TokenizedWord, ...], earlier: Tokenizer) -> tuple[TokenizedWord, ...]:
         """Return words that a tokenizer with the same pipeline and special tokens found, as this one tokenizes them.
 
@@ -350,19 +392,15 @@ class Tokenizer(Encoder):
 
         An end-of-word suffix counts as one character after the last.
         """
-        match = self._match(checked_text(word))
+        match = self.match(checked_text(word))
         if match.unknown is not None:
             return None
         return tuple((token, start, end) for token, (start, end) in zip(match.tokens, match.spans, strict=True))
 
-    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
-        for match in map(self._match, words):
-            yield match.tokens, match.ids, match.spans
-
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""
         units = self._units(checked_text(word))
-        match = self._match(word)
+        match = self.match(word)
         positions = []
         starts = [start for start, _ in match.spans]
         if match.unknown is not None:
@@ -468,9 +506,6 @@ class Tokenizer(Encoder):
         """
         room.save(directory, self, only=only)
 
-    def _sections(self, text: str) -> Iterator[Section]:
-        return self._finder.sections(checked_text(text))
-
     def _finder_in_normalized_text(self) -> AddedTokenFinder:
         sought: dict[str, AddedToken] = {}
         for token in self.vocabulary.added_tokens:
@@ -478,42 +513,16 @@ class Tokenizer(Encoder):
                 sought.setdefault(spelling, token)
         return AddedTokenFinder(sought)
 
-    def _tokenize(self, word: Word, offset: int) -> TokenizedWord:
-        match = self._match(word.text)
-        offsets = self._offsets(match, word.starts, word.ends, offset)
-        pieces = tuple(
-            Piece(token, token_id, start, end)
-            for token, token_id, (start, end) in zip(match.tokens, match.ids, offsets, strict=True)
-        )
-        if word.text.startswith(FOUND):
-            return TokenizedWord(None, (replace(pieces[0], covered=found_token(word.text)[1]),), None)
-        return TokenizedWord(word, pieces, match.unknown)
-
-    def _offsets(
-        self, match: WordMatch, starts: Sequence[int], ends: Sequence[int], first: int
-    ) -> list[tuple[int, int]]:
-        """Return where the tokens of a word stand, given where its characters stand after position `first`."""
-        if self.vocabulary.end_of_word_suffix:  # which begins where the word ends
-            starts, ends = (*starts, ends[-1]), (*ends, ends[-1])
-        return [(first + starts[start], first + ends[end - 1]) for start, end in match.spans]
-
     def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
         if old.word is None:
             piece = old.pieces[0]
             new = replace(piece, id=self._id(piece.token))
             return old if new == piece else TokenizedWord(None, (new,), None)
-        match = self._match(old.word.text)
+        match = self.match(old.word.text)
         tokens = list(zip(match.tokens, match.ids, strict=True))
         if match.unknown == old.unknown and tokens == [(piece.token, piece.id) for piece in old.pieces]:
             return old
         return self._tokenize(old.word, old.pieces[0].start - old.word.starts[0])
-
-    def _match(self, word: str) -> WordMatch:
-        found = self._matches.get(word)
-        if found is None and word.startswith(FOUND):
-            token, _ = found_token(word)
-            found = self._matches.keep(word, WordMatch((token,), (self._id(token),), ((0, len(word)),), None))
-        return self._matches.keep(word, self._cut(word)) if found is None else found
 
     def _cut(self, word: str) -> WordMatch:
         if len(word) > self.max_word_length:
@@ -536,10 +545,6 @@ class Tokenizer(Encoder):
     def _candidate(self, units: Sequence[str], start: int, end: int) -> str:
         prefix = self.vocabulary.continuing_subword_prefix if start else ""
         return prefix + "".join(units[start:end])
-
-    def _id(self, token: str) -> int:
-        found = self.vocabulary.id_of(token)
-        return NO_ID if found is None else found
 
 
 _FOUND_IN_USE = {"_matches", "_ids", "_characters", "_run", "is_local", "_may_be_in_library"}
