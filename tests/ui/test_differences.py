@@ -21,6 +21,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import RunDivergence, step_of_size
 from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerInWindow
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.panes.comparison import compared_tables
 from wordpiece_studio.ui.panes.comparison.compared_tables import _order_text, text_rows
@@ -452,7 +453,7 @@ def test_the_order_is_told_of_every_word_as_it_is_normalized() -> None:
     counts = wps.WordCounts.from_pairs({"low": 2, "lower": 1}, "lowercase", "whitespace-split")
     config = wps.TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>")
     run = wps.train(counts, config)
-    tokenizer = run.bpe_tokenizer(longest_first=True).in_window(run.history.vocabulary(len(run.history)))
+    tokenizer = TokenizerInWindow(run.history.vocabulary(len(run.history)), run.bpe_tokenizer(longest_first=True))
     first, second = _order_text(tokenizer, "LOW Lowlower").splitlines()
     assert first == "“low” is in the training corpus and keeps its split from training."
     assert second.endswith("Order: lower</w>")

@@ -161,7 +161,7 @@ class LoadingOptions(Options):
         return self._with_removal(load_wordpiece_tokenizer(vocab, self.normalizer, self.pre_tokenizer))
 
     def _with_removal(self, tokenizer: Tokenizer) -> Tokenizer:
-        return tokenizer.with_steps(_with_removal(tokenizer.normalizer, self.remove), tokenizer.pre_tokenizer)
+        return tokenizer.changed(normalizer=_with_removal(tokenizer.normalizer, self.remove))
 
 
 def _with_removal(normalizer: Normalizer, characters: str) -> Normalizer:

@@ -173,21 +173,12 @@ class LibraryTokenizer(LibraryEncoder):
             yield from starmap(Columns, self._of_texts("encode", portion))
 
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
-        if not (form.is_shaped or is_pretokenized or len(both[0]) > 1 or self._has_types):
+        if not (is_pretokenized or self._is_shaped(both, form)):
             return [Encoding(*columns) for columns in self._columns_of([cast("str", text) for (text,) in both])]
         if self._is_model:
             return super()._shaped(both, form, is_pretokenized)
         raws = (raw for portion in _portions(both) for raw in self._of_texts("shape", portion, form, is_pretokenized))
         return [Encoding.of_library(restored(raw), attrgetter("tokens")) for raw in raws]
-
-    @property
-    def _has_types(self) -> bool:
-        """Whether even a text without special tokens gets a type."""
-        (processor,) = self._stated or (None,)
-        steps = (
-            step for each in (processor or {}).get("processors", [processor or {}]) for step in each.get("single", ())
-        )
-        return any("Sequence" in step and step["Sequence"]["type_id"] for step in steps)
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
         for ids, spans in self.cut(words):

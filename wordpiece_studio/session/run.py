@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.libraries.library_training import LibraryRunTokenizer
 from wordpiece_studio.storage.view import RunTab
-from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
+from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges, TokenizerInWindow
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.trainer import bpe_tokenizer
 
@@ -123,7 +123,7 @@ class Run:
         if found is None:
             if longest_first:
                 encoder = bpe_tokenizer(self.history, self.counts, step, longest_first=True)
-                found = encoder.in_window(self.history.vocabulary(step))
+                found = TokenizerInWindow(self.history.vocabulary(step), encoder)
             else:
                 found = self.new_tokenizer(step)
             while len(self._tokenizers) >= _TOKENIZERS_KEPT:

@@ -40,7 +40,7 @@ from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name, file_error
-from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text import normalizers
 from wordpiece_studio.text.huggingface_steps import normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -286,9 +286,8 @@ def _with_steps(tokenizer: Tokenizer | LibraryTokenizer, steps: Steps, name: str
             path=name,
             kind=tokenizer.kind,
         )
-    return tokenizer.with_steps(
-        normalizers.resolve_normalizer(normalizer or tokenizer.normalizer),
-        pre_tokenizers.resolve_pre_tokenizer(pre_tokenizer or tokenizer.pre_tokenizer),
+    return tokenizer.changed(
+        normalizer=normalizer or tokenizer.normalizer, pre_tokenizer=pre_tokenizer or tokenizer.pre_tokenizer
     )
 
 

@@ -151,10 +151,6 @@ class BpeTokenizer(WordEncoder):
             return text_of_letters(token.removesuffix(suffix) for token in tokens)
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
-    def in_window(self, vocabulary: Vocabulary) -> Tokenizer:
-        """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
-        return TokenizerInWindow(vocabulary, self)
-
     def _cut(self, word: str) -> WordMatch:
         return _match_of(self._symbols_in(word), self.vocab.__getitem__)
 

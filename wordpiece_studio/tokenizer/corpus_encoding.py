@@ -12,7 +12,6 @@ import os
 import tempfile
 from collections.abc import Sized
 from dataclasses import dataclass
-from functools import lru_cache
 from io import BufferedIOBase
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
 
@@ -368,14 +367,9 @@ def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
         raise StudioError("The IDs and their offsets cannot both be written to {path}", path=display_name(outputs[0]))
 
 
-_MOST_CHUNKS = 1 << 18
-
-
 class PlainEncoder:
     def __init__(self, tokenizer: Encoder) -> None:
-        self._is_local = isinstance(tokenizer, Tokenizer) and tokenizer.is_local
-        self._ids = lru_cache(_MOST_CHUNKS)(tokenizer.ids) if self._is_local else tokenizer.ids
-        self._library = tokenizer if isinstance(tokenizer, LibraryEncoder) else None
+        self._tokenizer = tokenizer
 
     def encode_lines(self, block: bytes) -> EncodedBlock:
         lines = block.decode("utf-8", "surrogatepass").split("\n")
@@ -384,16 +378,12 @@ class PlainEncoder:
         return EncodedBlock(encoded.ids, encoded.ends[:-1] if is_open else encoded.ends, is_open)
 
     def encode(self, texts: Sequence[str]) -> EncodedBlock:
+        tokenizer = self._tokenizer
+        is_library = isinstance(tokenizer, LibraryEncoder)  # which is asked for many texts at once
         ids: list[int] = []
         ends: list[int] = []
-        if self._library is not None:  # which is asked for many texts at once
-            for encoding in self._library.encode(texts):
-                ids += encoding.ids
-                ends.append(len(ids))
-            texts = ()
-        for text in texts:
-            for chunk in text.split(" ") if self._is_local else (text,):
-                ids += self._ids(chunk)
+        for found in [each.ids for each in tokenizer.encode(texts)] if is_library else map(tokenizer.ids, texts):
+            ids += found
             ends.append(len(ids))
         return EncodedBlock(np.array(ids, np.int32), np.array(ends, np.int64), False)
 

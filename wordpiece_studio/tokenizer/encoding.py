@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, cast, get_args, overload
 
 from wordpiece_studio.corpus.decoding import checked_texts
@@ -442,15 +442,15 @@ class Encoder(ABC):
 
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
         """Return what becomes of texts, or of pairs of them; each part of these may be padded to another length."""
-        library = self._in_library(both)
+        is_shaped = self._is_shaped(both, form)
+        library = self._in_library(both) if is_shaped or len(both) > 1 else None  # one text is as fast without it
         if library is not None:
             try:
                 raws = library.encoded(both, form, is_pretokenized=is_pretokenized)
             except (TypeError, UnicodeError):  # the library takes no text with an unpaired surrogate
-                if len(both) > 1:
-                    parts = [list(part) for _, part in groupby(both, _can_be_written)]
-                    if len(parts) > 1:
-                        return [each for part in parts for each in self._shaped(part, form, is_pretokenized)]
+                if half := len(both) // 2:
+                    halves = both[:half], both[half:]
+                    return [each for part in halves for each in self._shaped(part, form, is_pretokenized)]
             else:
                 return [
                     Encoding.of_library(raw, partial(self._tokens_in, texts))
@@ -461,13 +461,20 @@ class Encoder(ABC):
         if is_pretokenized:
             found = iter([_of_words(islice(found, len(words))) for words in texts])
         columns = [tuple(islice(found, len(each))) for each in both]
-        if not (form.is_shaped or self._stated or len(both[0]) > 1):
+        if not is_shaped:
             return [Encoding(*each) for (each,) in columns]
         processor = None
         with suppress(StudioError):  # which was raised before, if special tokens are to be added
             processor = self.post_processor()
         library = shaper(processor)
         return [Encoding.of_library(library.of_columns(each, form), _joined(each)) for each in columns]
+
+    def _is_shaped(self, both: Sequence[Texts], form: Form) -> bool:
+        """Return whether texts get more than their tokens; a template may give even one text alone another type."""
+        (processor,) = self._stated or (None,)
+        steps = (processor or {}).get("processors", [processor or {}])
+        parts = (part.get("Sequence", {}) for step in steps for part in step.get("single", ()))
+        return form.is_shaped or len(both[0]) > 1 or any(part.get("type_id") for part in parts)
 
     def post_processor(self) -> Any:
         """Return what adds special tokens, as a ``tokenizer.json`` says it: that of the file, or BERT's with the roles.
@@ -501,7 +508,7 @@ class Encoder(ABC):
         if token is None or token_id is None:
             advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
             raise StudioError("The vocabulary has no {token} to add", advice, token=token or ROLES[role][0])
-        if not _can_be_written((token,)):
+        if any("\ud800" <= character <= "\udfff" for character in token):
             what, advice = "The special token {token} contains an unpaired surrogate", "Use another one for its role."
             raise StudioError(what, advice, token=ascii(token)[:100])
         return token, token_id
@@ -560,14 +567,6 @@ def _joined(texts: Iterable[Columns]) -> Columns:
 def _of_words(words: Iterable[Columns]) -> Columns:
     numbered = [each._replace(words=[number] * len(each.ids)) for number, each in enumerate(words)]
     return _joined(numbered) if numbered else Columns([], [], [], [])
-
-
-def _can_be_written(texts: Texts) -> bool:
-    try:
-        "".join(chain.from_iterable(texts)).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _form(
@@ -659,30 +658,21 @@ def _is_one(text: object, is_pretokenized: bool) -> bool:
     return isinstance(text, list | tuple) and (not text or isinstance(text[0], str))
 
 
-def _lists_of_words(texts: Any) -> list[Any]:
-    checked_texts(texts)  # that there are some, not what they are
-    return [[*checked_texts(words)] for words in texts]
+def _pairs(texts: Any, seconds: Any, is_pretokenized: bool) -> list[Texts]:
+    def listed(given: Any) -> list[Any]:
+        checked = checked_texts(given)
+        return [[*checked_texts(words)] for words in given] if is_pretokenized else [*checked]
 
-
-def _pairs(texts: object, seconds: object, is_pretokenized: bool) -> list[Texts]:
-    firsts: list[Any]
-    others: list[Any] | None
-    if is_pretokenized:
-        firsts, others = _lists_of_words(texts), None if seconds is None else _lists_of_words(seconds)
-    else:
-        if seconds is None and isinstance(texts, list) and any(isinstance(text, tuple) for text in texts):
+    if seconds is None and not is_pretokenized and isinstance(texts, list):
+        if any(isinstance(text, tuple) for text in texts):
             texts, seconds = zip(*map(_parts, texts), strict=True)
-        firsts = list(checked_texts(texts))
-        others = None if seconds is None else list(checked_texts(seconds))
-    if others is None:
+    firsts = listed(texts)
+    if seconds is None:
         return [(text,) for text in firsts]
+    others = listed(seconds)
     if len(firsts) != len(others):
-        raise StudioError(
-            "There are {texts:,} texts and {pairs:,} second texts",
-            "Pass the same number of both.",
-            texts=len(firsts),
-            pairs=len(others),
-        )
+        what, advice = "There are {texts:,} texts and {pairs:,} second texts", "Pass the same number of both."
+        raise StudioError(what, advice, texts=len(firsts), pairs=len(others))
     return [*zip(firsts, others, strict=True)]
 
 

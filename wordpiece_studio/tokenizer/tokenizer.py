@@ -301,9 +301,18 @@ class Tokenizer(WordEncoder):
         self.model_max_length = whole_number("model_max_length", model_max_length, 0)
         self.kept_parts = dict(kept_parts or {})
         if "post_processor" in self.kept_parts:
-            self._stated = (_checked_processor(self.kept_parts["post_processor"]),)
+            processor = self.kept_parts["post_processor"]
+            if Template.of(processor) is None:
+                what = "The post_processor {value} is not supported"
+                advice = "Use a TemplateProcessing that has each text once, or None."
+                raise StudioError(what, advice, value=repr(processor)[:100])
+            self._stated = (processor,)
         self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
-        self._normalized_finder = self._finder_in_normalized_text()
+        sought: dict[str, AddedToken] = {}
+        for token in vocabulary.added_tokens:
+            if token.normalized and (spelling := self.normalizer.normalize(token.content)):
+                sought.setdefault(spelling, token)
+        self._normalized_finder = AddedTokenFinder(sought)
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
         self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
         found_first = (token for token in vocabulary.added_tokens if not token.normalized)
@@ -373,7 +382,10 @@ class Tokenizer(WordEncoder):
         What is the same for both stays the same object. If few tokens differ, only words that contain one are matched.
         """
         parts = self._parts_apart(earlier)
-        found = [self._retokenized(word) if _has_part(word, parts) else word for word in words]
+        found = []
+        for word in words:
+            is_known = parts is not None and not (word.word and any(part in word.word.text for part in parts))
+            found.append(word if is_known else self._retokenized(word))
         is_same = all(old is new for old, new in zip(words, found, strict=True))
         return words if is_same else tuple(found)
 
@@ -399,16 +411,16 @@ class Tokenizer(WordEncoder):
 
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""
-        units = self._units(checked_text(word))
-        match = self.match(word)
+        match = self.match(checked_text(word))
+        end_of_word = len(word) + bool(self.vocabulary.end_of_word_suffix)
         positions = []
         starts = [start for start, _ in match.spans]
         if match.unknown is not None:
             starts = [] if match.unknown.kind == "too-long" else self.vocabulary.longest_matches(word)[2]
         for start in starts:
             tried = []
-            for end in range(len(units), start, -1):
-                candidate = self._candidate(units, start, end)
+            for end in range(end_of_word, start, -1):
+                candidate = self.vocabulary.spelled(word, start, end)
                 tried.append(Trial(candidate, self.vocabulary.is_piece(candidate)))
                 if tried[-1].matched:
                     break
@@ -447,10 +459,6 @@ class Tokenizer(WordEncoder):
         if suffix:
             return "".join(bare).replace(suffix, " ").rstrip(" ")
         return "".join(_spaced(token, prefix, index == 0, cleanup) for index, token in enumerate(tokens))
-
-    def with_steps(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Tokenizer:
-        """Return a tokenizer with another normalizer and pre-tokenizer, and everything else of this one."""
-        return self.changed(normalizer=normalizer, pre_tokenizer=pre_tokenizer)
 
     def changed(self, **arguments: Any) -> Tokenizer:
         """Return a tokenizer with some other arguments, and everything else of this one."""
@@ -506,13 +514,6 @@ class Tokenizer(WordEncoder):
         """
         room.save(directory, self, only=only)
 
-    def _finder_in_normalized_text(self) -> AddedTokenFinder:
-        sought: dict[str, AddedToken] = {}
-        for token in self.vocabulary.added_tokens:
-            if token.normalized and (spelling := self.normalizer.normalize(token.content)):
-                sought.setdefault(spelling, token)
-        return AddedTokenFinder(sought)
-
     def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
         if old.word is None:
             piece = old.pieces[0]
@@ -530,7 +531,7 @@ class Tokenizer(WordEncoder):
         tokens, ids, places = self.vocabulary.longest_matches(word)
         matched = places[-1]
         if matched < len(word) + bool(self.vocabulary.end_of_word_suffix):
-            symbol = self._candidate(self._units(word), matched, matched + 1)
+            symbol = self.vocabulary.spelled(word, matched, matched + 1)
             return self._unknown(word, UnknownReason("symbol", matched, symbol))
         return WordMatch(tuple(tokens), tuple(ids), tuple(itertools.pairwise(places)), None)
 
@@ -538,31 +539,9 @@ class Tokenizer(WordEncoder):
         token = UnknownToken(self.vocabulary.unk_token, reason)
         return WordMatch((token,), (self._id(token),), ((0, len(word)),), reason)
 
-    def _units(self, word: str) -> list[str]:
-        suffix = self.vocabulary.end_of_word_suffix
-        return [*word, suffix] if suffix else list(word)
-
-    def _candidate(self, units: Sequence[str], start: int, end: int) -> str:
-        prefix = self.vocabulary.continuing_subword_prefix if start else ""
-        return prefix + "".join(units[start:end])
-
 
 _FOUND_IN_USE = {"_matches", "_ids", "_characters", "_run", "is_local", "_may_be_in_library"}
 """Attributes of a tokenizer that are not of its copies, which begin anew."""
-
-
-def _checked_processor(value: Any) -> Any:
-    if Template.of(value) is None:
-        raise StudioError(
-            "The post_processor {value} is not supported",
-            "Use a TemplateProcessing that has each text once, or None.",
-            value=repr(value)[:100],
-        )
-    return value
-
-
-def _has_part(word: TokenizedWord, parts: list[str] | None) -> bool:
-    return parts is None or (word.word is not None and any(part in word.word.text for part in parts))
 
 
 _CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")

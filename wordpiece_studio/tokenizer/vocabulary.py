@@ -223,6 +223,11 @@ class Vocabulary:
         found = self._table.ids.get(token)
         return found if found is not None and found < self._size else None
 
+    def spelled(self, word: str, start: int, end: int) -> str:
+        """Return how a token of a word is spelled; an end-of-word suffix counts as one character after the last."""
+        prefix = self.continuing_subword_prefix if start else ""
+        return prefix + word[start:end] + ((self.end_of_word_suffix or "") if end > len(word) else "")
+
     def longest_matches(self, word: str) -> tuple[list[str], list[int], list[int]]:
         """Return the longest tokens that stand one after the other in `word`, their ids, and 0 and where each ends.
 
