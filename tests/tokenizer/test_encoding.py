@@ -399,3 +399,14 @@ def test_a_call_returns_what_a_model_takes() -> None:
     parts = WORDPIECE("a b", truncation=True, max_length=3, return_overflowing_tokens=True, return_attention_mask=False)
     assert parts["input_ids"] == [[2, 4, 3], [2, 5, 3]]
     assert (parts["overflow_to_sample_mapping"], "attention_mask" in parts) == ([0, 0], False)
+
+
+def test_ids_alone_are_found_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = wps.Tokenizer(WORDPIECE.vocabulary)
+    whole, of_ids = tokenizer.encode("ab a.x"), tokenizer.encode("ab a.x")
+    assert whole.tokens == ["ab", "a", ".", "[UNK]"]
+    monkeypatch.setattr(tokenizer, "_columns_of", lambda texts: pytest.fail(f"{texts} were aligned"))
+    assert tokenizer.encode("ab a.x").ids == of_ids.ids == whole.ids
+    monkeypatch.undo()
+    assert of_ids == whole
+    assert of_ids.offsets == [(0, 2), (3, 4), (4, 5), (5, 6)]

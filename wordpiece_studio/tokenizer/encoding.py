@@ -130,7 +130,7 @@ class Encoding:
     special_tokens_mask: list[int]
     sequence_ids: list[int | None]
     overflowing: tuple[Encoding, ...]
-    _made: tuple[Any, Columns | Callable[[Any], list[str]]]
+    _made: tuple[Any, Any]
 
     def __init__(
         self,
@@ -144,6 +144,14 @@ class Encoding:
         usual: dict[str, Any] = {name: [0] * count for name in ("type_ids", "special_tokens_mask", "sequence_ids")}
         usual |= {"attention_mask": [1] * count, "overflowing": ()}
         self.__setstate__({"tokens": tokens, "ids": ids, "offsets": offsets, "words": list(words), **usual, **others})
+
+    @classmethod
+    def of_ids(cls, ids: list[int], columns: Callable[[], Iterator[Columns]]) -> Self:
+        """Return an encoding whose ids are known; the rest is found when something else is asked for."""
+        made = object.__new__(cls)
+        made.ids = ids
+        made._made = None, columns
+        return made
 
     @classmethod
     def of_library(cls, raw: Any, found: Columns | Callable[[Any], list[str]]) -> Self:
@@ -160,6 +168,10 @@ class Encoding:
         if name not in _COLUMNS:
             raise AttributeError(name)
         raw, found = self._made
+        if raw is None:
+            ((tokens, _, offsets, words),) = found()
+            self.__init__(tokens, self.ids, offsets, words)  # type: ignore[misc]
+            return getattr(self, name)
         value: Any = getattr(raw, "word_ids" if name == "words" else name)
         if name == "overflowing":
             value = tuple(Encoding.of_library(more, found).alone() for more in value)
@@ -279,7 +291,7 @@ class Encoder(ABC):
         return self._id_by_token.get(token)
 
     @abstractmethod
-    def _columns_of(self, texts: Sequence[str]) -> Iterable[Columns]: ...
+    def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]: ...
 
     def _in_library(self, both: Sequence[Texts]) -> Library | None:
         """Return what does the same with the library, if there is such, and these texts are worth making it."""
@@ -443,7 +455,7 @@ class Encoder(ABC):
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
         """Return what becomes of texts, or of pairs of them; each part of these may be padded to another length."""
         is_shaped = self._is_shaped(both, form)
-        library = self._in_library(both) if is_shaped or len(both) > 1 else None  # one text is as fast without it
+        library = self._in_library(both) if is_shaped or len(both) > 1 else None  # one text is faster without it
         if library is not None:
             try:
                 raws = library.encoded(both, form, is_pretokenized=is_pretokenized)
@@ -457,7 +469,10 @@ class Encoder(ABC):
                     for raw, texts in zip(raws, both, strict=True)
                 ]
         texts = list(chain.from_iterable(both))
-        found = iter(self._columns_of([*chain.from_iterable(texts)] if is_pretokenized else cast("list[str]", texts)))
+        if not (is_shaped or is_pretokenized):
+            plain = cast("list[str]", texts)
+            return [Encoding.of_ids(self.ids(text), partial(self._columns_of, [text])) for text in plain]
+        found = self._columns_of([*chain.from_iterable(texts)] if is_pretokenized else cast("list[str]", texts))
         if is_pretokenized:
             found = iter([_of_words(islice(found, len(words))) for words in texts])
         columns = [tuple(islice(found, len(each))) for each in both]
