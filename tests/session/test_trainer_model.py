@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -608,3 +610,12 @@ def test_a_run_that_is_forgotten_is_gone_and_a_new_one_can_start(
     assert model.history is None
     trained(qtbot, model, hugs)
     assert model.merge_count
+
+
+def test_nothing_is_left_of_a_model_that_no_one_has(qtbot: QtBot, hugs: WordCounts) -> None:
+    model = trained(qtbot, TrainerModel(), hugs, max_merges=3)
+    model.close()
+    known = weakref.ref(model)
+    del model
+    gc.collect()
+    assert known() is None

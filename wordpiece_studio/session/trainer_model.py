@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, Signal
+from PySide6.QtCore import SIGNAL, QCoreApplication, QObject, Signal
 
 from wordpiece_studio.session.run import Candidates, Progress, Run, RunOrigin, TrainerState
 from wordpiece_studio.session.task import Task, single_shot
@@ -157,7 +157,6 @@ class TrainerModel(QObject):
         self._is_held = False
         self._learned = 0  # learned by the worker, not all of it published yet
         self._is_closed = False
-        self._merged_method = QMetaMethod.fromSignal(self.merged)
         self._pace = TrainingPace()
         self._ended_runs = 0
         self._gate = threading.Semaphore(0)
@@ -606,7 +605,7 @@ class TrainerModel(QObject):
         if history is None or end <= first:
             return
         self.merge_count = end
-        if self.isSignalConnected(self._merged_method):
+        if self.receivers(SIGNAL("merged(PyObject)")):
             for index in range(first, end):
                 self.merged.emit(history[index])
         if self._is_closed:  # by a listener
