@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.count_tables import guarded, is_obeyed, unguarded
+from wordpiece_studio.corpus.count_tables import guarded, unguarded
 
 TEXTS = st.text() | st.builds("".join, st.lists(st.sampled_from("=+-@'\t\r\n\0\uff1da;,\" \xa0")))
 FORMULA = re.compile(r"[=+\-@\t\r\n\0\uff1d\uff0b\uff0d\uff20]")
@@ -24,7 +24,6 @@ def test_every_text_comes_back_and_none_begins_a_formula(text: str) -> None:
 @given(TEXTS, TEXTS)
 def test_no_piece_begins_a_formula_where_a_semicolon_or_a_tab_parts_the_cells(text: str, other: str) -> None:
     assert unguarded(guarded(text)) == text
-    assert is_obeyed(text) == (guarded(text) != text)
     line = io.StringIO(newline="")
     csv.writer(line).writerow([7, guarded(text), guarded(other), 0.5])
     cells = re.split(r"[;\t\r\n]", line.getvalue().removesuffix("\r\n"))  # as if no quote were one: the most cells

@@ -31,8 +31,6 @@ _LARGEST_XZ_MEMORY = 256 << 20
 # How the decompressors report that a file requires more than that; damage raises the same types of errors.
 _MEMORY_WORDS = re.compile(r"memory usage limit|too much memory", re.IGNORECASE)
 
-_FAULTS = (OSError, EOFError, ValueError, zlib.error)
-
 _MAGIC: tuple[tuple[bytes, int, Compression], ...] = (
     (b"\x1f\x8b\x08", 0, "gzip"),
     (b"\xfd7zXZ\0", 0, "xz"),
@@ -63,7 +61,6 @@ class DecompressedStream:
         self._read_file = read
         self._compression = compression
         self._name = name
-        self._faults: tuple[type[Exception], ...] = _FAULTS
         self._decompressor = self._new_decompressor()  # None at the end
         self.rest = b""  # read from the file and not yet decompressed
         self._bytes_in = self._bytes_out = 0
@@ -77,18 +74,16 @@ class DecompressedStream:
         return b"".join(parts)
 
     def _next(self, size: int) -> bytes:
-        """Return some bytes of the content, at least one; none at the end."""
-        while True:
-            decompressor = self._decompressor
-            if decompressor is None:
-                return b""
+        while (decompressor := self._decompressor) is not None:
             # Only those of bzip2 and xz keep what they have not used yet, and say whether they have anything.
             if not self.rest and getattr(decompressor, "needs_input", True) and not self._read_more():
                 raise self._fault("it ends prematurely")
             at_most = () if self._compression == "zstd" else (size,)
             try:
                 data: bytes = decompressor.decompress(self.rest, *at_most)
-            except self._faults as error:
+            except MemoryError:
+                raise
+            except Exception as error:  # each decompressor has its own exceptions
                 raise self._fault(str(error).removeprefix("zstd decompressor error: ")) from error
             self._bytes_out += len(data)
             self.rest = getattr(decompressor, "unconsumed_tail", b"")
@@ -98,6 +93,7 @@ class DecompressedStream:
             self._check_ratio()
             if data:
                 return data
+        return b""
 
     def _read_more(self) -> bool:
         data = self._read_file(_ZSTD_READ_BYTES if self._compression == "zstd" else _READ_BYTES)
@@ -126,7 +122,6 @@ class DecompressedStream:
             case "xz":
                 import lzma
 
-                self._faults = (*_FAULTS, lzma.LZMAError)
                 return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_LARGEST_XZ_MEMORY)
             case "bzip2":
                 import bz2
@@ -135,7 +130,6 @@ class DecompressedStream:
             case "zstd":
                 import zstandard
 
-                self._faults = (*_FAULTS, zstandard.ZstdError)
                 return zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
 
     def _check_ratio(self) -> None:

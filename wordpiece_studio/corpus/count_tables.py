@@ -60,11 +60,6 @@ _PIECE = re.compile(rf"(?:(?<=[{_SEPARATORS}])|\A)(?=(?:[^\S{_SEPARATORS}]|\")*[
 _GUARD = re.compile(rf"(?:(?<=[{_SEPARATORS}])|\A)'")
 
 
-def is_obeyed(text: str) -> bool:
-    """Return whether a text must be guarded."""
-    return not text.isalnum() and _PIECE.search(text) is not None
-
-
 def guarded(text: str) -> str:
     """Return a text as it is written to a cell.
 
@@ -100,11 +95,7 @@ _ADVICE = "Every line of a table of words must have a word and its count, a whol
 
 
 class TableReader:
-    """Reads one table of words and counts, once.
-
-    Afterwards it says what it read: `rows` are words, `replaced` and `skipped` are places and lines, according to the
-    file's `errors`.
-    """
+    """Reads one table of words and counts, once; afterwards it says what it read."""
 
     def __init__(self, file: CorpusFile) -> None:
         self._file = file
@@ -126,25 +117,25 @@ class TableReader:
         text = TextOnDisk(self._file.path, encoding=self._file.encoding, errors=self._file.errors, decompresses=True)
         self._on_disk = text
         rows = self._csv_rows(text) if self._kind == "csv" else self._tab_rows(text)
-        first = list(islice(rows, 1))
-        for cells, place in first:
-            self.width = len(cells)
-            places = _columns(cells)
-            if places is None:
-                places = (0, 1)
-                rows = chain(first, rows)
-                if len(cells) != 2:
-                    what = "{path}, line {line}: the number of cells is {n}, and no header names word and count"
-                    raise self.error(what, place, n=len(cells))
-            is_guarded = cells[places[0]].strip("\r ").lower() == GUARDED_WORD
-            for row, line in rows:
-                if is_guarded and len(row) == len(cells):
-                    row[places[0]] = unguarded(row[places[0]])
-                if self._is_taken(self._fault_in(row, line, len(cells), places)):
-                    yield row[places[0]], int(row[places[1]])
+        first = next(rows, None)
+        if first is None:
+            return
+        cells, line = first
+        self.width = len(cells)
+        places = _columns(cells)
+        if places is None and len(cells) != 2:
+            what = "{path}, line {line}: the number of cells is {n}, and no header names word and count"
+            raise self._error(what, line, n=len(cells))
+        if places is None:
+            places, rows = (0, 1), chain([first], rows)
+        is_guarded = cells[places[0]].strip("\r ").lower() == GUARDED_WORD
+        for row, line in rows:
+            if is_guarded and len(row) == self.width:
+                row[places[0]] = unguarded(row[places[0]])
+            if self._is_taken(self._fault_in(row, line, places)):
+                yield row[places[0]], int(row[places[1]])
 
     def _is_taken(self, fault: StudioError | None) -> bool:
-        """Return whether a line or row has no fault; if it has one, raise it or count it as skipped."""
         if fault is None:
             self.rows += 1
         elif self._file.errors != "skip-line":
@@ -153,26 +144,25 @@ class TableReader:
             self.skipped += 1
         return fault is None
 
-    def error(self, what: str, place: int, **values: object) -> StudioError:
+    def _error(self, what: str, place: int, **values: object) -> StudioError:
         return StudioError(what, _ADVICE, path=self.name, line=place, **values)
 
-    def _fault_in(self, cells: Sequence[str], line: int, width: int, places: tuple[int, int]) -> StudioError | None:
-        """Return what is wrong with a line, or None."""
-        if len(cells) != width:
+    def _fault_in(self, cells: Sequence[str], line: int, places: tuple[int, int]) -> StudioError | None:
+        if len(cells) != self.width:
             what = "{path}, line {line}: the number of cells is {n}, not {expected}"
-            return self.error(what, line, n=len(cells), expected=width)
+            return self._error(what, line, n=len(cells), expected=self.width)
         count = cells[places[1]].strip(" ")
         if not _COUNT.fullmatch(count) or int(count) > LARGEST_COUNT:
-            return self.error("{path}, line {line}: the count is {count}", line, count=repr(count[:50]))
-        return None if cells[places[0]] else self.error("{path}, line {line}: there is an empty word", line)
+            return self._error("{path}, line {line}: the count is {count}", line, count=repr(count[:50]))
+        return None if cells[places[0]] else self._error("{path}, line {line}: there is an empty word", line)
 
     def _fault_in_row(self, word: object, count: object, row: int) -> StudioError | None:
         if word == "":
-            return self.error("{path}, row {line}: there is an empty word", row)
+            return self._error("{path}, row {line}: there is an empty word", row)
         if not isinstance(word, str):
-            return self.error("{path}, row {line}: there is no word", row)
+            return self._error("{path}, row {line}: there is no word", row)
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
-            return self.error("{path}, row {line}: the count is {count}", row, count=str(count)[:50])
+            return self._error("{path}, row {line}: the count is {count}", row, count=str(count)[:50])
         return None
 
     def _tab_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
@@ -199,9 +189,7 @@ class TableReader:
             self.width = len(names)
             places = _columns(names)
             if places is None:
-                raise StudioError(
-                    "{path} has no columns called word and count", _ADVICE, path=self.name
-                )  # fmt: skip
+                raise StudioError("{path} has no columns called word and count", _ADVICE, path=self.name)
             word_name, count_name = (names[place] for place in places)
             texts = ParquetTexts(self._file.path, word_name, "strict")
             row = 0
@@ -272,11 +260,10 @@ def read_tables(
     progress: Callable[[CountingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> WordCounts:
-    """Return the words and counts in tables, see `read_word_counts`."""
-    texts = [file for file in files if file.kind != "word-counts"]
-    if texts:
-        name = display_name(texts[0].path)
-        raise StudioError("{path} is not a table of words and their counts", "Count its words.", path=name)
+    for file in files:
+        if file.kind != "word-counts":
+            name = display_name(file.path)
+            raise StudioError("{path} is not a table of words and their counts", "Count its words.", path=name)
     total: dict[str, int] = {}
     found: list[FileStatistics] = []
     sizes = [FileOnDisk(file.path).size for file in files]
@@ -287,32 +274,19 @@ def read_tables(
         meter.note(sum(sizes[: len(found)]) + bytes_read, len(found), len(total))
 
     for file in files:
-        found.append(_read_table(file, total, look))
+        reader = TableReader(file)
+        distinct, words = set(), 0
+        for word, count in reader.entries():
+            distinct.add(word)
+            words += count
+            total[word] = total.get(word, 0) + count
+            if not reader.rows % _ROWS_AT_ONCE:
+                look(reader.bytes_read)
+        read = reader.bytes_read, reader.rows, words, len(distinct), reader.encoding, reader.replaced, reader.skipped
+        found.append(FileStatistics(reader.name, *read))
         look(0)
     statistics = CorpusStatistics.summed(found, files=tuple(found))
     return WordCounts(*checked_totals(total), normalizer, pre_tokenizer, statistics)
-
-
-def _read_table(file: CorpusFile, total: dict[str, int], look: Callable[[int], None]) -> FileStatistics:
-    """Add the counts of a table to `total`, and return what was read; call `look` now and then with the bytes read."""
-    reader = TableReader(file)
-    distinct, words = set(), 0
-    for word, count in reader.entries():
-        distinct.add(word)
-        words += count
-        total[word] = total.get(word, 0) + count
-        if not reader.rows % _ROWS_AT_ONCE:
-            look(reader.bytes_read)
-    return FileStatistics(
-        reader.name,
-        reader.bytes_read,
-        reader.rows,
-        words,
-        len(distinct),
-        reader.encoding,
-        replaced=reader.replaced,
-        skipped_lines=reader.skipped,
-    )
 
 
 def write_word_counts(
@@ -348,7 +322,7 @@ def write_word_counts(
 
 
 def check_table_place(path: str | os.PathLike[str]) -> None:
-    """Check that a table can probably be written to `path`; nothing is written."""
+    """Raise if a table can probably not be written to `path`; nothing is written."""
     name, folder = display_name(path), Path(path).parent
     if name.lower().endswith(COMPRESSED_SUFFIXES):
         raise StudioError("{path} would have to be compressed", "Write it and then compress it.", path=name)
@@ -392,18 +366,15 @@ def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
 
 
 def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
-    items: Iterable[tuple[str, int]] = counts.items()
-    header = ("word", "count")
-    if any(map(is_obeyed, counts.words)):
-        header = (GUARDED_WORD, "count")
-        items = ((guarded(word), count) for word, count in items)
-    rows = chain([header], items)
+    are_guarded = any(not word.isalnum() and _PIECE.search(word) for word in counts.words)
+    items = ((guarded(word) if are_guarded else word, count) for word, count in counts.items())
+    rows = chain([(GUARDED_WORD if are_guarded else "word", "count")], items)
     while some := list(islice(rows, _ROWS_AT_ONCE)):
         yield csv_text(some).encode()
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as they stand in a file, with CRLF; texts that a spreadsheet would obey are up to the caller."""
+    """Return rows as they stand in a file, with CRLF; guarding texts is up to the caller."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows(rows)
     return text.getvalue()
@@ -456,11 +427,10 @@ def as_typed_counts(text: str) -> str | None:
     lines = [line for line in _LINE_END.split(text) if line.strip()]
     if lines and _names_columns(lines[0]):
         del lines[0]
-    entries = [entry_of(line) for line in lines[:_LEAST_LINES]]
-    if len(lines) < _LEAST_LINES or None in entries or is_typed_counts(text):
+    # The first lines nearly always tell.
+    if len(lines) < _LEAST_LINES or None in map(entry_of, lines[:_LEAST_LINES]) or is_typed_counts(text):
         return None
-    entries = [entry_of(line) for line in lines]
-    known = [entry for entry in entries if entry is not None and len(entry[0].split()) == 1]
+    known = [entry for entry in map(entry_of, lines) if entry is not None and len(entry[0].split()) == 1]
     if len(known) < len(lines) or not any(letter.isalpha() for word, _ in known for letter in word):
         return None
     return "\n".join([HEADER, *(f"{word}\t{count}" for word, count in known)]) + "\n"
