@@ -96,5 +96,5 @@ def test_what_was_counted_beside_the_window_is_not_counted_again(monkeypatch: py
     expected = suggested_settings(plain, TrainingConfig())
     assert expected.vocab_size > 20_000
     received = pickle.loads(pickle.dumps(plain))
-    monkeypatch.setattr(counts_module, "_alphabet_size", lambda words: pytest.fail("counted in the window's thread"))
+    monkeypatch.setattr(counts_module, "distinct_symbols", lambda *_: pytest.fail("counted in the window's thread"))
     assert suggested_settings(received, TrainingConfig()) == expected

@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
 
 LARGEST_COUNT = 2**63 - 1
-_BLOCK = 1 << 16  # words processed together, to limit memory
 _SENT_BLOCK = 1 << 15  # words: one very long string, or millions of small objects at once, would stall the window
-_CODE_POINTS = 0x110000
 _SIZES = ("bytes", "lines", "characters", "replaced", "skipped_lines")
 
 
@@ -365,13 +363,13 @@ class WordCounts:
 
     @cached_property
     def alphabet_size(self) -> int:
-        """How many characters begin a word plus how many continue one: the smallest vocabulary without its specials.
+        """How many characters begin a word plus how many continue one: the smallest vocabulary without special tokens.
 
         After a byte-level pre-tokenizer, all bytes do both.
         """
         if self.pre_tokenizer.is_byte_level:
             return 2 * len(ByteLevel.alphabet())
-        return _alphabet_size(self.words)
+        return distinct_symbols(*self.characters())
 
     def items(self) -> list[tuple[str, int]]:
         """Return each word with its count, in order of first appearance."""
@@ -480,17 +478,13 @@ def _is_encodable(word: str) -> bool:
     return False
 
 
-def _alphabet_size(words: Sequence[str]) -> int:
-    begins, continues = np.zeros(_CODE_POINTS, dtype=np.bool_), np.zeros(_CODE_POINTS, dtype=np.bool_)
-    for start in range(0, len(words), _BLOCK):
-        block = words[start : start + _BLOCK]
-        characters = np.frombuffer("".join(block).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        lengths = np.fromiter(map(len, block), dtype=np.int64, count=len(block))
-        is_first = np.zeros(len(characters), dtype=np.bool_)
-        is_first[np.cumsum(lengths) - lengths] = True
-        begins[characters[is_first]] = True
-        continues[characters[~is_first]] = True
-    return int(np.count_nonzero(begins) + np.count_nonzero(continues))
+def distinct_symbols(characters: NDArray[np.int32], lengths: NDArray[np.int64]) -> int:
+    """Return how many characters begin a word, plus how many continue one; for the arguments see `characters`."""
+    keys = characters * 2
+    keys[np.cumsum(lengths) - lengths] += 1
+    occurs = np.zeros(int(keys.max(initial=0)) + 1, dtype=np.bool_)
+    occurs[keys] = True
+    return int(np.count_nonzero(occurs))
 
 
 _INTERVAL_SECONDS = 0.05

@@ -45,11 +45,7 @@ BINARY_ADVICE = "If it is text in UTF-16, set the encoding; or have such charact
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The positions of a table's rows in a piece of text made of them.
-
-    `starts` are characters of the piece, `lines` the lines of the file or the numbers of the rows, from 1, `bytes`
-    those of the file, from 0.
-    """
+    """Where the rows begin that a piece of text is made of: characters of the piece, lines and bytes of the file."""
 
     starts: Sequence[int]
     lines: Sequence[int]
@@ -58,37 +54,19 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A stretch of a file's text, which begins in a line, from 1, and at a byte, from 0.
-
-    Attributes
-    ----------
-    source
-        The file's name, as shown to the user.
-    encoding
-        The file's encoding, for `locate`.
-    replaced
-        How many undecodable stretches were replaced in it.
-    skipped_lines
-        How many lines were left out just before it.
-    raw
-        The text in UTF-8, if available; else empty.
-    rows
-        Where its rows are in the file, if it is not simply a stretch of the file.
-    unrepaired
-        Its bytes in the file, if something was replaced in UTF-8.
-    """
+    """A stretch of a file's text, which begins in a line, from 1, and at a byte, from 0."""
 
     text: str
-    source: str
+    source: str  # the file's name, as shown to the user
     line: int
     byte: int
     end_byte: int
-    encoding: str
-    replaced: int = 0
-    skipped_lines: int = 0
-    raw: bytes = b""
-    rows: Rows | None = None
-    unrepaired: bytes = b""
+    encoding: str  # of the file
+    replaced: int = 0  # undecodable stretches
+    skipped_lines: int = 0  # just before it
+    raw: bytes = b""  # the text in UTF-8, if available
+    rows: Rows | None = None  # if it is not simply a stretch of the file
+    unrepaired: bytes = b""  # its bytes in the file, if something was replaced in UTF-8
 
     @property
     def characters(self) -> int:
@@ -115,7 +93,6 @@ class TextPiece:
 
 
 def checked_error_handling(name: str) -> ErrorHandling:
-    """Return `name` if it is a way to handle undecodable bytes."""
     if name in get_args(ErrorHandling):
         return cast("ErrorHandling", name)
     raise StudioError('There is no error handling called "{name}"', "Choose strict, replace or skip-line.", name=name)
@@ -133,25 +110,12 @@ def decoded_pieces(
     byte: int = 0,
     around: Callable[[int], bytes] | None = None,
 ) -> Iterator[TextPiece]:
-    """Yield the text of a source of bytes in pieces, each ending at a line end or with the source.
+    """Yield the text of a source of bytes in pieces, each ending at a line end, if allowed a blank, or with the source.
 
-    Parameters
-    ----------
-    read
-        Returns the next bytes, about as many as requested; none at the end.
-    head
-        The bytes read first: at least four, or all up to the first LF, or all there are.
-    encoding
-        From `known_encoding`; None for UTF-8 or what a byte order mark says; `DETECT` for what `head` looks like.
-    errors
-        What to do about bytes that cannot be decoded and about NUL characters.
-    splits_at_blanks
-        Whether a piece without a line end may end at a blank instead.
-    byte
-        The byte of the file, from 0, at which reading begins; lines are numbered from 1 there.
-    around
-        Returns the bytes around a byte of the file, from which the encoding is guessed when something cannot be
-        decoded; so the guess does not depend on how the file is divided.
+    `head` is read first: at least four bytes, or all up to the first LF, or all there are. Without an encoding it is
+    UTF-8 or what a byte order mark says; with `DETECT`, what `head` looks like. Reading begins at a `byte` of the file,
+    where lines are numbered from 1. `around` returns the bytes around a byte of the file: from these an encoding is
+    guessed when something cannot be decoded, however the file is divided.
     """
     known, mark_length = _encoding_of(head, encoding, name)
     decoder = _Decoder(name, known, errors, around)
@@ -279,12 +243,9 @@ class _Decoder:
         guess, is_mixed = self._guess(data, error.start, byte)
         what = "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}"
         if guess is not None:
-            what = "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}; it may be {guess}"
+            what += "; it may be {guess}"
         elif is_mixed:
-            what = (
-                "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}; the text around them is, so "
-                "encodings seem to be mixed"
-            )
+            what += "; the text around them is, so encodings seem to be mixed"
         return StudioError(
             what,
             UNDECODABLE_ADVICE,
@@ -318,13 +279,9 @@ class _Decoder:
         start = len(before.encode(self.encoding))
         guess, _ = self._guess(data, start, byte)
         what = "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file"
-        if guess is not None:
-            what = (
-                "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file; it may be {guess}"
-            )
-        return StudioError(
-            what, BINARY_ADVICE, path=self.name, line=line + before.count("\n"), byte=byte + start, guess=guess
-        )
+        what += "; it may be {guess}" if guess else ""
+        place = {"path": self.name, "line": line + before.count("\n"), "byte": byte + start}
+        return StudioError(what, BINARY_ADVICE, **place, guess=guess)
 
 
 def end_of_last(data: bytes, separator: bytes, start: int) -> int:
@@ -374,17 +331,15 @@ def checked_texts(texts: Any) -> Iterator[str]:
     return _checked(texts)
 
 
-def _checked(texts: Iterable[Any]) -> Iterator[str]:
-    for number, text in enumerate(_arrow_items(texts) if hasattr(type(texts), "to_pylist") else texts, start=1):
+def _checked(texts: Any) -> Iterator[str]:
+    items = texts
+    if hasattr(type(texts), "to_pylist"):  # what an Arrow array itself yields are not Python's own
+        starts = range(0, len(texts), _ARROW_ROWS)
+        items = (item for start in starts for item in texts.slice(start, _ARROW_ROWS).to_pylist())
+    for number, text in enumerate(items, start=1):
         if not isinstance(text, str):
             raise _not_a_text(text, number)
         yield text if type(text) is str else str(text)  # NumPy has a type of its own
-
-
-def _arrow_items(column: Any) -> Iterator[Any]:
-    """Yield the items of an Arrow array as Python's own, which those that it yields itself are not."""
-    for start in range(0, len(column), _ARROW_ROWS):
-        yield from column.slice(start, _ARROW_ROWS).to_pylist()
 
 
 def _not_a_text(item: object, number: int) -> StudioError:
@@ -400,7 +355,7 @@ def _not_a_text(item: object, number: int) -> StudioError:
 
 
 def size_of_text(text: str, number: int) -> int:
-    """Return the size of a text in UTF-8; `number` is for the message."""
+    """Return the size of a text, the `number`-th of several, in UTF-8."""
     try:
         return len(text.encode("utf-8"))
     except UnicodeEncodeError as error:
@@ -455,7 +410,7 @@ def known_encoding(name: str) -> str:
 
 
 def marked_encoding(head: bytes) -> tuple[str, int] | None:
-    """Return the encoding that a byte order mark indicates, and the length of the mark; None if there is none."""
+    """Return the encoding that a byte order mark indicates, and the length of the mark."""
     return next(((encoding, len(mark)) for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
 
 
@@ -479,17 +434,11 @@ _LONGEST_CUT_CHARACTER = 3
 
 @dataclass(frozen=True, slots=True)
 class EncodingGuess:
-    """An encoding, and how it was determined.
+    """An encoding by Python's name, and how it was determined.
 
-    Attributes
-    ----------
-    name
-        Python's name for it.
-    how
-        ``"byte order mark"``; ``"valid"``: everything examined is valid in it, as in hardly any other encoding;
-        ``"guess"``: it looks like it; ``"mixed"``: in part, but some stretches are in another.
-    telling
-        How many of the examined words are not plain ASCII; with a few of them a guess is worth something.
+    ``"valid"``: everything examined is valid in it, as in hardly any other encoding; ``"guess"``: it looks like it;
+    ``"mixed"``: in part, but some stretches are in another. `telling`: how many of the examined words are not plain
+    ASCII; with a few of them a guess is worth something.
     """
 
     name: str

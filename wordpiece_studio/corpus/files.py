@@ -1,7 +1,6 @@
 """Files of a corpus, on disk or behind a URL, and streams to be read once: of which kind each is, and its plain text.
 
-Not here: decoding (`decoding`), decompression (`compression`), which files there are and how those of other kinds are
-read (`listing`), and what happens to the text.
+Not here: which files there are and how those of other kinds are read (`listing`).
 """
 
 from __future__ import annotations
@@ -202,7 +201,7 @@ class FileOnDisk:
             return True
 
     def _state(self, *, is_known: bool) -> tuple[int, object]:
-        """Return the size, and what tells the content from others; perhaps as a listing of its folder said."""
+        """Return the size, 0 if unknown, and what tells the content from others; perhaps as a listing said."""
         if is_url(self.name):
             return remote_state(self.path, is_known=is_known)
         status = regular_file_status(self.path)
@@ -210,18 +209,10 @@ class FileOnDisk:
 
 
 class TextOnDisk(FileOnDisk):
-    """A text file to be read once, from start to end.
+    """A text file to be read once, from start to end; `encoding` and `errors` are those of `CorpusFile`.
 
-    Parameters
-    ----------
-    encoding, errors
-        As in `CorpusFile`.
-    splits_at_blanks
-        Whether a piece may end at a blank instead, if there is no line end for a long stretch.
-    decompresses
-        Whether a compressed file is decompressed; otherwise its bytes are taken unchanged.
-    texts_of
-        Finds the text in pieces of the file, if it consists of rows; their own pieces must then end at line ends.
+    A piece may end at a blank instead, if there is no line end for a long stretch. `texts_of` finds the text in pieces
+    of a file that consists of rows; their own pieces must then end at line ends.
     """
 
     def __init__(
@@ -239,7 +230,6 @@ class TextOnDisk(FileOnDisk):
         self._encoding = None if encoding is None else known_encoding(encoding)
         self._decode = partial(decoded_pieces, name=self.name, errors=errors, splits_at_blanks=splits_at_blanks)
         self._decompresses = decompresses
-        self._is_compressed = False
         self._texts_of = texts_of
 
     def pieces(self, piece_bytes: int = PIECE_BYTES) -> Iterator[TextPiece]:
@@ -248,24 +238,19 @@ class TextOnDisk(FileOnDisk):
 
     def _decoded(self, piece_bytes: int) -> Iterator[TextPiece]:
         encoding = found_encoding(self.path) if self._encoding == DETECT else self._encoding
-        with reading(self.path) as file:
-            read = self._reader_of(file)
-            head = read(max(piece_bytes, 4))
-            around = None if self._is_compressed else partial(bytes_around, self.path)
-            yield from self._decode(read, head, encoding=encoding, piece_bytes=piece_bytes, around=around)
-
-    def _reader_of(self, file: BinaryIO) -> Callable[[int], bytes]:
-        """Return a function that reads the text's bytes and counts those of the file."""
-
-        def read(size: int) -> bytes:
-            data = file.read(size)
-            self.bytes_read += len(data)
-            return data
-
         self.bytes_read = 0
-        compression = compression_in(file) if self._decompresses else None
-        self._is_compressed = compression is not None
-        return DecompressedStream(read, compression, self.name).read if compression else read
+        with reading(self.path) as file:
+
+            def read_file(size: int) -> bytes:
+                data = file.read(size)
+                self.bytes_read += len(data)
+                return data
+
+            compression = compression_in(file) if self._decompresses else None
+            read = DecompressedStream(read_file, compression, self.name).read if compression else read_file
+            head = read(max(piece_bytes, 4))
+            around = None if compression else partial(bytes_around, self.path)
+            yield from self._decode(read, head, encoding=encoding, piece_bytes=piece_bytes, around=around)
 
 
 class _FileAsItWas(io.FileIO):
@@ -323,7 +308,7 @@ def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
 
 
 def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
-    """Return the status (size, times and so on) of a regular file, without opening it."""
+    """Return the status of a regular file, without opening it."""
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:
@@ -352,10 +337,7 @@ def found_encoding(path: str | os.PathLike[str]) -> str | None:
 
 
 def sample_of(file: FileOnDisk) -> tuple[Compression | None, list[bytes]]:
-    """Return how a file is compressed, and parts of its content, each from a multiple of four bytes on, first its head.
-
-    They are of bounded size.
-    """
+    """Return how a file is compressed, and a few parts of its content, each from a multiple of four bytes on."""
     with reading(file.path) as content:
         compression = compression_in(content)
         if compression is not None:
@@ -375,11 +357,7 @@ def encoding_of(sample: Sequence[bytes]) -> EncodingGuess | None:
 
 
 class TextStream:
-    """A stream of text to be read once; its encoding is the given one, else what a byte order mark says, or UTF-8.
-
-    A compressed stream is decompressed.
-    The parameters are those of `TextOnDisk`, except for `name`, which is the stream's name in messages.
-    """
+    """A stream of text to be read once, and decompressed; its `name` is for messages, the rest as for `TextOnDisk`."""
 
     size = 0  # unknown
 
@@ -442,10 +420,7 @@ class TextStream:
 
 
 def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
-    """Yield the lines of a stream as they arrive, without their line ends; `name` is for messages.
-
-    It is UTF-8, or what a byte order mark says.
-    """
+    """Yield the lines of a stream as they arrive, without their line ends."""
     for piece in TextStream(stream, name).pieces(by_line=True):
         for line in piece.text.removesuffix("\n").split("\n"):
             yield line.removesuffix("\r")
@@ -458,10 +433,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 def remote_state(url: str, *, is_known: bool) -> tuple[int, list[str]]:
-    """Return the size of a file in bytes, 0 if unknown, and what tells its content from others.
-
-    If that `is_known` from a listing of the folder, the file is not asked for again.
-    """
+    """Return what `FileOnDisk` needs; if that `is_known` from a listing of the folder, the file is not asked for."""
     with _told(url):
         system, path = _system_of(url)
         if not is_known:
@@ -485,17 +457,15 @@ def files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]
         from fsspec.utils import get_protocol
 
         system, path = _system_of(url)
+        kind: Literal["folder", "pattern"] = "pattern"
         if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
             names = [name for name in system.glob(path) if not system.isdir(name)]
-            return "pattern", [str(system.unstrip_protocol(name)) for name in names]
-        if system.info(path).get("type") == "directory":
-            names = [name for name in system.find(path) if not _is_hidden(name, path)]
-            return "folder", [str(system.unstrip_protocol(name)) for name in names]
-        return "file", [url]
-
-
-def _is_hidden(name: str, folder: str) -> bool:
-    return any(part.startswith(".") for part in name.removeprefix(folder).split("/"))
+        elif system.info(path).get("type") == "directory":
+            kind = "folder"
+            names = [name for name in system.find(path) if "/." not in f"/{name.removeprefix(path)}"]
+        else:
+            return "file", [url]
+        return kind, [str(system.unstrip_protocol(name)) for name in names]
 
 
 def _system_of(url: str) -> tuple[Any, str]:

@@ -1,10 +1,8 @@
 """A first look at a file: what it seems to be, and a part of its text from anywhere in it, in little time and memory.
 
-What it seems to be is its kind, compression and encoding, and which of its columns is the text. Only a bounded part of
-a file is examined, except that a table of words and their counts is read completely. Nothing acts on the result by
-itself: `CorpusFile` decides how a file is read. In the part to look at, faults are not errors: undecodable bytes are
-shown as U+FFFD, faulty rows are left out. Not here: distinguishing encodings (`decoding`), and reading a file from
-start to end (`listing`).
+Only a bounded part of a file is examined, except that a table of words and their counts is read completely. Nothing
+acts on the result by itself: `CorpusFile` decides how a file is read. In the part to look at, faults are not errors:
+undecodable bytes are shown as U+FFFD, faulty rows are left out.
 """
 
 from __future__ import annotations
@@ -58,20 +56,7 @@ _BATCH_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FileDescription:
-    """What a file seems to be.
-
-    Attributes
-    ----------
-    encoding, how
-        Its encoding, and how that is known; None if none fits, and for parquet.
-    columns
-        The fields or columns to choose from; in csv and tsv all, elsewhere those that contain text.
-    is_kind_guess
-        Whether the kind is not from the name: all of its content looks like words and their counts. The columns are
-        then the cells of the first row, whether or not it is a header.
-    column
-        The column that is probably the text; None if that cannot be determined.
-    """
+    """What a file seems to be; what is not known of it is None."""
 
     path: str
     name: str
@@ -79,10 +64,10 @@ class FileDescription:
     kind: FileKind
     compression: Compression | None = None
     encoding: str | None = None
-    how: How | None = None
-    columns: tuple[str, ...] = ()
-    column: str | None = None
-    is_kind_guess: bool = False
+    how: How | None = None  # the encoding is known
+    columns: tuple[str, ...] = ()  # to choose from: in csv and tsv all, elsewhere those that contain text
+    column: str | None = None  # the one that is probably the text
+    is_kind_guess: bool = False  # the name says nothing, but all of its content looks like words and their counts
 
     @property
     def file(self) -> CorpusFile:
@@ -90,7 +75,6 @@ class FileDescription:
 
 
 def described(path: str | os.PathLike[str]) -> FileDescription:
-    """Return what a file seems to be; a bounded part of it is read, unless it is a table of words and their counts."""
     found = _described(path)
     if found.kind in MAY_BE_COUNTS and looks_like_word_counts(replace(found.file, column=None)):
         return replace(found, kind="word-counts", column=None, is_kind_guess=True)
@@ -100,10 +84,7 @@ def described(path: str | os.PathLike[str]) -> FileDescription:
 def described_files(
     paths: Sequence[str],
 ) -> Iterator[tuple[int, list[FileDescription | tuple[CorpusFile, StudioError]]]]:
-    """Yield what the files that paths refer to seem to be, or what is wrong with them, in batches of a moment's work.
-
-    With each batch comes the number of all files.
-    """
+    """Yield, with the number of all files, what some seem to be or what is wrong with them, every moment."""
     files = listed_files(paths)
     batch: list[FileDescription | tuple[CorpusFile, StudioError]] = []
     due = time.monotonic()
@@ -136,7 +117,6 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
-    """Return the names of the columns, and which of them is probably the text."""
     encoding = guess.name if guess and guess.how != "byte order mark" else None
     stream = TextStream(io.BytesIO(head), "", encoding=encoding, errors="replace")
     if kind == "jsonl":
@@ -207,13 +187,15 @@ def _preview_of(
     start = _line_start(content, line_end, first, min(at, max(total - len(line_end), 0)))
     content.seek(start)
     data = content.read(min(size + _BLOCK, total - start))
-    end = len(data) if len(data) <= size else _end_of_line(data, line_end, size)
-    text = data[:end].decode(encoding, "replace")
+    if len(data) > size:  # to the end of its last line, unless that is very long
+        size -= size % len(line_end)
+        data = data[: end_of_first(data, line_end, max(size - len(line_end), 0)) or size]
+    text = data.decode(encoding, "replace")
     if file.kind != "text":
         content.seek(first)
         header = content.read(_BLOCK).partition(line_end)[0].decode(encoding, "replace") if start > first else ""
         text = _texts_of_rows(text, header, file)
-    return Preview(text, _line_number(content, encoding, first, start), start, start + end, total)
+    return Preview(text, _line_number(content, encoding, first, start), start, start + len(data), total)
 
 
 def _texts_of_rows(text: str, header: str, file: CorpusFile) -> str:
@@ -249,13 +231,6 @@ def _line_start(content: BinaryIO, line_end: bytes, first: int, at: int) -> int:
     before = content.read(at - lowest)
     end = end_of_last(before, line_end, 0)
     return lowest + end if end or lowest == first else at
-
-
-def _end_of_line(data: bytes, line_end: bytes, size: int) -> int:
-    """Return where the line that contains the byte before `size` ends; `size` itself if the line is very long."""
-    width = len(line_end)
-    size -= size % width
-    return end_of_first(data, line_end, max(size - width, 0)) or size
 
 
 def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> int | None:

@@ -56,11 +56,7 @@ _ONE = (str, bytes, os.PathLike, CorpusFile)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a corpus in order, and what was decided about them without being requested.
-
-    `guessed_tables` names those that are read as words with their counts because they look like that. The files in
-    folders that were left out have suffixes that are not those of texts; hidden ones are not counted.
-    """
+    """The files of a corpus in order, and what was decided about them without being requested: see the statistics."""
 
     files: tuple[CorpusFile, ...]
     guessed_tables: tuple[str, ...] = ()
@@ -68,7 +64,6 @@ class Listing:
     left_out_example: str = ""
 
     def noted(self, statistics: CorpusStatistics) -> CorpusStatistics:
-        """Return the statistics of the files, with what was decided about them."""
         return replace(
             statistics,
             guessed_tables=self.guessed_tables,
@@ -159,40 +154,40 @@ def _is_table(file: CorpusFile) -> bool:
     return looks_like_word_counts(file)
 
 
-def _is_taken_from_folders(name: str) -> bool:
-    name = name.lower()
+def _is_taken_from_folders(path: str) -> bool:
+    name = path.lower()
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
-    return not name.startswith(".") and name.endswith(FOLDER_SUFFIXES)
+    return name.endswith(FOLDER_SUFFIXES)
 
 
 def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
     if is_url(path):
-        files = _at_url(path, left_out)
-        if files == [path]:
-            return files
+        kind, names = files_at(path)
+        names.sort(key=_order)
     elif os.path.isdir(path):
-        files = list(_walk(path, set(), left_out))
-        _check_folder(path, files)
+        kind, names = "folder", list(_walk(path, set()))
     elif glob.has_magic(path) and not os.path.lexists(path):
-        files = sorted((name for name in glob.iglob(path, recursive=True) if os.path.isfile(name)), key=_order)
-        _check_pattern(path, files)
+        found = filter(os.path.isfile, glob.iglob(path, recursive=True))
+        kind, names = "pattern", sorted(found, key=_order)
     else:
         regular_file_status(path)
+        kind = "file"
+    if kind == "file":
         return [path]
-    return [name for name in files if name not in listed]
-
-
-def _at_url(url: str, left_out: list[str]) -> list[str]:
-    kind, files = files_at(url)
-    files.sort(key=_order)
-    if kind == "pattern":
-        _check_pattern(url, files)
-    elif kind == "folder":
-        left_out += [name for name in files if not _is_taken_from_folders(name)]
-        files = list(filter(_is_taken_from_folders, files))
-        _check_folder(url, files)
-    return files
+    if kind == "folder":
+        left_out += [name for name in names if not _is_taken_from_folders(name)]
+        names = list(filter(_is_taken_from_folders, names))
+    if not names and kind == "folder":
+        raise StudioError(
+            "The folder {path} contains no files that end in {suffixes}",
+            "Specify files with other extensions one by one, or with a pattern such as *.log.",
+            path=display_name(path),
+            suffixes=", ".join(FOLDER_SUFFIXES),
+        )
+    if not names:
+        raise StudioError("No file matches {pattern}", "Check the pattern.", pattern=display_name(path))
+    return [name for name in names if name not in listed]
 
 
 def _natural_order(name: str) -> tuple[object, ...]:
@@ -210,21 +205,6 @@ def _order(path: str) -> list[object]:
     return [_natural_order(part) for part in Path(path).parts]
 
 
-def _check_folder(path: str, files: list[str]) -> None:
-    if not files:
-        raise StudioError(
-            "The folder {path} contains no files that end in {suffixes}",
-            "Specify files with other extensions one by one, or with a pattern such as *.log.",
-            path=display_name(path),
-            suffixes=", ".join(FOLDER_SUFFIXES),
-        )
-
-
-def _check_pattern(pattern: str, files: list[str]) -> None:
-    if not files:
-        raise StudioError("No file matches {pattern}", "Check the pattern.", pattern=display_name(pattern))
-
-
 def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
     """Return whether it is a folder, and whether it is a file; a broken or circular link is neither."""
     with suppress(OSError):
@@ -232,8 +212,7 @@ def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
     return False, False
 
 
-def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Iterator[str]:
-    """Yield the files of a folder and of those below it; files with other suffixes are added to `left_out`."""
+def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[str]:
     try:
         status = os.stat(folder)
         if (status.st_dev, status.st_ino) in seen:
@@ -246,11 +225,9 @@ def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Itera
     for name, is_folder, is_file in sorted(visible, key=lambda entry: _natural_order(entry[0])):
         path = os.path.join(folder, name)
         if is_folder:
-            yield from _walk(path, seen, left_out)
-        elif is_file and _is_taken_from_folders(name):
-            yield path
+            yield from _walk(path, seen)
         elif is_file:
-            left_out.append(path)
+            yield path
 
 
 def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> TextOnDisk | ParquetTexts:
@@ -307,7 +284,6 @@ def opened_stream(
 
 
 def _finder_of_texts(name: str, kind: FileKind, column: str | None, errors: ErrorHandling) -> TextsOf:
-    """Return what finds the texts in the pieces of a file or stream of a kind."""
     if kind == "jsonl":
         return JsonLines(name, column, errors).texts
     if kind in ("csv", "tsv"):

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.corpus.counts import distinct_symbols
+from wordpiece_studio.system.arrays import code_points_of, lengths_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
@@ -85,11 +86,11 @@ class Forecaster:
         stride = len(counts) // _SAMPLE | 1  # odd: words may alternate
         sample = counts.sample(stride)
         self._words = len(counts)
-        self._lengths = np.fromiter(map(len, sample), dtype=np.int64, count=len(sample))
+        self._lengths = lengths_of(sample)
         self._weights = counts.counts[::stride]
         self._scale = self._words / max(1, len(sample))
-        is_byte_level = counts.pre_tokenizer.is_byte_level
-        self.alphabet = counts.alphabet_size if is_byte_level else _alphabet_size(sample, self._lengths)
+        of_sample = distinct_symbols(code_points_of(sample, self._lengths), self._lengths)
+        self.alphabet = counts.alphabet_size if counts.pre_tokenizer.is_byte_level else of_sample
 
     def memory(self, config: TrainingConfig) -> MemoryForecast:
         """Return the memory that a training with these settings will need on top of the words.
@@ -154,17 +155,6 @@ class Forecaster:
         if config.max_merges is not None:
             limits.append(config.max_merges)
         return max(0.0, min(limits))
-
-
-def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
-    if not words:
-        return 0
-    characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
-    keys = characters * 2
-    keys[np.cumsum(lengths) - lengths] += 1
-    occurs = np.zeros(int(keys.max()) + 1, dtype=np.bool_)
-    occurs[keys] = True
-    return int(occurs.sum())
 
 
 def _places(config: TrainingConfig, adjacent: float, merges: float) -> float:
