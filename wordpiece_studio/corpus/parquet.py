@@ -30,11 +30,7 @@ _DAMAGED_ADVICE = "Get a new copy; the file is damaged or incomplete."
 
 
 class ParquetTexts(FileOnDisk):
-    """The texts in one column of a parquet file, to be read once.
-
-    Instead of lines and bytes, as in other sources, its pieces have row numbers, from 1, and 0. Without a column, it is
-    the only one with text or one with a usual name. With ``"skip-line"`` rows without a text are left out and counted.
-    """
+    """The texts in one column of a parquet file, to be read once; its pieces have row numbers, from 1, for lines."""
 
     def __init__(self, path: str | os.PathLike[str], column: str | None, errors: ErrorHandling) -> None:
         self._errors = checked_error_handling(errors)
@@ -44,7 +40,6 @@ class ParquetTexts(FileOnDisk):
         self._characters_out = 0
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
         self.bytes_read = 0
         for piece, row, rows in self.pieces_from(0):
             self.bytes_read = self.size * min(row, rows) // max(rows, 1)
@@ -94,7 +89,6 @@ class ParquetTexts(FileOnDisk):
             ) from error
 
     def batch_rows(self, group: Any, column: str, number: int) -> int:
-        """Return how many rows of a row group may be read at a time, given pyarrow's metadata of the group."""
         # More is known about each column, but if that is damaged pyarrow crashes the whole process.
         size: int = group.total_byte_size
         rows: int = group.num_rows
@@ -104,7 +98,6 @@ class ParquetTexts(FileOnDisk):
         return max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES // max(longest, 1)))
 
     def _longest_repeated(self, column: str, group: int) -> int:
-        """Return the length in bytes of the longest text that a row group stores once for several rows."""
         from pyarrow import compute
 
         with opened_parquet(self.path, column) as file:
@@ -130,7 +123,6 @@ class ParquetTexts(FileOnDisk):
             start, before = end, int(ends[end - 1])
 
     def _piece(self, texts: Any, row: int, group: int, column: str) -> TextPiece:
-        """Return texts as a piece; `row` is the index of the first one's row."""
         collector = RowCollector(self.name, "utf-8", self._errors, has_lines=False)
         for number, value in enumerate(self._values(texts), start=row + 1):
             if isinstance(value, str):
@@ -162,8 +154,7 @@ class ParquetTexts(FileOnDisk):
         try:
             return texts.to_pylist()  # type: ignore[no-any-return]
         except UnicodeDecodeError:
-            values = texts.cast(pyarrow.large_binary()).to_pylist()
-        return [_decoded(value) for value in values]
+            return list(map(_decoded, texts.cast(pyarrow.large_binary()).to_pylist()))
 
     def _bomb(self, column: str, group: int, size: int) -> StudioError:
         return StudioError(
@@ -179,7 +170,7 @@ class ParquetTexts(FileOnDisk):
 
 
 def load_pyarrow(name: str) -> Any:
-    """Return pyarrow's library; `name` is the file that needs it."""
+    """Return pyarrow's library, which the file called `name` needs."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -219,7 +210,6 @@ def text_columns(schema: Any) -> list[str]:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the first line of a library's message in printable form."""
     return printable((str(error).splitlines() or [type(error).__name__])[0][:200]).rstrip(".")
 
 

@@ -1,11 +1,10 @@
 """The texts of rows as pieces of text: jsonl, csv and tsv, and what the reader of parquet shares with these.
 
-Each row is one text or, if it contains line breaks, several lines; no word extends from one row into the next. Not
-here: how bytes become text (`files`, `decoding`), and the rows of `parquet`.
+Each row is one text or, if it contains line breaks, several lines; no word extends from one row into the next.
 
-In jsonl a JSON object is in every line, with the text in one of its fields. The other fields are not kept, so that
-memory depends on the texts only. If a field occurs twice in an object, the last one counts; NaN and Infinity are
-accepted, because many programs write them. Empty lines are not rows.
+In jsonl a JSON object is in every line, with the text in one of its fields; memory depends on the texts only. If a
+field occurs twice in an object, the last one counts; NaN and Infinity are accepted, because many programs write them.
+Empty lines are not rows.
 
 The rows of csv and tsv are read strictly: one whose width differs from the first one's is an error. Quoting is as
 spreadsheets write it, and cells may contain line breaks. An unclosed quote swallows at most the longest cell, and when
@@ -49,11 +48,7 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 @dataclass
 class RowCollector:
-    """Joins the texts of some rows into one piece.
-
-    `errors` says what to do about a row with a lone surrogate or a NUL character in its text. Without lines, rows only
-    have numbers.
-    """
+    """Joins the texts of some rows, which have numbers if they have no lines, into one piece."""
 
     name: str
     encoding: str
@@ -72,8 +67,7 @@ class RowCollector:
 
     def piece(self, line: int, byte: int, end_byte: int) -> TextPiece:
         """Return all that was added as a piece, which represents the file from `byte` to `end_byte`."""
-        text = "\n".join([*self.texts, ""])
-        data = b"\0"
+        text, data = "\n".join([*self.texts, ""]), b"\0"
         with suppress(UnicodeEncodeError):  # faster than looking for surrogates
             data = text.encode()
         if b"\0" in data:
@@ -99,36 +93,25 @@ class RowCollector:
 
     def _fault(self, text: str, line: int, byte: int) -> StudioError:
         bad = _NO_TEXT.findall(text)[0]
-        if bad == "\0":
-            in_line = "{path}, line {line}, byte {byte}: the text contains a NUL character"
-            in_row = "{path}, row {line}: the text contains a NUL character"
-        else:
-            in_line = "{path}, line {line}, byte {byte}: the text contains an unpaired surrogate (U+{code:04X})"
-            in_row = "{path}, row {line}: the text contains an unpaired surrogate (U+{code:04X})"
-        what, place = in_line if self.has_lines else in_row, {"path": self.name, "line": line, "byte": byte}
-        return StudioError(what, CHARACTERS_ADVICE, **place, code=ord(bad))
+        what = "{path}, line {line}, byte {byte}: " if self.has_lines else "{path}, row {line}: "
+        what += "the text contains "
+        what += "a NUL character" if bad == "\0" else "an unpaired surrogate (U+{code:04X})"
+        return StudioError(what, CHARACTERS_ADVICE, path=self.name, line=line, byte=byte, code=ord(bad))
 
 
 def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Sequence[str] = ()) -> str:
-    """Return the column with text to read when none is named: the only one, or one with a usual name.
-
-    `columns` are those with text, `every` all of them, `name` is the file's name in messages.
-    """
+    """Return which of the columns with text, out of `every`, is the text: the only one, or one with a usual name."""
     found = proposed_column(columns)
     if found is not None:
         return found
     if not columns:
         advice = "Available: {columns}. Choose a file with text." if every else "Choose a file with text."
-        what = "{path} has no field with text" if kind == "field" else "{path} has no column with text"
-        raise StudioError(what, advice, path=name, columns=listed_names(every))
-    what = "{path} has more than one column that may be the text: {columns}"
-    if kind == "field":
-        what = "{path} has more than one field that may be the text: {columns}"
+        raise StudioError(f"{{path}} has no {kind} with text", advice, path=name, columns=listed_names(every))
+    what = f"{{path}} has more than one {kind} that may be the text: {{columns}}"
     raise StudioError(what, NAME_COLUMN_ADVICE, path=name, columns=listed_names(columns))
 
 
 def proposed_column(columns: Sequence[str]) -> str | None:
-    """Return which of the columns with text is probably the text to read; None if that cannot be determined."""
     usual = {column.lower(): column for column in reversed(columns)}
     return next((usual[name] for name in USUAL_COLUMNS if name in usual), columns[0] if len(columns) == 1 else None)
 
@@ -144,7 +127,6 @@ def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
 
 
 def listed_names(names: Sequence[str]) -> str:
-    """Return the names of columns as one printable string of limited length."""
     shown = [printable(name[:60]) for name in names[:20]]
     return ", ".join(shown) + (", …" if len(names) > 20 else "")
 
@@ -168,11 +150,7 @@ _TOO_DEEP = "{path}, line {line}, byte {byte}: the JSON is nested too deeply"
 
 @dataclass
 class JsonLines:
-    """Finds the texts in one field of the objects in a jsonl file or stream.
-
-    Without a column, it is the only one with text or one with a usual name. With ``"skip-line"`` faulty rows are left
-    out and counted.
-    """
+    """Finds the texts in one field of the objects in a jsonl file or stream."""
 
     name: str
     column: str | None
@@ -203,7 +181,6 @@ class JsonLines:
         return read, rows
 
     def _decoder_for(self, rows: Sequence[dict[str, Any]]) -> _TextDecoder | None:
-        """Return a decoder of rows; None if no row shows which field is the text."""
         column = self.column
         if column is None and rows:
             every = list(dict.fromkeys(name for row in rows for name in row))
@@ -236,10 +213,7 @@ class JsonLines:
 
 
 class _FaultyRow(Exception):
-    """A row without a text; `before` is the part before the place where it stops being JSON.
-
-    `what` is the template of the error, `values` are those of its fields that do not say where the row is.
-    """
+    """A row without a text; `before` is the part before the place where it stops being JSON."""
 
     def __init__(self, what: str, before: str = "", **values: object) -> None:
         super().__init__(what)
@@ -262,14 +236,12 @@ class _TextDecoder:
             self._decode = msgspec.json.Decoder(type(None)).decode  # which fails for every row
 
     def texts(self, lines: Iterable[bytes]) -> list[str]:
-        """Return the texts of faultless rows; raises msgspec's errors for others."""
         values = list(map(self._decode, lines))
         for _ in self._path:
             values = [value.value for value in values]
         return values
 
     def text(self, line: bytes) -> str:
-        """Return the text of a row, or raise `_FaultyRow`."""
         try:
             return self.texts([line])[0]
         except RecursionError:
@@ -366,25 +338,14 @@ def _fault_in_long(message: str) -> _FaultyRow:
 
 
 def _wrong_type(wanted: str, path: Sequence[str], found: str) -> _FaultyRow:
-    """Return the fault of a row, or of the field in it at `path`, whose JSON type `found` is not the wanted one."""
-    if not path:
-        return _FaultyRow("{path}, line {line}, byte {byte}: the row is not an object (JSON type: {type})", type=found)
-    what = '{path}, line {line}, byte {byte}: the field "{field}" is not a text (JSON type: {type})'
-    if wanted == "object":
-        what = '{path}, line {line}, byte {byte}: the field "{field}" is not an object (JSON type: {type})'
+    what = "{path}, line {line}, byte {byte}: " + ('the field "{field}"' if path else "the row")
+    what += f" is not {'an object' if wanted == 'object' or not path else 'a text'} (JSON type: {{type}})"
     return _FaultyRow(what, field=".".join(path), type=found)
 
 
 def _missing(name: str, path: Sequence[str], others: Sequence[str] = ()) -> _FaultyRow:
-    """Return the fault of a row, or of the field in it at `path`, without the field `name`, with those that it has."""
-    if path:
-        what = '{path}, line {line}, byte {byte}: the field "{field}" has no field "{name}"'
-        if others:
-            what = '{path}, line {line}, byte {byte}: the field "{field}" has no field "{name}"; it has: {names}'
-    else:
-        what = '{path}, line {line}, byte {byte}: the row has no field "{name}"'
-        if others:
-            what = '{path}, line {line}, byte {byte}: the row has no field "{name}"; it has: {names}'
+    what = "{path}, line {line}, byte {byte}: " + ('the field "{field}"' if path else "the row")
+    what += ' has no field "{name}"' + ("; it has: {names}" if others else "")
     return _FaultyRow(what, field=".".join(path), name=name, names=listed_names(others))
 
 
@@ -412,8 +373,8 @@ class Row(NamedTuple):
 class DelimitedRows:
     """The rows of a csv or tsv file, including the header.
 
-    Without a delimiter, that of `_DELIMITERS` is taken that fits the first rows best. With ``"skip-line"`` faulty rows
-    are left out and counted. A line with invalid quoting may be taken as it stands: split at its delimiters only.
+    Without a delimiter, that of `_DELIMITERS` is taken that fits the first rows best. A line with invalid quoting may
+    be taken as it stands: split at its delimiters only.
     """
 
     def __init__(
@@ -446,7 +407,6 @@ class DelimitedRows:
         return losses
 
     def __iter__(self) -> Iterator[Row]:
-        """Yield the rows that have cells."""
         lines = self._lines
         delimiter = self._delimiter or sniffed_delimiter(lines.ahead())
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -527,9 +487,7 @@ def sniffed_delimiter(lines: Sequence[str]) -> str:
 
 
 class _Line(NamedTuple):
-    """A line with its end, its number from 1, and the bytes of the file where it begins and ends."""
-
-    text: str
+    text: str  # with its end
     number: int
     byte: int
     end_byte: int
@@ -551,7 +509,6 @@ class _Lines:
         return [line.text for line in self._row]
 
     def begin_row(self) -> tuple[int, int]:
-        """Start a row; return its line and byte."""
         self._row = []
         if not self._ahead:
             self._ahead.extend(islice(self._coming, 1))
@@ -621,8 +578,7 @@ def delimited_texts(
     """Yield the texts in one column of a csv or tsv file, each followed by a line end, in pieces of bounded size.
 
     The first row names the columns, unless the column is given by a number that is not one of these names: then it is
-    the column with that number, from 1, and the first row is an ordinary one. Without a column, it is the only one with
-    text or one with a usual name. With ``"skip-line"`` faulty rows are left out and counted.
+    the column with that number, from 1, and the first row is an ordinary one.
     """
     reader = DelimitedRows(name, pieces, "\t" if is_tsv else None, errors, takes_quotes_as_they_stand=is_tsv)
     rows = iter(reader)
@@ -631,18 +587,16 @@ def delimited_texts(
     coming = chain(first[has_header:], rows)
     line, end = (first[0].line, first[0].end_byte) if first else (1, 0)
 
-    def collector_of_losses() -> RowCollector:
+    while True:
+        batch = list(_some(coming, index))
         collector = RowCollector(name, reader.encoding, errors)
         collector.replaced, collector.skipped = reader.losses()
-        return collector
-
-    while batch := list(_some(coming, index)):
-        collector = collector_of_losses()
+        if not batch:
+            break
         for row in batch:
             collector.add(row.cells[index], row.line, row.byte)
         end = batch[-1].end_byte
         yield collector.piece(batch[0].line, batch[0].byte, end)
-    collector = collector_of_losses()
     if collector.skipped or collector.replaced:
         yield collector.piece(line, end, end)
 

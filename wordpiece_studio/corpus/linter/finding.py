@@ -1,8 +1,7 @@
 """What the linter examines, and what it finds: a text with numbers and examples, and the one fix that helps.
 
-Examined are a bounded sample of the raw text, and the words of the whole corpus with their counts. Not here: the checks
-(`linter`), and applying a fix: choosing a pipeline, reading a file or setting a length is up to whoever shows the
-finding; `linter` repairs texts.
+Examined are a bounded sample of the raw text, and the words of the whole corpus with their counts. Applying a fix is up
+to whoever shows the finding; `linter` repairs texts.
 """
 
 from __future__ import annotations
@@ -28,17 +27,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusFile
 
 FindingKind = Literal[
-    "lost-marks",
-    "jamo",
-    "characters-alone",
-    "mojibake",
-    "twins",
-    "invisible",
-    "long-words",
-    "long-line",
-    "word-counts",
-    "left-out",
-]
+    "lost-marks", "jamo", "characters-alone", "mojibake", "twins", "invisible", "long-words", "long-line",
+    "word-counts", "left-out",
+]  # fmt: skip
 Severity = Literal["warning", "note"]
 Repair = Literal["decode-again", "remove-invisible", "remove-long-words", "wrap-lines"]
 
@@ -143,9 +134,8 @@ class Finding:
     @property
     def count(self) -> int:
         """How many words, places, files or lines have the problem."""
-        return (
-            sum(int(self.values.get(name, 0)) for name in ("occurrences", "left_out", "places", "lost", "files")) or 1
-        )
+        names = ("occurrences", "left_out", "places", "lost", "files")
+        return sum(int(self.values.get(name, 0)) for name in names) or 1
 
     def __str__(self) -> str:
         details = ("In a sample:", *self.details) if self.is_sample and self.detail_templates else self.details
@@ -179,8 +169,6 @@ _FEW_STRETCHES = 3000
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A stretch of raw text, with its file and the number of its first line, if known."""
-
     text: str
     source: str = ""
     first_line: int | None = 1
@@ -190,8 +178,7 @@ class TextPart:
 class CorpusSample:
     """The part of the raw text that is examined: stretches that begin and end where words do.
 
-    It is editable unless it is read from files, which say how each is read. `longest_line` is the length of the longest
-    line of all the text, which has this many `characters`.
+    It is editable unless it is read from files. The longest line is that of all the text, whose `characters` count.
     """
 
     parts: tuple[TextPart, ...]
@@ -238,8 +225,7 @@ def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> Corp
 def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_OF_FILES) -> CorpusSample:
     """Return small files whole, and evenly spaced parts of others, together about `largest` bytes.
 
-    At most 64 files are examined, also evenly chosen; of compressed ones the beginning. Unreadable files and word
-    counts are skipped.
+    Of many files some are evenly chosen, of compressed ones the beginning. Unreadable ones and word counts are skipped.
     """
     texts = [file for file in files if file.kind != "word-counts" and not file.unagreed]
     chosen = [texts[number * len(texts) // _PARTS] for number in range(_PARTS)] if len(texts) > _PARTS else texts
@@ -318,7 +304,7 @@ class Evidence:
         return zip(self.counts.words, self.counts.counts.tolist(), strict=True)
 
     def place_of(self, text: str) -> tuple[str, int | None]:
-        """Return the source and the line where `text` first occurs; no line if it is not found."""
+        """Return the source and the line where `text` first occurs."""
         for part in self.sample.parts:
             place = part.text.find(text)
             if place >= 0:

@@ -1,7 +1,4 @@
-"""The linter: finds all known problems of a corpus and a pipeline in one run, and repairs texts.
-
-Each repair changes only what is wrong and leaves every other character unchanged.
-"""
+"""The linter: finds all known problems of a corpus and a pipeline in one run, and repairs texts."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
 
     Path = str | os.PathLike[str] | CorpusFile
 
-_CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
+_CHECKS = (
     text_checks.mojibake, word_checks.jamo, word_checks.lost_marks, word_checks.characters_alone, word_checks.twins,
     word_checks.invisible, word_checks.long_words, text_checks.long_line,
 )  # fmt: skip
@@ -62,7 +59,6 @@ def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline
 
 
 def findings_in(text: str, files: Sequence[CorpusFile], counts: WordCounts, pipeline: Pipeline) -> tuple[Finding, ...]:
-    """Return all findings in files, or in `text` if there are none, with the words that `pipeline` makes of it."""
     sample = sample_of_files(files) if files else sample_of_text(text)
     return tuple(findings(sample, counts, pipeline))
 
@@ -121,41 +117,24 @@ def lint(
 
 
 def _decisions(listed: Listing) -> list[Finding]:
-    """Return findings about files whose treatment was decided without being requested."""
-    tables = listed.guessed_tables
-    found = []
+    tables, left_out, found = listed.guessed_tables, listed.left_out_files, []
     if tables:
         one, many = "{name} is read as words and their counts", "{files:,} files are read as words and their counts"
-        found.append(
-            Finding(
-                "word-counts",
-                "note",
-                one if len(tables) == 1 else many,
-                (
-                    *(("The first is {name}.",) if len(tables) > 1 else ()),
-                    "Two columns, the second with whole numbers in every row.",
-                    "If a file is not such a table, specify its kind.",
-                ),
-                {"name": tables[0], "files": len(tables)},
-            )
+        details = (
+            *(("The first is {name}.",) if len(tables) > 1 else ()),
+            "Two columns, the second with whole numbers in every row.",
+            "If a file is not such a table, specify its kind.",
         )
-    if listed.left_out_files:
-        found.append(
-            Finding(
-                "left-out",
-                "note",
-                "{name} is not read" if listed.left_out_files == 1 else "{files:,} files are not read, such as {name}",
-                (
-                    "From a folder, only files whose names end in {suffixes} are read.",
-                    "Specify others one by one, or with a pattern.",
-                ),
-                {
-                    "name": listed.left_out_example,
-                    "files": listed.left_out_files,
-                    "suffixes": ", ".join(FOLDER_SUFFIXES),
-                },
-            )
+        values: dict[str, int | str] = {"name": tables[0], "files": len(tables)}
+        found.append(Finding("word-counts", "note", one if len(tables) == 1 else many, details, values))
+    if left_out:
+        one, many = "{name} is not read", "{files:,} files are not read, such as {name}"
+        details = (
+            "From a folder, only files whose names end in {suffixes} are read.",
+            "Specify others one by one, or with a pattern.",
         )
+        values = {"name": listed.left_out_example, "files": left_out, "suffixes": ", ".join(FOLDER_SUFFIXES)}
+        found.append(Finding("left-out", "note", one if left_out == 1 else many, details, values))
     return found
 
 

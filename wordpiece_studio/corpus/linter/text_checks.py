@@ -1,8 +1,7 @@
 """Problems in a raw text before anything is done with it: read in a wrong encoding, or all in one line.
 
-For text that was read in a wrong encoding: where it is, and what it should have been. Only stretches that convert back
-to bytes and forward to text without a remainder are reported, and only those that no one writes on purpose: ``É»`` ends
-a French quotation in capitals, although its bytes are UTF-8.
+Only stretches that convert back to bytes and forward to text without a remainder are reported, and only those that no
+one writes on purpose: ``É»`` ends a French quotation in capitals, although its bytes are UTF-8.
 """
 
 from __future__ import annotations
@@ -47,11 +46,6 @@ def damaged_stretches(text: str) -> list[DamagedStretch]:
     return result
 
 
-def lost_places(text: str) -> int:
-    """Return how many places of `text` are beyond repair: the replacement character, in whatever form."""
-    return len(_LOST.findall(text))
-
-
 def decoded_again(text: str) -> str:
     """Return the text with every damaged stretch repaired, repeatedly until none is left.
 
@@ -71,7 +65,7 @@ def decoded_again(text: str) -> str:
     return text
 
 
-_LOST = re.compile("\ufffd|ï¿½|(?:锟斤拷)+|锟斤")
+_LOST = re.compile("\ufffd|ï¿½|(?:锟斤拷)+|锟斤")  # beyond repair: the replacement character, in whatever form
 
 
 def _characters_of(codec: str) -> dict[str, int]:
@@ -117,7 +111,8 @@ def _western(text: str) -> list[DamagedStretch]:
         if _LOST.fullmatch(stretch.repaired):
             continue
         is_sure = _is_sure(text, match, sequences)
-        if is_sure or len(sequences[0]) > 2 or sequences[0][0] > "Å" or not _ends_quotation(text, match):
+        ends_quotation = not (_QUOTES.isdisjoint(match[0]) or text[match.end() : match.end() + 1].isalpha())
+        if is_sure or len(sequences[0]) > 2 or sequences[0][0] > "Å" or not ends_quotation:
             found[stretch] = is_sure
     return _with_neighbours(text, found)
 
@@ -145,10 +140,6 @@ def _is_sure(text: str, match: re.Match[str], sequences: list[str]) -> bool:
         return True
     before, after = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
     return all(_is_sure_sequence(sequence, before, after) for sequence in sequences)
-
-
-def _ends_quotation(text: str, match: re.Match[str]) -> bool:
-    return not (_QUOTES.isdisjoint(match[0]) or text[match.end() : match.end() + 1].isalpha())
 
 
 def _is_sure_sequence(sequence: str, before: str, after: str) -> bool:
@@ -224,6 +215,7 @@ def _decoded(text: str, pattern: re.Pattern[str], codec: str) -> Iterator[Damage
 _LONG_LINE = 10_000
 _MOST = 0.5
 _CHARACTERS_A_FAULT = 100_000  # with one fault; rarer faults are only a note
+_READ_AS = ("cp1252", "windows-1252", "latin-1", "latin1", "iso-8859-1", "cp1251")
 
 
 def mojibake(evidence: Evidence) -> Finding | None:
@@ -232,7 +224,7 @@ def mojibake(evidence: Evidence) -> Finding | None:
     damaged_sources: set[str] = set()
     repairable = lost = 0
     for part in evidence.sample.parts:
-        lost += lost_places(part.text)
+        lost += len(_LOST.findall(part.text))
         for stretch in damaged_stretches(part.text):
             repairable += 1
             damaged_sources.add(part.source)
@@ -246,7 +238,12 @@ def mojibake(evidence: Evidence) -> Finding | None:
         source, line = evidence.place_of("\ufffd")
         examples["\ufffd"] = Example("\ufffd", "", source, line)
     first = next(iter(examples.values()))
+    remark: tuple[str, ...] = ()
     fix = _fix(evidence, damaged_sources) if repairable else None
+    if lost:
+        remark = ("What is lost cannot be restored here: open the file in its own encoding.",)
+    elif fix is None and not evidence.sample.is_editable:
+        remark = ("The files themselves are damaged: open them as text to repair them.",)
     return Finding(
         "mojibake",
         "warning" if (repairable + lost) * _CHARACTERS_A_FAULT >= evidence.sample.characters else "note",
@@ -254,7 +251,7 @@ def mojibake(evidence: Evidence) -> Finding | None:
         (
             *plural(repairable, "1 place is affected.", "{places:,} places are affected."),
             *plural(lost, "1 character is lost (U+FFFD).", "{lost:,} characters are lost (U+FFFD)."),
-            *_remark(evidence, fix, lost),
+            *remark,
         ),
         {"places": repairable, "lost": lost, "before": first.before, "after": first.after},
         tuple(examples.values()),
@@ -304,18 +301,6 @@ def _fix(evidence: Evidence, damaged_sources: set[str]) -> Fix | None:
         return TextFix("decode-again")
     for file in evidence.sample.files:
         # Only a file that was read in that encoding can be read in another; otherwise its bytes themselves are damaged.
-        if file.path in damaged_sources and file.encoding is not None and _is_western(file.encoding):
+        if file.path in damaged_sources and (file.encoding or "").lower().replace("_", "-") in _READ_AS:
             return ReadingFix(file.path, "utf-8")
     return None
-
-
-def _is_western(encoding: str) -> bool:
-    return encoding.lower().replace("_", "-") in {"cp1252", "windows-1252", "latin-1", "latin1", "iso-8859-1", "cp1251"}
-
-
-def _remark(evidence: Evidence, fix: Fix | None, lost: int) -> tuple[str, ...]:
-    if lost:
-        return ("What is lost cannot be restored here: open the file in its own encoding.",)
-    if fix is None and not evidence.sample.is_editable:
-        return ("The files themselves are damaged: open them as text to repair them.",)
-    return ()

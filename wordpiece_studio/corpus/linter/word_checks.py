@@ -1,7 +1,4 @@
-"""Problems in the words of a corpus: two forms of one word, invisible characters, things that are not words.
-
-Also what a pipeline takes from the letters of a language: accents, Hangul syllables, their neighbours.
-"""
+"""Problems in the words of a corpus, and what a pipeline takes from the letters of a language."""
 
 from __future__ import annotations
 
@@ -45,7 +42,6 @@ _MOST_TRIED = 3000
 
 
 def twins(evidence: Evidence) -> Finding | None:
-    """Return a finding if words that look the same are counted separately because their normal forms differ."""
     forms: dict[str, list[str]] = {}
     for word, _ in evidence.non_ascii_words:
         if not is_normalized("NFC", word):
@@ -70,6 +66,7 @@ def twins(evidence: Evidence) -> Finding | None:
     }
     occurrences = sum(rare.values())
     best = sorted(pairs, key=rare.__getitem__, reverse=True)[:3]
+    places = (evidence.place_of(min(pairs[whole], key=counts.__getitem__)) for whole in best)
     return Finding(
         "twins",
         _severity(occurrences, evidence),
@@ -84,10 +81,7 @@ def twins(evidence: Evidence) -> Finding | None:
         ),
         {"distinct": len(pairs), "occurrences": occurrences, "word": best[0]},
         tuple(
-            Example(
-                whole, _spellings(pairs[whole], counts), *evidence.place_of(min(pairs[whole], key=counts.__getitem__))
-            )
-            for whole in best
+            Example(whole, _spellings(pairs[whole], counts), *place) for whole, place in zip(best, places, strict=True)
         ),
         fix_to(kept),
         "Unify them",
@@ -95,7 +89,6 @@ def twins(evidence: Evidence) -> Finding | None:
 
 
 def _spellings(both: list[str], counts: dict[str, int]) -> str:
-    """Return the code points in which the forms of a word differ, with the count of each form."""
     start = _in_common(both)
     end = _in_common([word[start:][::-1] for word in both])
     parts = [word[start : len(word) - end] for word in both]
@@ -129,7 +122,6 @@ _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 
 
 def invisible(evidence: Evidence) -> Finding | None:
-    """Return a finding if words contain invisible characters that no script needs there."""
     bad: dict[str, int] = {}
     characters: Counter[str] = Counter()
     needed = False
@@ -168,7 +160,8 @@ def invisible(evidence: Evidence) -> Finding | None:
 
 def stray_characters(text: str) -> list[str]:
     """Return the invisible characters of `text` that no script needs where they are."""
-    return [match[0] for match in _stray().finditer(text)]
+    found: list[str] = _stray().findall(text)
+    return found
 
 
 def without_stray_characters(text: str) -> str:
@@ -244,7 +237,8 @@ def long_words(evidence: Evidence) -> Finding | None:
 
 def _fix_of_long_words(evidence: Evidence, found: dict[str, int], is_unspaced: bool) -> tuple[Fix | None, str]:
     tried = list(found)[:_MOST_TRIED]
-    kept = evidence.first_that_fixes(_cut_shorter(evidence.pipeline), lambda other: _most_are_cut(tried, other))
+    cut_shorter = [(evidence.pipeline.normalizer.name, "bert")]
+    kept = evidence.first_that_fixes(cut_shorter, lambda other: _most_are_cut(tried, other))
     if kept is not None and tried:
         return fix_to(kept), "Split at punctuation too"
     if is_unspaced or not tried:
@@ -301,13 +295,13 @@ _WORTH = 0.01
 
 
 def lost_marks(evidence: Evidence) -> Finding | None:
-    """Return a finding if accents, or the vowel signs of other scripts, are lost."""
     lost, kept, changes = _spoiled_stretches(evidence, _loses_marks)
     severity = _severity_of_changes(changes, evidence)
     if kept is None or severity is None:
         return None
     collapsed = _collapsed(changes, _plain_words(evidence, lost))
-    are_accents = _mostly_accents(lost)
+    decomposed = normalize("NFD", "".join(lost))
+    are_accents = 2 * len(_ACCENTS.findall(decomposed)) >= len(_mark_pattern().findall(decomposed))
     word, plain = max(changes, key=lambda change: (3 < len(change[0]) < 15, changes[change]))
     return Finding(
         "lost-marks",
@@ -336,7 +330,6 @@ def lost_marks(evidence: Evidence) -> Finding | None:
 
 
 def jamo(evidence: Evidence) -> Finding | None:
-    """Return a finding if Hangul syllables are decomposed, or left decomposed, into their letters."""
     _, kept, changes = _spoiled_stretches(evidence, _falls_apart)
     whole = [change for change in changes if _SYLLABLES_ONLY.fullmatch(change[0])]
     severity = _severity_of_changes(changes, evidence)
@@ -382,7 +375,9 @@ def _spoiled_stretches(
 
 def characters_alone(evidence: Evidence) -> Finding | None:
     """Return a finding if each Chinese character, kana or syllable is a word, so that no token can be longer."""
-    alone = next(filter(None, (_alone(evidence, characters) for characters in _alone_patterns())), None)
+    chinese = bert_tables().chinese
+    kinds = re.compile(f"[{chinese.pattern()}{_KANA_AND_HANGUL}]"), re.compile(f"[{chinese.pattern()}]")
+    alone = next(filter(None, (_alone(evidence, characters) for characters in kinds)), None)
     if alone is None:
         return None
     run = re.compile(f"[{re.escape(''.join(alone))}]{{2,}}")
@@ -394,7 +389,6 @@ def characters_alone(evidence: Evidence) -> Finding | None:
     together: Counter[str] = Counter()
     for stretch in runs:
         together.update({word: evidence.stretches[stretch] for word in kept.words(stretch) if run.search(word)})
-    chinese = bert_tables().chinese
     is_chinese = all(ord(character) in chinese for character in alone)
     return Finding(
         "characters-alone",
@@ -426,14 +420,8 @@ def _mark_pattern() -> re.Pattern[str]:
     return re.compile(f"(?!{_NOT_MARKS.pattern})[{bert_tables().marks.pattern()}]")
 
 
-@cache
-def _alone_patterns() -> tuple[re.Pattern[str], ...]:
-    chinese = bert_tables().chinese.pattern()
-    return re.compile(f"[{chinese}{_KANA_AND_HANGUL}]"), re.compile(f"[{chinese}]")
-
-
 def _alone(evidence: Evidence, characters: re.Pattern[str]) -> dict[str, int] | None:
-    """Return the characters that are words, with their counts, if hardly any of their kind is part of a longer word."""
+    """Return the characters that are words, with their counts, if hardly any of their kind is in a longer word."""
     alone = {word: count for word, count in evidence.non_ascii_words if len(word) == 1 and characters.match(word)}
     occurrences = sum(alone.values())
     if occurrences < max(2, _WORTH * evidence.counts.total):
@@ -465,11 +453,6 @@ def _plain_words(evidence: Evidence, lost: Counter[str]) -> frozenset[str]:
     return frozenset(
         evidence.pipeline.words(separator.join(stretch for stretch in evidence.stretches if stretch not in lost))
     )
-
-
-def _mostly_accents(lost: Counter[str]) -> bool:
-    decomposed = normalize("NFD", "".join(lost))
-    return 2 * len(_ACCENTS.findall(decomposed)) >= len(_mark_pattern().findall(decomposed))
 
 
 def _collapsed(changes: Counter[tuple[str, str]], others: frozenset[str]) -> dict[str, list[str]]:
@@ -532,7 +515,6 @@ _COMPOSED = {"nfd": "nfc", "nfkd": "nfkc"}
 
 
 def _pipelines_keeping_marks(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that keep letters whole, with their accents."""
     present = pipeline.normalizer.name
     kept = _with_steps(present, _keeping_marks)
     friendly = _FRIENDLY_TOGETHER if _keeps_chinese(present) else _FRIENDLY
@@ -541,7 +523,6 @@ def _pipelines_keeping_marks(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
 
 
 def _composed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines in which the two normal forms of a word become one."""
     present = pipeline.normalizer.name
     steps = _with_steps(present, lambda step: _COMPOSED.get(step, step))
     for name in ("nfc" if present == "none" else f"nfc+{present}", steps, f"{steps}+nfc"):
@@ -549,7 +530,6 @@ def _composed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
 
 
 def _keeping_together(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that do not make each character a word."""
     present, cut = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     kept = _with_steps(present, _keeping_chinese)
     yield from ((kept, cut), (present, "bert"), (kept, "bert"))
@@ -560,10 +540,6 @@ def _cleaned(pipeline: Pipeline, characters: str) -> Iterator[tuple[str, str]]:
     removing = f"remove:{characters}"
     for name in (_with_steps(present, _cleaning), removing if present == "none" else f"{removing}+{present}"):
         yield name, pipeline.pre_tokenizer.name
-
-
-def _cut_shorter(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    yield pipeline.normalizer.name, "bert"
 
 
 def _with_steps(name: str, change: Callable[[str], str]) -> str:
