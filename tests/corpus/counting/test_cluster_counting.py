@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import socket
 import subprocess
@@ -202,8 +203,8 @@ def test_a_file_that_only_this_machine_has(
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one")
-    theirs = CorpusFile(str(tmp_path / "elsewhere" / "a.txt"))  # where the path leads on the workers' machine
-    monkeypatch.setattr(cluster_counting, "_placed", lambda _: theirs)
+    theirs, real = tmp_path / "elsewhere" / "a.txt", os.path.abspath  # where the path leads on the workers' machine
+    monkeypatch.setattr(os.path, "abspath", lambda each: str(theirs) if each == str(path) else real(each))
     with pytest.raises(StudioError, match=r"The cluster's workers cannot find \S*a\.txt\. Put it"):
         count_words(path, cluster=cluster.address)
 

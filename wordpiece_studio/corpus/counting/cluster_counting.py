@@ -60,10 +60,6 @@ def count_on_cluster(
     should_stop: Callable[[], bool] | None,
     keeps_when_stopped: bool,
 ) -> WordCounts:
-    """Count the words of files on a cluster, whose workers must find them by the same paths or URLs.
-
-    `address` is the scheduler's, such as ``"tcp://host:8786"``; the other arguments are those of `count_words`.
-    """
     if not can_be_sent(pipeline):
         raise StudioError(
             "A custom normalizer or pre-tokenizer cannot be sent to a cluster",
@@ -82,14 +78,14 @@ def count_on_cluster(
 
 
 class _ClusterCounting:
-    """A count on a cluster in progress."""
-
     def __init__(
         self, connection: Connection, corpus: CountedFiles, pipeline: Pipeline, longest: int, min_count: int
     ) -> None:
         # How much one process will count in all; 0 if that must be done without kernels.
         bytes_to_come = 0 if corpus.has_tables else corpus.text_bytes // connection.threads
-        placed = [file if is_url(file.path) else _placed(file) for file in corpus.files]
+        # Workers have other working directories.
+        paths = (file.path if is_url(file.path) else os.path.abspath(file.path) for file in corpus.files)
+        placed = [replace(file, path=path) for file, path in zip(corpus.files, paths, strict=True)]
         stretches = _stretches(corpus.files, corpus.sizes, connection.threads)
         # The tasks: a worker is sent the files of its stretch only.
         self._tasks = [
@@ -111,14 +107,12 @@ class _ClusterCounting:
         self._meter = corpus.meter
         self._min_count = min_count
         self._bytes_total = sum(corpus.sizes)
-        run = uuid.uuid4().hex
-        self._count_key, self._summary_key, self._merge_key = (
-            f"wordpiece-{what}-{run}" for what in ("count", "sum", "merge")
-        )
+        kinds, run = ("count", "sum", "merge"), uuid.uuid4().hex
+        self._count_key, self._summary_key, self._merge_key = (f"wordpiece-{kind}-{run}" for kind in kinds)
         self._summaries: list[PartCounts | None] = [None] * len(stretches)
 
     def result(self, *, keeps_when_stopped: bool) -> tuple[PartCounts | None, bool]:
-        """Return the counts of all, or of the beginning if there is one, and whether it is the latter."""
+        """Return the counts of all, or of the beginning if there is one, and whether it is that."""
         graph, root = self._graph(len(self._tasks))
         keys = [(self._summary_key, number) for number in range(len(self._tasks))]
         for key in keys:
@@ -208,8 +202,7 @@ class _ClusterCounting:
     def _fetched(self, result: Future) -> PartCounts:
         if self._min_count > 1:
             result = self._connection.derived(PartCounts.at_least, result, self._min_count)
-        found = [found[1] for found in self._connection.results([result]) if found is not None]
-        counts: PartCounts = found[0]
+        counts: PartCounts = next(found[1] for found in self._connection.results([result]) if found is not None)
         return counts
 
     def _beginning(self, futures: Sequence[Future]) -> PartCounts | None:
@@ -219,11 +212,6 @@ class _ClusterCounting:
         kept = self._wanted(graph, [root]) if root else []
         self._connection.no_longer_wanted([future for future in futures if future.key != root])
         return self._fetched(kept[0]) if kept else None
-
-
-def _placed(file: CorpusFile) -> CorpusFile:
-    """Return a file with a path that does not depend on a process's working directory."""
-    return replace(file, path=os.path.abspath(file.path))
 
 
 def _stretches(files: Sequence[CorpusFile], sizes: Sequence[int], threads: int) -> list[list[Segment]]:
@@ -256,10 +244,7 @@ class Fault:
 def counted(
     files: Mapping[int, CorpusFile], segments: Sequence[Segment], pipeline: Pipeline, longest: int, bytes_to_come: int
 ) -> PartCounts | Fault:
-    """Return the counts of neighbouring segments of files, or the first fault in them.
-
-    The files have the numbers that they have in the corpus, and paths that mean the same on every machine.
-    """
+    """Return the counts of neighbouring segments of files, by number in the corpus, or the first fault in them."""
     counter = SegmentCounter(
         files,
         pipeline,
@@ -353,15 +338,6 @@ _RETRIES = 2  # of a task that failed in a way that no text can cause
 # Reported in other words by the errors raised here, or handled by Dask itself.
 _EXPECTED_LOG = ("Couldn't gather", "Failed to reconnect")
 _VERSION = "wordpiece_studio:__version__"
-# What is wrong with the version at an address: it cannot be loaded, or is another one.
-_OF_WORKERS = (
-    "The worker {address} cannot load WordPiece Studio: {reason}",
-    "The worker {address} runs WordPiece Studio {other}, but this machine runs {version}",
-)
-_OF_SCHEDULER = (
-    "The scheduler {address} cannot load WordPiece Studio: {reason}",
-    "The scheduler {address} runs WordPiece Studio {other}, but this machine runs {version}",
-)
 
 
 class Connection:
@@ -407,10 +383,7 @@ class Connection:
         self._log.removeFilter(self._is_unexpected)
 
     def wanted(self, graph: dict[Key, Any], keys: list[Key], priority_of: Callable[[Key], int]) -> list[Future]:
-        """Let the cluster compute the results under `keys`; `graph` is a Dask graph.
-
-        Higher priorities are computed first.
-        """
+        """Let the cluster compute the results under `keys` of a Dask graph, those of high priority first."""
         import dask
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GB"}):
@@ -418,8 +391,7 @@ class Connection:
         return futures
 
     def derived(self, function: Callable[..., Any], future: Future, *arguments: object) -> Future:
-        derived: Future = self._client.submit(function, future, *arguments, pure=False, retries=_RETRIES)
-        return derived
+        return self._client.submit(function, future, *arguments, pure=False, retries=_RETRIES)
 
     def no_longer_wanted(self, futures: Iterable[Future]) -> None:
         """Let the cluster drop results that are no longer wanted; `results` must not be waiting for them."""
@@ -452,7 +424,6 @@ class Connection:
             )
 
     def _connect(self, address: str) -> None:
-        """Pass a client, once it is ready, or an error to the waiting caller."""
         client: Client | None = None
         try:
             client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
@@ -484,15 +455,15 @@ class Connection:
     def _check_versions(self, client: Client) -> None:
         """Check that this version of the Studio runs everywhere; the scheduler too loads what tasks call."""
         found: dict[str, Any] = client.run(pkgutil.resolve_name, _VERSION, on_error="return")
-        versions = [(_OF_WORKERS, worker, version) for worker, version in found.items()]
+        versions = [("worker", worker, version) for worker, version in found.items()]
         try:
             of_scheduler: Any = client.run_on_scheduler(pkgutil.resolve_name, _VERSION)
         except ImportError as error:
             of_scheduler = error
-        for (cannot_load, runs_another), address, version in [*versions, (_OF_SCHEDULER, self._address, of_scheduler)]:
+        for kind, address, version in [*versions, ("scheduler", self._address, of_scheduler)]:
             if isinstance(version, Exception):
                 raise StudioError(
-                    cannot_load,
+                    f"The {kind} {{address}} cannot load WordPiece Studio: {{reason}}",
                     "Install version {version} there from its folder or wheel; it is not on a package index.",
                     address=printable(address),
                     version=__version__,
@@ -500,7 +471,7 @@ class Connection:
                 ) from version
             if version != __version__:
                 raise StudioError(
-                    runs_another,
+                    f"The {kind} {{address}} runs WordPiece Studio {{other}}, but this machine runs {{version}}",
                     "Install the same version everywhere, or the words might differ.",
                     address=printable(address),
                     other=printable(str(version)),

@@ -1,7 +1,4 @@
-"""Compiled counting of the words of large corpora. The plain way is in `part_counts`.
-
-Importing this module loads kernels; nothing imports it before it is needed.
-"""
+"""Compiled counting of the words of large corpora; importing this loads kernels."""
 
 from __future__ import annotations
 
@@ -79,7 +76,6 @@ class CompiledCounter(WordCounter):
         self._checked_rows = 0
 
     def add(self, piece: TextPiece) -> None:
-        """Count a piece, at once or together with later ones."""
         self._held.append(piece)
         self._held_bytes += piece.end_byte - piece.byte
         if self._held_bytes >= self._block_bytes:

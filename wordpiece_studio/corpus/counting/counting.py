@@ -6,9 +6,7 @@ counts in the same order.
 
 Large files are divided into segments, which workers take in the order of the corpus, and their parts are added in that
 order too. So the result is the same for any number of workers, what has been added is always the beginning of the
-corpus, and of several faults the first one in the corpus is reported. Not here: the workers (`workers`), reading and
-decoding (`segments`, `listing`), and how the words of a piece of text are counted (`part_counts`,
-`compiled_counter`).
+corpus, and of several faults the first one in the corpus is reported.
 """
 
 from __future__ import annotations
@@ -280,7 +278,7 @@ def count_corpus(
 
 
 def is_much(text: str | None, *_others: object) -> bool:
-    """Return whether it takes more than a moment to count a corpus; of words with their counts, a line takes little."""
+    """Return whether it takes more than a moment to count a corpus."""
     return text is None or (len(text) > LARGEST_AT_ONCE and not is_typed_counts(text))
 
 
@@ -292,7 +290,7 @@ def _counted(
     *,
     given_encoding: str | None = None,
 ) -> WordCounts:
-    """Count the words of texts in pieces that begin and end at word boundaries; how much there is, is unknown."""
+    """Count the words of texts of unknown size, in pieces that begin and end at word boundaries."""
     notes, marked_files = ReadingNotes(), {}
     counter: WordCounter | None = None
     held: list[TextPiece] = []  # until it is known whether there is much text

@@ -2,9 +2,7 @@
 
 Plain counting is right for every pipeline and immediate for small texts; the compiled way for large corpora
 (`compiled_counter`) gives the same words in the same order. However a corpus is divided, wherever a part was counted,
-and whichever neighbours are merged first, the result is the same: words, order, counts, and the notes on each file. Not
-here: other notes on a text (`segments`), who counts (`workers`), and what is merged when (`counting`,
-`cluster_counting`).
+and whichever neighbours are merged first, the result is the same: words, order, counts, and the notes on each file.
 """
 
 from __future__ import annotations
@@ -47,17 +45,13 @@ def are_kernels_worth_it(size: int) -> bool:
 
 
 class Tally(NamedTuple):
-    """The words of a stretch of text in order of first appearance, by their numbers, and how often each occurs.
+    """The words of a stretch of text in order of first appearance, by their numbers, and how often each occurs."""
 
-    Both have the shape ``(n_words,)``. `skipped` are the first of the words that were left out because they are too
-    long; `spelled_out` says how often each of BERT's special tokens is spelled out.
-    """
-
-    numbers: NDArray[np.int32]
+    numbers: NDArray[np.int32]  # shape (n_words,), like `counts`
     counts: NDArray[np.int64]
-    skipped: tuple[SkippedWord, ...]
+    skipped: tuple[SkippedWord, ...]  # the first of the words that are too long
     skipped_words: int
-    spelled_out: dict[str, int]
+    spelled_out: dict[str, int]  # how often each of BERT's special tokens
 
 
 class WordCounter(ABC):
@@ -90,12 +84,10 @@ class WordCounter(ABC):
         return tally
 
     @abstractmethod
-    def abandon_part(self) -> None:
-        """Forget what was counted since the last part."""
+    def abandon_part(self) -> None: ...
 
     @abstractmethod
-    def _tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the numbers of the words of the part in order of first appearance, and how often each occurs."""
+    def _tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
 
     def _forget_notes(self) -> None:
         self._skipped, self._skipped_words = [], 0
@@ -173,23 +165,19 @@ class PlainCounter(WordCounter):
                     words = self._pipeline.words(stretch)
                 except PatternOverrunError as error:
                     raise self._with_place(error, stretch) from None
-                if max(map(len, words), default=0) > self._longest:
-                    self._skipped_words += count * sum(len(word) > self._longest for word in words)
-                    self._count((word for word in words if len(word) <= self._longest), count)
-                    continue
-                numbers = list(map(self.numbers.number, words))
-                if self._pipeline.is_local:
+                numbers = [self.numbers.number(word) for word in words if len(word) <= self._longest]
+                if len(numbers) < len(words):
+                    self._skipped_words += count * (len(words) - len(numbers))
+                elif self._pipeline.is_local:
                     if self._cut_characters > self._most_characters:
                         cut.clear()
                         self._cut_characters = 0
                     cut[stretch] = numbers
                     self._cut_characters += len(stretch)
-            for word_number in numbers:
-                self._tallied[word_number] = self._tallied.get(word_number, 0) + count
+            self._count(numbers, count)
         self._pieces.clear()
 
     def _with_place(self, error: PatternOverrunError, line: str) -> PatternOverrunError:
-        """Return an error with the first place of the line that caused it."""
         for piece in self._pieces:
             start = 0
             for each in piece.text.split("\n"):
@@ -198,9 +186,8 @@ class PlainCounter(WordCounter):
                 start += len(each) + 1
         return error
 
-    def _count(self, words: Iterable[str], count: int = 1) -> None:
-        for word in words:
-            number = self.numbers.number(word)
+    def _count(self, numbers: Iterable[int], count: int = 1) -> None:
+        for number in numbers:
             self._tallied[number] = self._tallied.get(number, 0) + count
 
     def _add_with_long_ones(self, stretches: list[str], piece: TextPiece) -> None:
@@ -215,7 +202,7 @@ class PlainCounter(WordCounter):
                 try:
                     for word in self._pipeline.iterate(stretch):
                         if len(word) <= self._longest:
-                            self._count((word,))
+                            self._count((self.numbers.number(word),))
                         else:
                             self._skip(len(word), piece, start)
                 except PatternOverrunError as error:
@@ -237,45 +224,22 @@ IN_FIRST, IN_LAST = 1, 2
 class PartCounts:
     """What was counted in a part of a corpus; files may be cut at its ends.
 
-    Attributes
-    ----------
-    numbers : numpy.ndarray
-        The distinct words in order of first appearance, by the numbers of their counter: int32, shape ``(n_words,)``.
-    counts : numpy.ndarray
-        How often each occurs: int64, shape ``(n_words,)``.
-    places : numpy.ndarray
-        `IN_FIRST`, `IN_LAST` or both, or 0, for each: uint8, shape ``(n_words,)``.
-    first_file
-        The number of the first file, from 0.
-    files
-        What was read from it and from those that follow, without their names.
-    skipped
-        The first words that were left out because they are too long: the number of the file, the line, the byte and the
-        length of each. The lines of the first file are numbered from the beginning of the part.
-    skipped_words
-        How many were left out.
-    spelled_out
-        How often each of BERT's special tokens is spelled out.
-    bytes_read
-        How many bytes of the files on disk this covers.
-    words
-        The words numbered since the previous part from the same counter, in UTF-8, one after the other; empty if the
-        receiver has the same numbers.
-    ends : numpy.ndarray
-        Where each of them ends: int64.
-    rare_words, rare_occurrences
-        As in `CorpusStatistics`; counts without their rare words can no longer be merged with others.
+    `numbers`, `counts` and `places` (`IN_FIRST`, `IN_LAST`, both or 0) have an entry for each distinct word in order of
+    first appearance. `skipped` are the first words that are too long: the number of the file, the line, the byte and
+    the length of each, with the lines of the first file numbered from the beginning of the part. `words` are those
+    numbered since the previous part from the same counter, in UTF-8, one after the other, and `ends` where each ends;
+    empty if the receiver has the same numbers. Counts without their rare words can no longer be merged with others.
     """
 
     numbers: NDArray[np.int32]
     counts: NDArray[np.int64]
     places: NDArray[np.uint8]
     first_file: int
-    files: tuple[FileStatistics, ...]
+    files: tuple[FileStatistics, ...]  # without their names
     skipped: tuple[tuple[int, int, int, int], ...] = ()
     skipped_words: int = 0
     spelled_out: dict[str, int] = dataclasses.field(default_factory=dict)
-    bytes_read: int = 0
+    bytes_read: int = 0  # of the files on disk
     words: bytes = b""
     ends: NDArray[np.int64] = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rare_words: int = 0
@@ -303,10 +267,7 @@ class PartCounts:
         )  # fmt: skip
 
     def at_least(self, count: int) -> PartCounts:
-        """Return the words that occur at least `count` times; the part must have all its words, numbered in order.
-
-        For a whole corpus: the statistics of the files still include all words.
-        """
+        """Return the frequent words of a whole corpus, with all of them in the statistics of the files."""
         is_common = self.counts >= count
         lengths = np.diff(self.ends, prepend=0)
         kept = np.frombuffer(self.words, dtype=np.uint8)[np.repeat(is_common, lengths)]
@@ -325,11 +286,7 @@ class PartCounts:
     def word_counts(
         self, pipeline: Pipeline, names: Sequence[str], words: list[str] | JoinedWords | None = None, **others: Any
     ) -> WordCounts:
-        """Return the counts of a whole corpus, or of its beginning.
-
-        `names` are those of all files, even if not reached; `words` the words in order, if available; `others` further
-        fields of the statistics.
-        """
+        """Return the counts of a corpus, or of its beginning, whose files have these names, reached or not."""
         read = [dataclasses.replace(file, name=name) for file, name in zip(self.files, names, strict=False)]
         files = (*read, *map(FileStatistics, names[len(read) :]))
         statistics = CorpusStatistics.summed(
@@ -371,10 +328,7 @@ class Renumbering:
 
 
 class Merging:
-    """Merges consecutive parts of a corpus, whose first file has the number `first_file`.
-
-    `total` is how many words there are so far, with repetitions; `files` what was read from each, without its name.
-    """
+    """Merges consecutive parts of a corpus; `total` is how many words there are so far, with repetitions."""
 
     def __init__(self, numbers: WordNumbers, first_file: int = 0) -> None:
         self.total = 0
@@ -421,7 +375,6 @@ class Merging:
         return dataclasses.replace(self._in_order(order), words=spelled[0], ends=spelled[1])
 
     def word_counts(self, pipeline: Pipeline, names: Sequence[str], **others: Any) -> WordCounts:
-        """Return what was added like `PartCounts.word_counts`, without spelling out the words first."""
         order = self._ordered()
         return self._in_order(order).word_counts(pipeline, names, self._numbers.words_of(order), **others)
 
@@ -429,7 +382,6 @@ class Merging:
         return np.concatenate(self._order) if self._order else np.zeros(0, dtype=np.int32)
 
     def _in_order(self, order: NDArray[np.int32]) -> PartCounts:
-        """Return what was added without its words, renumbered in this order."""
         last_file = self._first_file + len(self.files)
         places = IN_FIRST * self._is_in_first[order] + IN_LAST * (self._last_files[order] == last_file)
         return PartCounts(
@@ -447,10 +399,7 @@ class Merging:
     def _add_words(
         self, rows: NDArray[np.intp], counts: NDArray[np.int64], in_first: NDArray[np.intp], first: int
     ) -> int:
-        """Add words by their numbers; those `in_first` are in the file `first`.
-
-        Returns how many of the latter are new in it.
-        """
+        """Add words, of which those `in_first` are in the file `first`; return how many of the latter are new in it."""
         size = len(self._numbers)
         self._counts = with_room(self._counts, size)
         self._is_in_first = with_room(self._is_in_first, size)
@@ -469,10 +418,7 @@ class Merging:
 
 
 def merged(parts: Sequence[PartCounts], *, is_compiled: bool = False) -> PartCounts:
-    """Return the merged counts of neighbouring parts of a corpus, each with all its words.
-
-    With compiled kernels no word may contain a blank.
-    """
+    """Return the merged counts of neighbours, each with all its words; with kernels no word may contain a blank."""
     numbers: WordNumbers = PlainWordNumbers()
     if is_compiled:
         from wordpiece_studio.text.word_table import TableWordNumbers

@@ -1,7 +1,6 @@
 """Segments of a corpus: whole files, and line-aligned parts of large ones, each readable independently.
 
-Also what is noted about a file while its text is read: its size, its lines, its faults. Not here: files that are not
-plain UTF-8 (`listing`), and what happens to the text.
+Also what is noted about a file while its text is read: its size, its lines, its faults.
 """
 
 from __future__ import annotations
@@ -109,13 +108,12 @@ def divided(
 
 
 def text_bytes(file: CorpusFile, size: int) -> int:
-    """Return about how much text there is in a file."""
     is_packed = file.kind == "parquet" or file.path.lower().endswith(COMPRESSED_SUFFIXES)
     return size * _USUAL_RATIO if is_packed else size
 
 
 def is_divisible(file: CorpusFile) -> bool:
-    """Return whether parts of a file can be read independently: whether it is uncompressed text in UTF-8."""
+    """Return whether parts of a file can be read independently."""
     if file.kind != "text" or file.encoding not in (None, "utf-8"):
         return False
     with reading(file.path) as stream:
@@ -234,7 +232,7 @@ class ReadingNotes:
         self._end = piece.end_byte
 
     def end_text(self) -> None:
-        """Note the end of a file or text; its last line may lack a line end, and the next one begins at byte 0."""
+        """Note the end of a file or text; its last line may lack a line end."""
         if self._line_bytes:
             self._sums["lines"] += 1
             self._end_line()
@@ -248,7 +246,6 @@ class ReadingNotes:
         return statistics
 
     def statistics(self, name: str) -> FileStatistics:
-        """Return what was noted, without words, as for a file called `name`."""
         most_line_bytes = max(self._most_line_bytes, self._line_bytes)
         return FileStatistics(name, encoding=self._encoding, most_line_bytes=most_line_bytes, **self._sums)
 

@@ -1,8 +1,7 @@
 """What counts segments of a corpus: the caller's thread, other threads, or child processes.
 
 Kernels run in parallel threads; Python code, such as a pattern, needs processes. Each child is driven by a thread here,
-so all workers are alike. A lost child costs nothing but time. Not here: which segments there are (`segments`), and what
-happens to their parts (`counting`).
+so all workers are alike. A lost child costs nothing but time.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ OVER, LOST = "over", "lost"
 
 
 def can_be_sent(pipeline: Pipeline) -> bool:
-    """Return whether another process can have a pipeline: whether its steps are the built-in ones."""
+    """Return whether the steps of a pipeline are the built-in ones."""
     try:
         normalizers.to_spec(pipeline.normalizer)
         pre_tokenizers.to_spec(pipeline.pre_tokenizer)
@@ -72,7 +71,6 @@ def can_be_sent(pipeline: Pipeline) -> bool:
 def counter_for(
     pipeline: Pipeline, longest: int, check_stop: Callable[[], None], *, is_compiled: bool, **options: Any
 ) -> WordCounter:
-    """Return a counter of words; if it is compiled, the pipeline must be local, and it takes further options."""
     if not is_compiled:
         return PlainCounter(pipeline, longest, check_stop)
     from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
@@ -93,7 +91,6 @@ class CountedFiles:
         self.meter = ProgressMeter(progress, sum(self.sizes), len(self.files))
 
     def word_counts(self, counts: PartCounts | Merging, pipeline: Pipeline, *, is_partial: bool) -> WordCounts:
-        """Return what was counted in them, or in the first of them, with notes on how they were read."""
         marked = {
             name: read.encoding
             for file, name, read in zip(self.files, self.names, counts.files, strict=False)
@@ -106,23 +103,11 @@ class CountedFiles:
 
 
 class SegmentCounter:
-    """Counts segments of files.
+    """Counts segments of files, compiled if the pipeline is local.
 
-    Parameters
-    ----------
-    is_compiled
-        Whether to count with compiled kernels; the pipeline must then be local.
-    part_bytes, bytes_to_come
-        About how much text becomes one part, and how much there will be.
-    sends_words
-        Whether parts bring the new words; not needed if the receiver reads `numbers` directly.
-    numbers
-        The words and their numbers, if other compiled counters use them too; its own are an attribute.
-    on_block
-        Called before each block of text with the bytes on disk read for the current part; not given, it is
-        `check_stop`.
-    check_stop
-        Called now and then while text is split into words. Both may raise.
+    About `part_bytes` of text become one part. Parts bring the new words unless the receiver reads `numbers` directly,
+    which other compiled counters may use too. `on_block` is called before each block of text with the bytes on disk
+    read for the current part, `check_stop` while text is split into words, and instead of it; both may raise.
     """
 
     def __init__(
@@ -154,10 +139,7 @@ class SegmentCounter:
         self._file = self._parts_done = self._lines_before = 0  # of the segment; the lines of its finished parts
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
-        """Yield what is counted in a segment, in one part or several; each is complete when it is yielded.
-
-        After a fault, the current part is forgotten.
-        """
+        """Yield what is counted in a segment; after a fault, the current part is forgotten."""
         try:
             yield from self._parts(segment)
         except CountingStopped:
@@ -200,7 +182,6 @@ class SegmentCounter:
         add: Callable[[AnyPiece], None],
         source: TextOnDisk | ParquetTexts | None = None,
     ) -> Iterator[PartCounts]:
-        """Count pieces; what they take on disk is known to their source, if there is one."""
         held = read_before = 0
         self._notes = ReadingNotes(0 if segment.start == 0 else first_byte(self._files[segment.file], segment))
         for piece in pieces:
@@ -243,7 +224,6 @@ class SegmentCounter:
         return PartCounts.of_file(self._file, read, numbers, counts, **others)
 
     def _fault_in(self, file: CorpusFile, segment: Segment) -> StudioError:
-        """Return the error from `decoding` for a file that contains invalid UTF-8."""
         try:
             for _ in segment_pieces(file, segment, splits_at_blanks=self._pipeline.is_local):
                 self._on_block(0)
@@ -254,7 +234,6 @@ class SegmentCounter:
         return StudioError("{path} changed while it was read", "Count it again.", path=display_name(file.path))
 
     def _table(self, file: CorpusFile) -> PartCounts:
-        """Return the words of a table of words and their counts; they may contain blanks."""
         self._on_block(0)
         counts = read_tables([file], self._pipeline.normalizer, self._pipeline.pre_tokenizer)
         numbers = self.numbers.numbers_of(*spelled_out(counts.words))
@@ -263,7 +242,6 @@ class SegmentCounter:
 
 
 def with_lines_before(error: StudioError, lines: int) -> StudioError:
-    """Return an error whose line is counted in a segment, shifted by the lines of the file before it."""
     if isinstance(line := error.values.get("line"), int):
         error.values["line"] = line + lines
     return error
@@ -308,10 +286,7 @@ class Workers:
         return sum(worker.memory for worker in self._all)
 
     def heard(self, seconds: float) -> Answer | None:
-        """Return the number of a segment and the next that is said about it; None if that takes over `seconds`.
-
-        That is a part of it, why it cannot be read, `OVER` or `LOST`.
-        """
+        """Return the number of a segment and what is said about it next; None if that takes over `seconds`."""
         try:
             worker, number, said = self._said.get(timeout=seconds)
         except Empty:
@@ -329,7 +304,6 @@ class Workers:
         return None if number is None else (number, said)
 
     def end(self) -> None:
-        """End all workers; counts that were not received are discarded."""
         self._stop.set()
         for _ in self._all:
             self._to_count.put(len(self._segments))
@@ -344,7 +318,6 @@ class Workers:
         self._all.append(worker)
 
     def _leave_from(self, fault: int) -> None:
-        """Leave what comes after a fault, of which no one will ask."""
         self._end = min(self._end, fault)
         with self._to_count.mutex:
             self._to_count.queue[:] = sorted(number for number in self._to_count.queue if number < fault)  # a heap too
@@ -433,7 +406,7 @@ class Worker(threading.Thread):
 
 
 class LostChildError(Exception):  # never shown to a user
-    """Raised when a child that counts has ended, or has too little memory."""
+    """A child that counts has ended, or has too little memory."""
 
 
 class ChildCounter:
@@ -447,7 +420,6 @@ class ChildCounter:
         self._ask(start_counting, make_counter)
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
-        """Yield what is counted in a segment, like `SegmentCounter`."""
         found = self._ask(next_part, segment)
         while isinstance(found, PartCounts):
             yield found
@@ -476,10 +448,7 @@ def start_counting(make_counter: CounterMaker) -> None:
 
 
 def next_part(segment: Segment | None) -> PartCounts | StudioError | int:
-    """Return the next part of a new segment or the present one, or its fault; at its end, the memory of this child.
-
-    A fault reports the line in the segment; the parent knows the lines before it.
-    """
+    """Return the next part of a new segment or the present one, or its fault; at its end, the memory of this child."""
     global _parts
     assert _counter is not None
     if segment is not None:
