@@ -1,8 +1,7 @@
 """Character classes for every code point, from ``resources/unicode``: BERT's, and those of the `tokenizers` library.
 
 They are tables rather than calls of `unicodedata` because BERT's classes come from old Unicode versions with a few
-faults of their own, and must not change with the Python version. The classes that the normalization forms, accent
-stripping and `Whitespace` use are the library's own, and build on BERT's; its digits and patterns have others again.
+faults of their own, and must not change with the Python version. Those of the library build on BERT's.
 """
 
 from __future__ import annotations
@@ -63,10 +62,7 @@ def ranges_outside(*sets: CodePoints) -> list[tuple[int, int]]:
 
 
 def rough_pattern(characters: Iterable[str]) -> str:
-    """Return the inside of a regular expression's brackets that matches `characters`, and a few more beyond U+FFFF.
-
-    There the ranges are tried one by one, so fewer ranges outweigh some false matches.
-    """
+    """Return what matches `characters` in brackets, and a few more beyond U+FFFF, where each range takes time."""
     return _pattern(_ranges(characters, bridging=0x1000))
 
 
@@ -84,10 +80,9 @@ def _ranges(characters: Iterable[str], bridging: int) -> list[tuple[int, int]]:
 
 
 def one_pattern(ranges: Iterable[tuple[int, int]]) -> str:
-    """Return a regular expression for a character in any of the ranges.
+    """Return a regular expression for a character in any of the ranges; faster for most characters than brackets.
 
-    Equivalent to brackets with the ranges, but faster for most characters outside them: beyond U+FFFF a regular
-    expression tries one range after the other, and here it does so only for characters beyond U+FFFF.
+    Beyond U+FFFF a regular expression tries one range after the other, here only for characters beyond U+FFFF.
     """
     low, beyond = _low_and_beyond(ranges)
     return f"[{low}]|{beyond}"
@@ -106,10 +101,7 @@ def _low_and_beyond(ranges: Iterable[tuple[int, int]]) -> tuple[str, str]:
 
 
 class CharacterMap(dict[int, str | None]):
-    """A table for `str.translate` that computes a character's entry when it first meets it.
-
-    Full tables would hold the 137,000 private-use characters that BERT removes, which no text needs.
-    """
+    """A table for `str.translate` that computes a character's entry when it first meets it."""
 
     __slots__ = ("_rule",)
 
@@ -138,16 +130,12 @@ class BertTables:
     lower_case: dict[int, str]
 
     def decompose(self, code_point: int) -> str:
-        if FIRST_SYLLABLE <= code_point <= LAST_SYLLABLE:
-            return _decompose_syllable(code_point)
-        return self.decompositions.get(code_point) or chr(code_point)
-
-
-def _decompose_syllable(code_point: int) -> str:
-    leading_and_vowel, trailing = divmod(code_point - FIRST_SYLLABLE, _TRAILINGS)
-    leading, vowel = divmod(leading_and_vowel, _VOWELS)
-    jamo = chr(_LEADING + leading) + chr(_VOWEL + vowel)
-    return jamo + chr(_TRAILING + trailing) if trailing else jamo
+        if not FIRST_SYLLABLE <= code_point <= LAST_SYLLABLE:
+            return self.decompositions.get(code_point) or chr(code_point)
+        leading_and_vowel, trailing = divmod(code_point - FIRST_SYLLABLE, _TRAILINGS)
+        leading, vowel = divmod(leading_and_vowel, _VOWELS)
+        jamo = chr(_LEADING + leading) + chr(_VOWEL + vowel)
+        return jamo + chr(_TRAILING + trailing) if trailing else jamo
 
 
 @cache
@@ -188,23 +176,20 @@ class FormTables:
     compatible: dict[int, str]
 
     def compose(self, first: str, second: str) -> str | None:
-        return self.composites.get((first, second)) or _compose_syllable(ord(first), ord(second))
+        if composite := self.composites.get((first, second)):
+            return composite
+        code, vowel, trailing = ord(first), ord(second) - _VOWEL, ord(second) - _TRAILING
+        if 0 <= code - _LEADING < _LEADINGS and 0 <= vowel < _VOWELS:
+            return chr(FIRST_SYLLABLE + ((code - _LEADING) * _VOWELS + vowel) * _TRAILINGS)
+        is_open = FIRST_SYLLABLE <= code <= LAST_SYLLABLE and (code - FIRST_SYLLABLE) % _TRAILINGS == 0
+        return chr(code + trailing) if is_open and 0 < trailing < _TRAILINGS else None
 
     def decompose_compatibly(self, code_point: int) -> str:
         return self.compatible.get(code_point) or bert_tables().decompose(code_point)
 
     def following(self) -> set[str]:
-        jamo = {chr(_VOWEL + number) for number in range(_VOWELS)} | {
-            chr(_TRAILING + number) for number in range(1, _TRAILINGS)
-        }
-        return jamo | {second for _, second in self.composites}
-
-
-def _compose_syllable(first: int, second: int) -> str | None:
-    if 0 <= first - _LEADING < _LEADINGS and 0 <= second - _VOWEL < _VOWELS:
-        return chr(FIRST_SYLLABLE + ((first - _LEADING) * _VOWELS + second - _VOWEL) * _TRAILINGS)
-    is_open = FIRST_SYLLABLE <= first <= LAST_SYLLABLE and (first - FIRST_SYLLABLE) % _TRAILINGS == 0
-    return chr(first + second - _TRAILING) if is_open and 0 < second - _TRAILING < _TRAILINGS else None
+        jamo = (*range(_VOWEL, _VOWEL + _VOWELS), *range(_TRAILING + 1, _TRAILING + _TRAILINGS))
+        return {*map(chr, jamo), *(second for _, second in self.composites)}
 
 
 @cache

@@ -1,10 +1,8 @@
 """The built-in normalizers, by name and as plain data to write beside a vocabulary.
 
 BERT's is exactly what Hugging Face's `BertNormalizer` computes, with alignment to the original text. The Unicode
-normalization forms are exactly as the `tokenizers` library computes them: a text whose characters need no attention is
-recognized as a whole, otherwise only the stretches that may change are processed: characters that change on their own,
-and those that may combine with the character before, with that one. Not here: splitting the text into words
-(`pre_tokenizers`).
+normalization forms are exactly as the `tokenizers` library computes them, but only the stretches are processed that may
+change: characters that change on their own, and those that may combine with the character before, with that one.
 """
 
 from __future__ import annotations
@@ -100,10 +98,7 @@ def text_in_order(match: re.Match[str]) -> str:
 
 
 def positions_of(items: Iterable[tuple[str, int]]) -> Iterator[int]:
-    """Yield the position of the character that each item came from, as the `tokenizers` library assigns them.
-
-    It assigns them in the order of the result: where combining characters changed places, positions did not.
-    """
+    """Yield the position that each item came from as the `tokenizers` library does: in the order of the result."""
     taken = 0
     for _, change in items:
         yield taken if change <= 0 else max(taken - 1, 0)
@@ -145,7 +140,13 @@ class _Form:
         parts: list[str] = []
         done = 0
         for start, end in self._stretches(text):
-            parts += text[done:start], self._changed_or_kept(text[start:end])
+            stretch = text[start:end]
+            result = self.kept.get(stretch)
+            if result is None:
+                result = self._changed(stretch)
+                if len(stretch) <= _LONGEST_KEPT and len(self.kept) < _MOST_KEPT:  # short ones recur again and again
+                    self.kept[stretch] = result
+            parts += text[done:start], result
             done = end
         return "".join([*parts, text[done:]])
 
@@ -170,15 +171,6 @@ class _Form:
             start = match.start()
             # The character before it is in no other stretch: whatever may interact with it would be in that one.
             yield start - (start > 0 and text[start] in self._following), match.end()
-
-    def _changed_or_kept(self, stretch: str) -> str:
-        """Return a stretch in this form; short ones are cached, because they recur again and again."""
-        result = self.kept.get(stretch)
-        if result is None:
-            result = self._changed(stretch)
-            if len(stretch) <= _LONGEST_KEPT and len(self.kept) < _MOST_KEPT:
-                self.kept[stretch] = result
-        return result
 
     def _changed(self, stretch: str) -> str:
         return "".join(character for character, _ in self._items(stretch))
@@ -210,14 +202,11 @@ class _Form:
         return self._decompose[ord(character)] or ""
 
     def _regarding(self, special: set[str]) -> set[str]:
-        """Return the characters whose result depends on their neighbours.
-
-        In Indian languages every other word contains a virama. Where characters are composed it can be exempted: it is
-        never composed itself, and it may change places only beside marks of other classes. Of these, those that end
-        the result of another character are the ones to watch.
-        """
+        """Return the characters whose result depends on their neighbours."""
         if not self._composes:
             return self._following
+        # In Indian languages every other word contains a virama. It is never composed itself, and may change places
+        # only beside marks of other classes, of which those that end the result of another character are to be watched.
         viramas = {mark for mark, number in self._classes.items() if number == _VIRAMA_CLASS}
         viramas = {mark for mark in viramas if self._parts(mark) == mark} - self._forms.following()
         endings = {
@@ -269,7 +258,6 @@ class BertNormalizer(CharacterNormalizer):
     growth = 4  # as in the longest canonical decomposition
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return whether adjacent marks may change places, and the character keeps one that shows it."""
         return character in self._maps().unsteady
 
     def normalize(self, text: str) -> str:
@@ -299,13 +287,7 @@ class BertNormalizer(CharacterNormalizer):
 
     @classmethod
     def from_name(cls, name: str) -> BertNormalizer:
-        """Return the normalizer called `name`.
-
-        Raises
-        ------
-        ValueError
-            If there is no such normalizer.
-        """
+        """Return the normalizer called `name`; raises `ValueError` if there is none."""
         base, _, options = name.partition(":")
         flags: dict[str, bool] = {"lowercase": ["bert-cased", "bert-uncased"].index(base) == 1}
         for option in options.split(",") if options else []:
@@ -323,8 +305,6 @@ class BertNormalizer(CharacterNormalizer):
 
 
 class _Maps:
-    """The tables for one setting of the four switches, filled in as characters are met."""
-
     def __init__(self, clean_text: bool, handle_chinese: bool, strips: bool, lowercase: bool) -> None:
         tables = bert_tables()
 
@@ -380,8 +360,6 @@ _maps = cache(_Maps)  # by four switches: faster than by their normalizer
 
 
 class _ByCharacter(CharacterNormalizer):
-    """A normalizer with one table of what becomes of each character, whatever is beside it."""
-
     __slots__ = ()
     growth = 2  # a capital I with a dot is lower-cased to an i and a dot
 

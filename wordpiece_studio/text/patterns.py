@@ -250,13 +250,9 @@ def compiled_pattern(pattern: str) -> regex.Pattern[str]:
     if not pattern:
         raise StudioError("The pattern is empty", "Write a regular expression whose matches are the words.")
     if len(pattern) > _LONGEST_PATTERN:
-        raise StudioError(
-            'The pattern "{pattern}" is too long: {length:,} characters',
-            "Write one of at most {most:,} characters.",
-            pattern=shown,
-            length=len(pattern),
-            most=_LONGEST_PATTERN,
-        )
+        what, values = 'The pattern "{pattern}" is too long: {length:,} characters', {"length": len(pattern)}
+        advice = "Write one of at most {most:,} characters."
+        raise StudioError(what, advice, pattern=shown, most=_LONGEST_PATTERN, **values)
     if _unrolled_size(pattern) > _MOST_UNROLLED:
         raise StudioError(
             'The pattern "{pattern}" has too many repetitions', "Lower or remove some of them.", pattern=shown
@@ -272,12 +268,8 @@ def compiled_pattern(pattern: str) -> regex.Pattern[str]:
             reason=getattr(error, "msg", str(error)),
         ) from None
     except ValueError as error:
-        raise StudioError(
-            'The pattern "{pattern}" is not a valid regular expression: {reason}',
-            "Correct it.",
-            pattern=shown,
-            reason=error,
-        ) from None
+        what = 'The pattern "{pattern}" is not a valid regular expression: {reason}'
+        raise StudioError(what, "Correct it.", pattern=shown, reason=error) from None
     except (RecursionError, MemoryError):
         raise StudioError('The pattern "{pattern}" is nested too deeply', "Simplify it.", pattern=shown) from None
 
@@ -327,11 +319,8 @@ class SearchPattern:
     def is_in(self, text: str) -> bool:
         # Not `concurrent`: releasing the lock takes longer than searching a token.
         search = partial(compiled_pattern(self.pattern).search, text, timeout=_TIMEOUT_SECONDS)
-
-        def shown() -> tuple[str, str]:
-            return printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN])
-
-        return _found(search, shown) is not None
+        shown = self.pattern[:_LONGEST_SHOWN], text[:_LONGEST_SHOWN]
+        return _found(search, lambda: (printable(shown[0]), printable(shown[1]))) is not None
 
 
 def text_finder(text: str) -> Finder:
@@ -380,10 +369,9 @@ def pattern_finder(pattern: str) -> Finder:
 
 
 def longest_quick(pattern: str) -> int:
-    r"""Return how many characters a text may have in which an expression certainly takes only a moment.
+    r"""Return in how long a text an expression certainly takes only a moment; 0 for repeated groups and lookarounds.
 
-    Assumes that each repetition may begin and end anywhere in the text and that each choice may go both ways. Returns
-    0 for repeated groups and for lookarounds.
+    Assumes that each repetition may begin and end anywhere in the text and that each choice may go both ways.
 
     >>> longest_quick("^##a.*b$"), longest_quick("(a|aa)+b"), longest_quick("a?" * 20)
     (1000, 0, 0)
@@ -447,8 +435,6 @@ class _LibraryError(Exception):
 
 
 class _Extent(NamedTuple):
-    """Whether something can match nothing, and whether it can match something."""
-
     may_be_empty: bool
     may_take: bool
 
@@ -507,11 +493,7 @@ class _Reader:
         self._written.append(part if written is None else written)
 
     def _branches(self, *, is_fixed: bool = False, is_folded: bool = False) -> _Extent:
-        """Read alternatives, up to the end of the group or pattern.
-
-        `is_fixed`: one sequence of single characters is all that may come, as when looking behind; `is_folded`: letters
-        match in either case.
-        """
+        """Read alternatives to the end of the group or pattern: only one of single characters if that `is_fixed`."""
         extents = [self._sequence(is_fixed, is_folded)]
         while self._next() == "|" and not is_fixed:
             self._take("|")
@@ -600,7 +582,7 @@ class _Reader:
 
 
 def _cases(character: str) -> str:
-    """Return the inside of brackets that match a character of ASCII in either case, as Oniguruma does."""
+    """Return the inside of brackets that match an ASCII character in either case, as Oniguruma does."""
     if not character.isalpha():
         return character if len(character) > 1 else regex.escape(character)
     return character.lower() + character.upper() + {"s": "ſ", "k": "\u212a"}.get(character.lower(), "")
@@ -608,7 +590,7 @@ def _cases(character: str) -> str:
 
 @cache
 def _differences(expression: str, *, in_set: bool) -> tuple[str, str]:
-    """Return what a class lacks in Oniguruma, and what it has there, as the insides of brackets; empty if nothing."""
+    """Return what a class lacks in Oniguruma, and what it has there, as the insides of brackets."""
     removed, added = _DIFFERING.get("[" * in_set + expression) or _DIFFERING.get(expression, ("", ""))
     newer = regex.findall(expression, _newer_characters())
     return CodePoints.of([*newer, *removed]).pattern(), CodePoints.of(added).pattern()

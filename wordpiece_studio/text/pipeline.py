@@ -1,7 +1,6 @@
 """From raw text to words: what a normalizer and a pre-tokenizer are, and the pipeline of the two.
 
-Every character can be traced back to the original text. Positions are code points, as Python counts them. Not here:
-the built-in steps (`normalizers`, `pre_tokenizers`).
+Every character can be traced back to the original text. Positions are code points, as Python counts them.
 """
 
 from __future__ import annotations
@@ -230,10 +229,7 @@ _ADVICE = (
 
 
 class PatternOverrunError(StudioError):
-    """A user's pattern was stopped on a text; the message shows the beginning of the text.
-
-    `what` the pattern does: "takes too long"; `place` says where the text stands, as a template for `values`.
-    """
+    """A user's pattern was stopped on a text, whose `place` is a template."""
 
     def __init__(self, what: str, pattern: str, text: str, place: str = "", **values: object) -> None:
         template = f'The pattern "{{pattern}}" {what}{place}: "{{text}}"'
@@ -241,10 +237,8 @@ class PatternOverrunError(StudioError):
         self._beginning = what, pattern, text
 
     def in_line(self, line: int, source: str = "") -> PatternOverrunError:
-        """Return the same error with the line, counted from 1, and the name of the file if it is known."""
-        if source:
-            return PatternOverrunError(*self._beginning, " in line {line} of {path}", line=line, path=source)
-        return PatternOverrunError(*self._beginning, " in line {line}", line=line)
+        place = " in line {line} of {path}" if source else " in line {line}"
+        return PatternOverrunError(*self._beginning, place, line=line, path=source)
 
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -298,7 +292,7 @@ class Pipeline:
         return list(self.iterate(text))
 
     def iterate(self, text: str) -> Iterator[str]:
-        """Yield the words of `text`; for a long text, whose list of words would need much memory."""
+        """Yield the words of a text, whose list may need much memory."""
         for number, _, stretch in self._stretches(text):
             try:
                 yield from self.pre_tokenizer.iterate(self.normalizer.normalize(stretch))
@@ -326,7 +320,7 @@ class Pipeline:
             yield starts, ends, spans
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield what is normalized by itself: the number of its line, from 1, its beginning, and its text."""
+        """Yield what is normalized by itself: the number of its line, from 1, where it begins, and its text."""
         start = 0
         for number, line in enumerate([text] if self.is_local else text.split("\n"), start=1):
             done = 0

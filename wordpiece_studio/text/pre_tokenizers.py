@@ -1,8 +1,4 @@
-"""The built-in pre-tokenizers, by name and as plain data: they split a normalized text into words.
-
-They split by character class: white space, punctuation, letters, digits; one also turns a text into bytes. Not here:
-splitting by the user's own regular expression (`patterns`), and what happens to the text before (`normalizers`).
-"""
+"""The built-in pre-tokenizers, by name and as plain data; those with the user's own pattern are in `patterns`."""
 
 from __future__ import annotations
 
@@ -225,21 +221,15 @@ class ByteLevel(PreTokenizer):
         return f" {text}" if self.add_prefix_space and text and text[0] != " " else text
 
     def _words(self, text: str) -> list[str]:
-        """Return the words, which together are the whole text, before their bytes become letters."""
         if not self.use_regex:
             return [text] if text else []
         words: list[str] = _gpt2_words().findall(text)
         return words
 
 
-def _byte_letters() -> str:
-    """Return the letter of each byte: its Latin-1 character if that can be seen, else one from U+0100 on."""
-    seen = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    unseen = [byte for byte in range(256) if byte not in seen]
-    return "".join(chr(byte) if byte in seen else chr(0x100 + unseen.index(byte)) for byte in range(256))
-
-
-_BYTE_LETTERS = _byte_letters()
+# Bytes that cannot be seen in Latin-1 have letters from U+0100 on.
+_UNSEEN = [*range(0x21), *range(0x7F, 0xA1), 0xAD]
+_BYTE_LETTERS = "".join(chr(0x100 + _UNSEEN.index(byte) if byte in _UNSEEN else byte) for byte in range(256))
 _BYTES_OF_LETTERS = {letter: byte for byte, letter in enumerate(_BYTE_LETTERS)}
 
 
@@ -409,22 +399,18 @@ def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
             break
         if rest.startswith(SPLIT_PREFIX):
             part, rest = split_named(rest)
+        elif (name := rest.partition("+")[0]) in _BUILT_IN:
+            part, rest = _BUILT_IN[name], rest[len(name) :]
         else:
-            name = rest.partition("+")[0]
-            part, rest = _pre_tokenizer_named(name), rest[len(name) :]
+            raise StudioError(
+                'There is no pre-tokenizer called "{name}"',
+                "The pre-tokenizers are {names}, split:BEHAVIOR:REGEX and pattern:REGEX; "
+                "several are joined by a plus sign.",
+                name=name,
+                names=", ".join(_BUILT_IN),
+            )
         parts.append(part)
     return parts[0] if len(parts) == 1 else PreTokenizerSequence(parts)
-
-
-def _pre_tokenizer_named(name: str) -> PreTokenizer:
-    if name in _BUILT_IN:
-        return _BUILT_IN[name]
-    raise StudioError(
-        'There is no pre-tokenizer called "{name}"',
-        "The pre-tokenizers are {names}, split:BEHAVIOR:REGEX and pattern:REGEX; several are joined by a plus sign.",
-        name=name,
-        names=", ".join(_BUILT_IN),
-    )
 
 
 def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""Distinct words, numbered from 0 in order of first appearance.
-
-Not here: how often they occur, and the word numbers of a large corpus (`word_table`).
-"""
+"""Distinct words, numbered from 0 in order of first appearance; those of a large corpus are in `word_table`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
 """The distinct chunks of a text and how often each was seen, and the words in them and how often each occurred.
 
 A chunk is a non-empty stretch of UTF-8 between blanks and line ends (U+0020 and U+000A, no other white space): the
-smallest part of a text that a local pipeline can process alone. Compiled kernels find the chunks. Each distinct one is
-normalized and split once, however often it occurs: by kernels if the pipeline works character by character, else by the
-pipeline itself. These kernels use a table of what the pipeline does with every code point, found out page by page from
-the normalizer and pre-tokenizer themselves, so that the rules exist only once. Chunks and words are numbered in order
-of first appearance. Importing this module loads the kernels; nothing imports it before it is needed.
+smallest part of a text that a local pipeline can process alone. Each distinct one is normalized and split once: by
+kernels if the pipeline works character by character, else by the pipeline itself. These kernels use a table of what the
+pipeline does with every code point, found out from the normalizer and pre-tokenizer themselves, so that the rules exist
+only once. Chunks and words are numbered in order of first appearance. Importing this module loads the kernels.
 """
 
 from __future__ import annotations
@@ -93,12 +92,6 @@ class ChunkTable:
         """All entries one after the other, a blank after each: uint8, shape ``(n_bytes,)``; a view."""
         joined: NDArray[np.uint8] = self.arrays.store[: self.begin_of(len(self))]
         return joined
-
-    @property
-    def touched(self) -> NDArray[np.int32]:
-        """The rows whose count is not 0, in the order in which it became so: int32; a view."""
-        touched: NDArray[np.int32] = self.arrays.touched[: self.arrays.scalars[chunk_kernels.TOUCHED]]
-        return touched
 
     def begin_of(self, row: int) -> int:
         return int(self.arrays.entries[row, chunk_kernels.SHAPE]) >> chunk_kernels.LENGTH_BITS
@@ -238,10 +231,6 @@ class WordTable(ABC):
 
     def forget_chunks(self) -> None:
         self.rows = 0
-        self._begin_again()
-
-    @abstractmethod
-    def _begin_again(self) -> None: ...
 
     @abstractmethod
     def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]: ...
@@ -259,7 +248,8 @@ class PlainWordTable(WordTable):
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
         return [len(word) for word in self._words_of(chunks[row]) if len(word) > self._longest]
 
-    def _begin_again(self) -> None:
+    def forget_chunks(self) -> None:
+        super().forget_chunks()
         self._used = 0
 
     def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
@@ -327,7 +317,8 @@ class CompiledWordTable(WordTable):
         cursor = np.zeros(word_kernels.CURSOR, dtype=np.int64)
         return [length for _, length in self._answers(chunks, row, row + 1, cursor, is_dry=True)]
 
-    def _begin_again(self) -> None:
+    def forget_chunks(self) -> None:
+        super().forget_chunks()
         self._cursor[word_kernels.BASE] = 0
 
     def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
@@ -340,8 +331,10 @@ class CompiledWordTable(WordTable):
         """Spell out the words of chunks, unless `is_dry`; yield (row, length) of those that are too long."""
         cursor[[word_kernels.ROW, word_kernels.POSITION, word_kernels.WORDS]] = first, chunks.begin_of(first), 0
         while (answer := self._go_on(chunks, last, is_dry, cursor)) != word_kernels.DONE:
-            if answer == word_kernels.FULL:
-                self._enter_or_enlarge()
+            if answer == word_kernels.FULL and self._cursor[word_kernels.SPELLED]:
+                self._enter()
+            elif answer == word_kernels.FULL:  # a single word is longer
+                self._spelled = with_room(self._spelled, 2 * len(self._spelled))
             elif answer == word_kernels.UNKNOWN:
                 self._actions.find_out(int(cursor[word_kernels.CODE_POINT]))
             elif answer == word_kernels.LONG:
@@ -353,12 +346,6 @@ class CompiledWordTable(WordTable):
         rules = (self._actions.actions, self._actions.texts, self._longest)
         room = (self._spelled[:-BEHIND_BLOCK], self._ends, cursor, self._chunk_ends)
         return int(word_kernels.cut(chunks.arrays, last, *rules, *room, is_dry))
-
-    def _enter_or_enlarge(self) -> None:
-        if self._cursor[word_kernels.SPELLED]:
-            self._enter()
-        else:  # a single word is longer
-            self._spelled = with_room(self._spelled, 2 * len(self._spelled))
 
     def _enter(self) -> None:
         size, used = self._cursor[[word_kernels.SPELLED, word_kernels.BASE]].tolist()
@@ -413,10 +400,7 @@ class CharacterActions:
         except StudioError:
             return cls(pipeline)
         with _sharing:
-            found = _in_use.get(key)
-            if found is None:
-                found = _in_use[key] = cls(pipeline)
-            return found
+            return _in_use.get(key) or _in_use.setdefault(key, cls(pipeline))
 
     def find_out(self, code_point: int) -> None:
         first = code_point // _PAGE * _PAGE
