@@ -59,7 +59,7 @@ def test_words_are_searched_in_parts_and_all_of_them(monkeypatch: pytest.MonkeyP
     counts = wps.WordCounts.from_pairs([*((f"word{n}", 1) for n in range(10)), ("##a", 2), ("x[MINE]y", 4), ("##b", 3)])
     found = corpus_notices(counts, wps.TrainingConfig(special_tokens=("[UNK]", "[MINE]")))
     assert [notice.values for notice in found] == [
-        {"token": "[MINE]", "times": 4}, {"number": 2, "prefix": "##", "word": "##a"},
+        {"tokens": "[MINE] (4×)"}, {"number": 2, "prefix": "##", "word": "##a"},
     ]  # fmt: skip
 
 

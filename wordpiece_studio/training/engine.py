@@ -1,8 +1,4 @@
-"""The records of a merge and of a candidate, as the engines find them, and their formulas as text.
-
-A formula is filled in with numbers for the window and for notebooks. It holds nothing that the engine has not computed:
-its value is the record's own, and its fractions are the record's own counts, reduced.
-"""
+"""The records of a merge and of a candidate, as the engines find them, and their formulas as text."""
 
 from __future__ import annotations
 
@@ -185,9 +181,8 @@ def fraction_text(fraction: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """The parts of ``rule = numbers = reduced = value``; an empty part is left out.
+    """The parts of ``rule = numbers = reduced = value``: ``n(ab) / (n(a) × n(b)) = 5 / (20 × 5) = 1/20 = 0.05``.
 
-    ``rule``: ``n(ab) / (n(a) × n(b))`` · ``numbers``: ``5 / (20 × 5)`` · ``reduced``: ``1/20`` · ``value``: ``0.0500``.
     The gain of `likelihood` is reduced to its parts, the count and the logarithm of the ratio.
     """
 
@@ -202,10 +197,7 @@ class Formula:
 
 
 def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula:
-    """Fill in the formula of an objective with the numbers of a merge or candidate.
-
-    `symbols` is N, the number of symbols in the corpus before the merge; only `likelihood` needs it.
-    """
+    """Fill in the formula of an objective; `symbols` is N, the number of symbols in the corpus before the merge."""
     together, left, right, total = (
         number_text(count) for count in (pair.pair_frequency, pair.left_frequency, pair.right_frequency, symbols)
     )
@@ -236,9 +228,6 @@ def ratio_of(pair: Merge | Candidate, symbols: int) -> Fraction:
 
 
 def ratio_over_neighbours(pair: Merge | Candidate, symbols: int, words: int) -> Fraction | None:
-    """Return the same ratio with p(ab) = n(ab) / P, where P counts the pairs of neighbours in the corpus, N - `words`.
-
-    `words` is weighted, as N is. None if there are no neighbours.
-    """
+    """Return the same ratio with p(ab) = n(ab) / P, where P counts the pairs of neighbours: N - `words`, weighted."""
     neighbours = symbols - words
     return ratio_of(pair, symbols) * symbols / neighbours if neighbours > 0 else None

@@ -1,10 +1,8 @@
 """What can be told of a training beforehand, from the word counts and the settings alone.
 
-How much memory and time it will take:
-
-Words, characters and cells are computed from the corpus. The numbers of merges, of their places and of new pairs are
-estimated from trainings on English and on text in many scripts. The forecast of memory errs on the high side; that of
-time is within a factor of two. The word counts themselves and the program with its kernels are not included.
+The numbers of merges, of their places and of new pairs are estimated from trainings on English and on text in many
+scripts. The forecast of memory errs on the high side; that of time is within a factor of two. The word counts
+themselves and the program with its kernels are not included.
 """
 
 from __future__ import annotations
@@ -49,38 +47,28 @@ _WATCHED_START, _WATCHED_MERGE = 0.03, 1.2e-5  # if merges are shown as they are
 
 @dataclass(frozen=True, slots=True)
 class MemoryForecast:
-    """A forecast, in bytes: in use at the end of the training, and besides at the peak."""
-
-    held: int
-    passing: int
+    held: int  # bytes in use at the end of the training
+    passing: int  # and besides at the peak
 
     @property
     def peak(self) -> int:
         return self.held + self.passing
 
     def beyond(self, present: MemoryForecast) -> int:
-        """Return what this training still needs if it continues `present`, the same training with a lower limit.
-
-        `present` holds its arrays; what it needed besides has been freed.
-        """
+        """Return what this training still needs if it continues `present`, whose passing memory has been freed."""
         return self.peak - present.held
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The amount of work: cells, merges, places that they change, and distinct pairs at the end."""
-
     cells: float
     merges: float
-    places: float
-    pairs: float
+    places: float  # that the merges change
+    pairs: float  # distinct ones, at the end
 
 
 class Forecaster:
-    """Forecasts for one corpus with any settings; each takes microseconds.
-
-    Of many words only a sample is read, which takes milliseconds.
-    """
+    """Forecasts for one corpus with any settings; each takes microseconds. Of many words only a sample is read."""
 
     def __init__(self, counts: WordCounts) -> None:
         stride = len(counts) // _SAMPLE | 1  # odd: words may alternate
@@ -114,10 +102,7 @@ class Forecaster:
         return MemoryForecast(int(held), int(passing))
 
     def seconds(self, config: TrainingConfig, pace: float = 1.0, *, is_watched: bool = False) -> float:
-        """Return the seconds that a training will take on a machine with this pace.
-
-        `is_watched`: in the window, where merges are shown as they are made.
-        """
+        """Return the seconds that a training will take on a machine with this pace, or in the window, `is_watched`."""
         work = self._work(config)
         cell, merge, choice = _SECONDS[config.objective]
         seconds = _START + pace * (
@@ -141,11 +126,8 @@ class Forecaster:
         return _Work(characters + self._words * (1 + len(suffix)) + 1, merges, places, pairs)
 
     def _merges(self, config: TrainingConfig, has_own_symbol: bool) -> float:
-        """Return how many merges to expect.
-
-        A merge needs occurrences that add up to the floor, so two adjacent symbols make possible at most 1 / floor of
-        a merge for each time that their word occurs.
-        """
+        # Occurrences must add up to the floor: two adjacent symbols make at most 1 / floor of a merge possible for each
+        # time that their word occurs.
         floor = max(1, config.min_frequency)
         shares = np.minimum(1.0, self._weights / floor)
         could = self._scale * float(((self._lengths - (not has_own_symbol)) * shares).sum())
@@ -171,7 +153,7 @@ def _places(config: TrainingConfig, adjacent: float, merges: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence with ``{named}`` fields, and their values, kept separate so that a window can translate it."""
+    """A sentence with ``{named}`` fields, which a window can translate, and their values."""
 
     template: str
     values: dict[str, object] = field(default_factory=dict)
@@ -181,11 +163,7 @@ class Notice:
 
 
 def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
-    """Return what is unusual about a corpus with these settings.
-
-    This covers special tokens in the text or among the ordinary tokens, user tokens that were not taken out of the
-    text, an empty prefix, words that begin with the prefix, and a missing unknown token.
-    """
+    """Return what is unusual about a corpus with these settings."""
     prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
     sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
     bodies = _ordinary_bodies(config)
@@ -229,25 +207,21 @@ def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, li
             times = sum(counts.counts[index].item() for index in found[token])
         if times:
             occurring.append((token, times))
+    words = (
+        "The corpus spells out the special tokens {tokens}. They are trained on as ordinary text; a tokenizer will "
+        "take them for the special tokens."
+    )
     if len(occurring) == 1:
-        yield Notice(
-            "The corpus spells out the special token {token} ({times:,}×). It is trained on as ordinary text; a "
-            "tokenizer will take it for the special token.",
-            {"token": occurring[0][0], "times": occurring[0][1]},
+        words = (
+            "The corpus spells out the special token {tokens}. It is trained on as ordinary text; a tokenizer will "
+            "take it for the special token."
         )
-    elif occurring:
-        yield Notice(
-            "The corpus spells out the special tokens {tokens}. They are trained on as ordinary text; a tokenizer will "
-            "take them for the special tokens.",
-            {"tokens": ", ".join(f"{token} ({times:,}×)" for token, times in occurring)},
-        )
+    if occurring:
+        yield Notice(words, {"tokens": ", ".join(f"{token} ({times:,}×)" for token, times in occurring)})
 
 
 def _ordinary_bodies(config: TrainingConfig) -> dict[str, str]:
-    """Return the special tokens that may be ordinary tokens too, each with the text that it would be in a word.
-
-    Longer ones without the prefix are reported when the corpus spells them out.
-    """
+    """Return the special tokens that may be ordinary tokens too, each with the text that it would be in a word."""
     prefix = config.continuing_subword_prefix
     bodies = {token: token for token in config.special_tokens if len(token) == 1}
     inside = [token for token in config.special_tokens if prefix and token.startswith(prefix) and token != prefix]

@@ -41,13 +41,11 @@ if TYPE_CHECKING:
 class MergeTree:
     """A token with the trees of its parts; a token that occurs twice in a tree is one object.
 
-    Two trees of one history are equal if they are of the same token. They are compared and printed without their parts,
-    because a tree may be thousands of merges deep. `step` is the merge that made the token first, from 1; special
-    tokens and the alphabet have 0, and no parts.
+    Trees are compared and printed without their parts, because they may be thousands of merges deep.
     """
 
     token_id: int
-    step: int
+    step: int  # the merge that made the token first; 0 for special tokens and the alphabet, which have no parts
     left: MergeTree | None = field(default=None, repr=False, compare=False)
     right: MergeTree | None = field(default=None, repr=False, compare=False)
 
@@ -101,23 +99,19 @@ corpus after the merge, and how many distinct words it changed.
 
 @dataclass(frozen=True, slots=True)
 class HistoryTable:
-    """The rows of a history: its columns, each of shape (n_merges,), see `MergeHistory`.
-
-    `config` are the settings that the training began with, `tokens` all tokens in the order of their ids,
-    `initial_size` how many there were before the first merge, and `symbols_after` is N after the last one.
-    """
+    """The rows of a history: its columns, see `MergeHistory`."""
 
     config: TrainingConfig
     tokens: list[str]
-    initial_size: int
+    initial_size: int  # how many tokens there were before the first merge
     columns: dict[str, NDArray[Any]]
-    symbols_after: int
+    symbols_after: int  # N after the last merge
     word_count: int
     total_words: int
 
 
 def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
-    """Return the table of the first `end` merges, or of all; its arrays are views into the history."""
+    """Return the first `end` merges, or all; the arrays are views into the history."""
     end = len(history) if end is None else end
     vocabulary = history.vocabulary(end)
     return HistoryTable(
@@ -214,13 +208,7 @@ class MergeHistory(Sequence[Merge]):
 
     @property
     def places(self) -> MergePlaces:
-        """Where the merges took place, and so the words at every step; made or read now if they are not in memory.
-
-        Raises
-        ------
-        StudioError
-            If they have to be read and cannot be, or do not fit the merges.
-        """
+        """Where the merges took place, and so the words at every step; made or read now if they are not in memory."""
         places = self._places
         if places is None:
             with self._making:
@@ -540,7 +528,7 @@ class MergeHistory(Sequence[Merge]):
 
 
 def _occurrences(history: MergeHistory, token_id: int, step: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the places where a token starts and those where it ends (exclusive) after `step` merges."""
+    """Return where a token starts and where it ends (exclusive) after `step` merges."""
     symbols, makers = _origins(history, token_id, step)
     begins: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
     ends = begins.copy()
@@ -566,10 +554,7 @@ def _begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step:
 
 
 def _origins(history: MergeHistory, token_id: int, step: int) -> tuple[list[int], list[int]]:
-    """Return the initial symbols with a vocabulary id, and the indices of the merges up to `step` that made it.
-
-    There may be several: different symbols may be written as the same token.
-    """
+    """Return the initial symbols that are written as a token, and the merges up to `step` that made it, by index."""
     made, token_id = history.column("new_id")[:step], operator.index(token_id)
     return np.flatnonzero(history.input.symbol_ids == token_id).tolist(), np.flatnonzero(made == token_id).tolist()
 
@@ -584,10 +569,7 @@ def _made_by(history: MergeHistory, index: int, step: int) -> tuple[NDArray[np.i
 def merge_columns(
     history: MergeHistory, steps: NDArray[np.int64], words_touched: NDArray[np.int64] | None = None
 ) -> Columns:
-    """Return the columns of the table for some steps, from 1, in the desired order.
-
-    `words_touched`: how many distinct words each merge of the history changed, if already known.
-    """
+    """Return the columns of the table for some steps; `words_touched` is that of every merge, if known."""
     rows = steps - 1
     columns: Columns = {"step": steps.tolist()}
     for name, ids in MERGE_TOKENS.items():
@@ -595,7 +577,9 @@ def merge_columns(
     for name in _NUMBERS:
         columns[name] = history.column(name)[rows].tolist()
     columns["vocabulary_size"] = history.vocabulary_sizes()[rows].tolist()
-    columns["symbols_after"] = _symbols_after(history, steps).tolist()
+    count = len(history)
+    symbols = np.append(history.column("symbols_before")[1:], history.symbols_after(count) if count else 0)
+    columns["symbols_after"] = symbols[rows].tolist()
     if words_touched is None:
         counts = [history.words_touched_counts(row, row + 1) for row in rows.tolist()]
         columns["words_touched"] = [count.item() for count in counts]
@@ -603,13 +587,6 @@ def merge_columns(
         columns["words_touched"] = words_touched[rows].tolist()
     columns["is_new"] = history.column("is_new")[rows].tolist()
     return columns
-
-
-def _symbols_after(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    before = history.column("symbols_before")
-    after = before[np.minimum(steps, len(before) - 1)]
-    after[steps >= len(before)] = history.symbols_after(len(before)) if len(before) else 0
-    return after
 
 
 def arrow_schema() -> Any:

@@ -1,7 +1,6 @@
 """The fast engine: owns and enlarges the arrays of the kernels, and names the tokens that they make.
 
-See :mod:`~wordpiece_studio.training.kernels` for how it works. Importing this module loads the kernels; import
-it only where it is needed.
+See :mod:`~wordpiece_studio.training.kernels` for how it works. Importing this module loads the kernels.
 """
 
 from __future__ import annotations
@@ -264,7 +263,6 @@ class CompiledEngine:
 
 
 def _ends_of_parts(input_: TrainingInput) -> list[int]:
-    """Return cells where words begin, about `_CELLS_AT_ONCE` apart, and finally the number of cells."""
     wanted = np.arange(_CELLS_AT_ONCE, len(input_.cells), _CELLS_AT_ONCE)
     words = np.searchsorted(input_.word_starts, wanted).clip(max=len(input_.weights) - 1)
     return [*input_.word_starts[words].tolist(), len(input_.cells)]

@@ -45,13 +45,10 @@ class PreparationStopped(StudioError):
 
 
 class Symbol(NamedTuple):
-    """A unit of a word. `text` has no prefix; `continues` means that it does not begin a word, so its token has one.
+    """A unit of a word."""
 
-    With an empty prefix no symbol continues: a symbol is then its text alone.
-    """
-
-    text: str
-    continues: bool
+    text: str  # without prefix
+    continues: bool  # it does not begin a word, so its token has a prefix; always false if that is empty
 
     def token(self, prefix: str) -> str:
         return prefix + self.text if self.continues else self.text
@@ -107,10 +104,7 @@ class TrainingInput:
 def prepare(
     counts: WordCounts, config: TrainingConfig, should_stop: Callable[[], bool] | None = None
 ) -> TrainingInput:  # fmt: skip
-    """Split the words into symbols and lay out the initial vocabulary.
-
-    `should_stop` is called between the parts of the work; for millions of words each part takes a fraction of a second.
-    """
+    """Split the words into symbols and lay out the initial vocabulary; `should_stop` is called between the parts."""
     if not len(counts):
         raise StudioError("There are no words to train on", "Type or open a text that contains words.")
     joined = counts.joined
@@ -225,10 +219,7 @@ def _kept_characters(
 def _symbol_keys(
     characters: NDArray[np.int32], lengths: NDArray[np.int64], continue_words: bool, attach_suffix: bool
 ) -> NDArray[np.int32]:
-    """Return a key for each character: code point · 4, + 2 if it continues a word, + 1 if it carries the suffix.
-
-    The first and last characters of a word are determined before any are removed, as in Hugging Face.
-    """
+    """Return a key for each character: code point · 4, + 2 if it continues a word, + 1 if it carries the suffix."""
     ends = np.cumsum(lengths)
     keys = characters * 4
     if continue_words:
@@ -244,7 +235,7 @@ def _without_dropped(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Remove the characters that are not kept, or all words that contain one.
 
-    Returns the remaining keys, the number of them in each word that has any, and the indices of these words.
+    Return the remaining keys, the number of them in each word that has any, and the indices of these words.
     """
     starts = np.cumsum(lengths) - lengths
     if config.alphabet_overflow == "unk":
@@ -263,7 +254,6 @@ def _without_dropped(
 def _lay_out(
     counts: WordCounts, keys: NDArray[np.int32], per_word: NDArray[np.int64], config: TrainingConfig
 ) -> TrainingInput:
-    """Write the symbols of all words, `per_word` keys each, into cells; the vocabulary is left empty."""
     suffix = config.end_of_word_suffix or ""
     own = bool(suffix) and config.end_of_word == "symbol"
     symbols, symbol_of_key = _initial_symbols(_occurring(keys), suffix)
@@ -291,7 +281,7 @@ def _lay_out(
 
 
 def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the distinct numbers in ascending order; they must be neither negative nor large."""
+    """Return the distinct numbers, neither negative nor large, in ascending order."""
     occurs = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
     occurs[numbers] = True
     return np.flatnonzero(occurs)
@@ -349,18 +339,14 @@ _PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges ch
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Where the tokens of some words are after some step; places are cells: int64. Of each word, its number of tokens.
-
-    Of each token, where it begins, the cell after its last, and the step that made it, int32, 0 for an initial symbol.
-    `insides` are the cells where no token begins, separators left out.
-    """
+    """Where the tokens of some words are after some step, in cells."""
 
     words: slice
-    begins: NDArray[np.int64]
+    begins: NDArray[np.int64]  # of each token
     ends: NDArray[np.int64]
-    makers: NDArray[np.int32]
-    insides: NDArray[np.int64]
-    symbol_counts: NDArray[np.int64]
+    makers: NDArray[np.int32]  # the step that made it, 0 for an initial symbol
+    insides: NDArray[np.int64]  # cells where no token begins, separators left out
+    symbol_counts: NDArray[np.int64]  # of each word
 
 
 _BYTES_A_CELL, _BYTES_A_WORD = 12, 64
@@ -370,14 +356,11 @@ GROWTH = 1.5
 
 
 class HistoryPlaces(NamedTuple):
-    """Where merges took place: of each merge, its number of places, and of cells in its left symbol; integers.
+    """Where merges took place."""
 
-    The places of all merges, merge after merge, are the first cells of the left symbols, ascending per merge: int32.
-    """
-
-    position_counts: NDArray[np.integer[Any]]
-    left_lengths: NDArray[np.integer[Any]]
-    positions: NDArray[np.int32]
+    position_counts: NDArray[np.integer[Any]]  # of each merge
+    left_lengths: NDArray[np.integer[Any]]  # cells of its left symbol
+    positions: NDArray[np.int32]  # of all merges, merge after merge: the first cells of the left symbols, ascending
 
 
 class MergePlaces:
@@ -397,7 +380,7 @@ class MergePlaces:
 
     @property
     def bytes(self) -> int:
-        """About how much memory they take, with the words laid out and what is built to look them up."""
+        """About how much memory they take, with the words and what is built to look them up."""
         return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.weights) + self._places.nbytes
 
     def extend(self, first: int, added: HistoryPlaces) -> None:
@@ -476,10 +459,7 @@ class MergePlaces:
         return np.flatnonzero(found)
 
     def stands_at(self, places: NDArray[np.integer[Any]], symbol: int, step: int) -> NDArray[np.bool_]:
-        """Return at which of the places, boundaries after `step` merges, an initial symbol still stands alone.
-
-        Faster than finding all its places.
-        """
+        """Return at which of the places, boundaries after `step` merges, an initial symbol still stands alone."""
         width = len(self.input.symbols[symbol].text)
         found: NDArray[np.bool_] = self.input.cells[places] == symbol
         found[found] = self.boundary_steps[places[found] + width] > step
@@ -511,7 +491,7 @@ class MergePlaces:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """Yield the vocabulary ids of all tokens after `step` merges, and their words, some words at a time.
 
-        `makers` has the id of the token that each merge made, shape (step,) or more.
+        `makers` has the id of the token that each merge made.
         """
         for block in self.blocks_at(step):
             ids = self.input.symbol_ids[self.input.cells[block.begins]]
@@ -533,7 +513,7 @@ class MergePlaces:
         return distinct
 
     def prepare(self) -> None:
-        """Build what looking up a word or a place takes; in a thread, because it takes a while for a million words."""
+        """Build what looking up a word or a place takes, in a thread."""
         _ = self._hashes, self._word_of_cell
 
     def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:

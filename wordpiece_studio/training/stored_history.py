@@ -1,10 +1,10 @@
-"""A history as plain arrays and lists for a file, and the checks when it is read back.
+"""A history from a file, and the checks when it is read.
 
 It has two parts, because its rows can be shown without the words of the corpus: a table says what was merged, the
-places say where. Places refer to the words of the word counts. The rows are checked when they are read; the places, and
-the spelling of the tokens, when the places are read, which happens beside the window. Code that walks over a history
-relies on these checks. Two things are not checked: whether a training would choose the same pairs (`Trainer` notices
-when it continues), and whether a merge left out a place.
+places say where. The rows are checked when they are read; the places, and the spelling of the tokens, when the places
+are read, which happens beside the window. Code that walks over a history relies on these checks. Two things are not
+checked: whether a training would choose the same pairs (`Trainer` notices when it continues), and whether a merge left
+out a place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def restored_history(
     load: Callable[[], tuple[WordCounts, HistoryPlaces]],
     explained: Callable[[StudioError], StudioError] | None = None,
 ) -> MergeHistory:
-    """Return a history from its stored parts: its rows, which are checked at once, and what they lead to.
+    """Return a history whose rows are checked at once.
 
     `load` is called once, from any thread, when words or places are first needed; what it returns is checked then.
     `explained` turns an error of that check into the one to raise, such as one that also names the file.
@@ -66,18 +66,14 @@ class StoredHistory(MergeHistory):
         if self._error is not None:
             raise self._error  # the places are read only once
         try:
-            return self._read_places()
+            counts, stored = self._load()
+            input_ = prepare(counts, self.config)
+            if input_.vocabulary_tokens != self._table.tokens[: self._stored.initial_size]:
+                raise StudioError("The merges were not learned from these words", _UNFIT)
+            _check_places(input_, self._stored, stored)
         except StudioError as error:
             self._error = error if self._explained is None else self._explained(error)
             raise self._error from error
-
-    def _read_places(self) -> MergePlaces:
-        table = self._stored
-        counts, stored = self._load()
-        input_ = prepare(counts, table.config)
-        if input_.vocabulary_tokens != self._table.tokens[: table.initial_size]:
-            raise StudioError("The merges were not learned from these words", _UNFIT)
-        _check_places(input_, table, stored)
         places = MergePlaces(input_)
         places.extend(0, stored)
         return places
@@ -95,7 +91,6 @@ _TOLERANCE = 1e-9
 
 
 def _check_table(table: HistoryTable) -> None:
-    """Check that each merge joins existing tokens and makes the next one or an existing one, and check its numbers."""
     columns, merges = table.columns, len(table.columns["is_new"])
     if not all(len(column) == merges for column in columns.values()) or not _ids_fit(table):
         raise StudioError("The merges do not fit the tokens that they made", _UNFIT)
@@ -172,7 +167,6 @@ def _numbers_fit(table: HistoryTable) -> bool:
 
 
 def _values(config: TrainingConfig, *numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the objective's values of pairs, exact up to the last bits, see `reference`."""
     pairs, left, right, symbols = (each.astype(np.float64) for each in numbers)
     if config.objective == "count":
         return pairs
@@ -185,7 +179,6 @@ def _values(config: TrainingConfig, *numbers: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _check_places(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> None:
-    """Check that each merge takes place where its two tokens are adjacent at its step, and makes what they spell."""
     if (
         len(input_.weights) != table.word_count
         or int(input_.weights.sum()) != table.total_words
@@ -287,7 +280,7 @@ def _lengths_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlac
 
 
 def _weights_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
-    """Return whether each merge removes as many symbols as the weights of its places; the words add up to N."""
+    """Return whether each merge removes as many symbols as the weights of its places."""
     if not len(stored.positions):
         return True
     words = input_.word_starts.searchsorted(stored.positions, side="right") - 1

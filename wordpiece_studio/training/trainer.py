@@ -15,6 +15,7 @@ import copy
 import dataclasses
 import threading
 import time
+from contextlib import suppress
 from functools import partial, wraps
 from operator import index
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
@@ -61,7 +62,7 @@ _T = TypeVar("_T")
 
 
 def _in_turn(method: Callable[Concatenate[Trainer, _P], _T]) -> Callable[Concatenate[Trainer, _P], _T]:
-    """Return a method that waits while another thread is in one of these: an engine can be moved by one at a time."""
+    """An engine can be moved by one thread at a time."""
 
     @wraps(method)
     def waiting(self: Trainer, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -282,14 +283,12 @@ class Trainer:
         return "plain" if isinstance(self._engine, PlainEngine) else "compiled"
 
     def _retreat(self, step: int) -> None:
-        """Go back to a step, with a new engine made from the history if this one started later."""
         if step < self._begin:
             self._begin_at(step, self._engine_name)
         else:
             self._engine.retreat(self.current_step - step)
 
     def _advance(self, merges: int) -> None:
-        """Carry out at most `merges` merges; if a limit stops it early, record the reason."""
         step = self.current_step
         behind = len(self.history) - step
         if not behind:
@@ -404,10 +403,9 @@ def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longe
 
 
 def _stored_tokens(history: MergeHistory, step: int, word: str) -> list[str] | None:
-    try:
+    with suppress(StudioError):
         return history.segmentation(word, step)
-    except StudioError:
-        return None
+    return None
 
 
 def train(
@@ -457,7 +455,6 @@ def _checked_counts(counts: object) -> WordCounts:
 
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:
-    """Return the engine that finishes first: a toy corpus is trained before the kernels are loaded."""
     if kernels_are_loaded("training"):
         return "compiled"
     merges = len(input_.cells)
@@ -487,10 +484,7 @@ def _make_engine(
 
 
 def candidates(engine: Engine, history: MergeHistory, step: int, k: int) -> PairList[Candidate]:
-    """Return the best `k` candidates of an engine that is at `step`, the next merge first.
-
-    `history` supplies their tokens.
-    """
+    """Return the best `k` candidates of an engine that is at `step`, the next merge first."""
     ranked = engine.ranked(max(k, 2))
     prefix = history.config.continuing_subword_prefix
     best = ranked[0][-1] if ranked else None
@@ -548,10 +542,7 @@ def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] |
 
 
 def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray[np.int64], NDArray[np.int32]]:
-    """Return all symbols after `step` merges, their vocabulary ids, and the symbol that each merge made.
-
-    Most merges make a new symbol; a merge whose token is not new may make a symbol that existed before.
-    """
+    """Return all symbols after `step` merges, their vocabulary ids, and the symbol that each merge made."""
     initial, tokens = history.input, history.vocabulary(step).tokens
     bare = len(initial.config.continuing_subword_prefix)
     first = initial.cells[history.first_places(step)]
