@@ -26,10 +26,8 @@ STOPPED = 128 + signal.SIGINT
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has them all
 _LINE = b"wordpiece-studio: Stopped.\n"
-_PAUSE_SECONDS = 0.1
-"""How long the main thread may take to stop; in C code it takes longer, but changes no files there."""
-_GRACE_SECONDS = 1.0
-"""How long a program whose results are in place may take to exit by itself."""
+_PAUSE_SECONDS = 0.1  # that the main thread may take to stop; in C code it takes longer, but changes no files there
+_GRACE_SECONDS = 1.0  # that a program whose results are in place may take to exit by itself
 
 _unfinished: dict[Hashable, Callable[[], object]] = {}
 _undisturbed = threading.Lock()  # held briefly by the main thread, or for good by the thread that ends the program

@@ -80,10 +80,7 @@ def _digest(root: Path, package: KernelPackage) -> str:
 
 
 def kernels_are_cached(*packages: KernelPackage) -> bool:
-    """Return whether loading the kernels takes a fraction of a second rather than the seconds of compiling them.
-
-    `packages` are the ones to check; all if none is given.
-    """
+    """Return whether the kernels of these packages, or of all, need not be compiled."""
     try:
         return all(
             package in _loaded or (cache_folder(package) / _COMPLETE).is_file()
@@ -98,7 +95,6 @@ def kernels_are_loaded(package: KernelPackage) -> bool:
 
 
 def load_kernels(package: KernelPackage) -> None:
-    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded."""
     with _loading:
         if package in _loaded:
             return
@@ -112,7 +108,15 @@ def load_kernels(package: KernelPackage) -> None:
         except MemoryError:
             raise
         except Exception as error:  # whatever a numba raises that differs from those that this was written for
-            raise _unfit_numba() from error
+            from importlib.metadata import version
+
+            raise StudioError(
+                "The kernels cannot be compiled with numba {numba} and llvmlite {llvmlite}",
+                "Install numba {tested}, with which they were tested.",
+                numba=version("numba"),
+                llvmlite=version("llvmlite"),
+                tested=_TESTED_NUMBA,
+            ) from error
         _loaded.add(package)
 
 
@@ -120,7 +124,7 @@ def load_kernels(package: KernelPackage) -> None:
 def compiling_reported(report: Callable[[KernelPackage, int, int], object]) -> Iterator[None]:
     """Report all compiling in this process during the block: the package, how many kernels are ready, and of how many.
 
-    `report` is called in the thread that compiles, first with 0. Loading from the cache is not reported.
+    `report` is called in the thread that compiles, first with 0.
     """
     global _report
     before, _report = _report, report
@@ -170,18 +174,6 @@ def _compiled(package: KernelPackage, kernels: list[Kernel]) -> bytes:
     return _target() + machine_code(kernels, on_ready)
 
 
-def _unfit_numba() -> StudioError:
-    from importlib.metadata import version
-
-    return StudioError(
-        "The kernels cannot be compiled with numba {numba} and llvmlite {llvmlite}",
-        "Install numba {tested}, with which they were tested.",
-        numba=version("numba"),
-        llvmlite=version("llvmlite"),
-        tested=_TESTED_NUMBA,
-    )
-
-
 def _target() -> bytes:
     """Return what identifies the processor that machine code is for: another one may lack instructions."""
     from llvmlite import binding
@@ -192,13 +184,12 @@ def _target() -> bytes:
 
 def _read(file: Path) -> bytes | None:
     """Return the machine code in a file with its target; None if there is none, or it is damaged or of another one."""
-    try:
+    with contextlib.suppress(OSError):
         data = file.read_bytes()
-    except OSError:
-        return None
-    digest, code = data[:_DIGEST], data[_DIGEST:]
-    is_whole = hashlib.sha256(code).digest() == digest
-    return code if is_whole and code.startswith(_target()) else None
+        digest, code = data[:_DIGEST], data[_DIGEST:]
+        if hashlib.sha256(code).digest() == digest and code.startswith(_target()):
+            return code
+    return None
 
 
 def _write(file: Path, code: bytes) -> None:

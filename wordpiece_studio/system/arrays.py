@@ -1,8 +1,7 @@
 """Arrays: growing them, the order of words, the padding after text, and long operations over all words in slices.
 
-Python switches threads only between two of its own instructions. A single call that goes through a million words
-freezes a window for a tenth of a second, even from another thread. Slices have no measurable cost, and need less
-memory besides.
+Python switches threads only between two of its own instructions: a single call that goes through a million words
+freezes a window for a tenth of a second, even from another thread. Slices have no measurable cost.
 """
 
 from __future__ import annotations
@@ -62,11 +61,10 @@ def repeated(values: NDArray[Any], times: NDArray[np.integer[Any]]) -> NDArray[A
 
 
 def ranks_of(words: Sequence[str]) -> NDArray[np.int64]:
-    """Return the place of each word in the order of code points: int64, shape (n_words,).
+    """Return the place of each word in the order of code points: int64, shape (n_words,); equal words have equal ones.
 
-    Equal words have equal places. As many characters as fit are packed into one 64-bit number; words are sorted by
-    their first characters, those still equal by the next ones, and so on. The characters of a language need few bits
-    each, so there are few rounds. Python's own sort would not let other threads have their turn.
+    As many characters as fit are packed into one 64-bit number; words are sorted by their first characters, those still
+    equal by the next ones, and so on. Python's own sort would not let other threads have their turn.
 
     >>> ranks_of(["b", "##a", "ab", "a", "b"]).tolist()
     [3, 0, 2, 1, 3]
@@ -96,7 +94,7 @@ def ranks_of(words: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _numbered(code_points: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
-    """Replace code points by numbers from 1 in the same order; return them and the bit length of the largest."""
+    """Return numbers from 1 in the order of the code points, and the bit length of the largest."""
     used = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
     used[code_points] = True
     numbers = np.cumsum(used, dtype=np.int32)
@@ -118,8 +116,7 @@ BEHIND_BLOCK = 64
 def with_room(array: NDArray[Any], size: int, growth: float = 2) -> NDArray[Any]:
     """Return an array that starts with `array`, continues with zeros, and has at least `size` rows.
 
-    It is `array` itself if that is long enough; else a copy `growth` times as long, so that growing often costs no
-    more than growing once. A copy: a reader in another thread may still hold the old one.
+    It is `array` itself if that is long enough; else a copy, as a reader in another thread may still hold the old one.
     """
     if size <= len(array):
         return array

@@ -71,10 +71,7 @@ class CannotSend(Exception):
 
 
 class Control:
-    """Pauses and stops work from another thread. Called, it is the work's `should_stop`, and waits while paused.
-
-    What is stopped ends with what it has; what is canceled is not wanted any more.
-    """
+    """Pauses and stops work from another thread. Called, it is the work's `should_stop`, and waits while paused."""
 
     def __init__(self) -> None:
         self.state: State = "running"
@@ -101,22 +98,12 @@ class Control:
 class Child:
     """The parent's end of a child process, to be used by one thread at a time.
 
+    If the child dies, `failure` and `values` make the `StudioError`. `OSError` if the system cannot start a process.
+
     >>> from math import factorial
     >>> with Child("The number cannot be computed") as child:
     ...     child.call(factorial, 5)
     120
-
-    Parameters
-    ----------
-    failure, values
-        What is said if the child dies, as in a `StudioError`, with the values of the named fields in it.
-    low_priority
-        Whether the window, and all else, goes first.
-
-    Raises
-    ------
-    OSError
-        If the system cannot start another process.
     """
 
     def __init__(self, failure: str, *, low_priority: bool = False, **values: object) -> None:
@@ -149,7 +136,6 @@ class Child:
         self.end()
 
     def call(self, function: Callable[..., Any], *arguments: object, **keywords: Any) -> Any:
-        """Return what a function returns in the child, see `parts`."""
         parts = self.parts(function, *arguments, **keywords)
         while True:
             try:
@@ -169,17 +155,15 @@ class Child:
 
         If the function has the parameters `progress` and `should_stop`, the child gives it its own: of many calls of
         the first, the newest arrive here; what the second returns here, or a `Control`, is told there. A function
-        without the second is ended, and its child with it.
-
-        Raises
-        ------
-        StudioError
-            That the child died. What the function raises is raised here, too.
-        Stopped, CannotSend
-            See there; after the latter, the child can still be used.
+        without the second is ended, and its child with it. What the function raises is raised here.
         """
         can_stop = takes(function, "should_stop")
-        request = _sendable_request((function, arguments, keywords, self._low_priority))
+        try:
+            request = _pickled(_CALL, (function, arguments, keywords, self._low_priority))
+        except StudioError:  # what it is about must not be sent
+            raise
+        except Exception as error:  # pickling raises whatever the objects' own methods raise
+            raise CannotSend(str(error)) from error
         told, is_over = "running", False
         if isinstance(should_stop, Control):
             should_stop.when_canceled = self.kill
@@ -256,7 +240,8 @@ class Child:
         if self._is_nonsense:
             return ChildDied(self._failure, "The background process sent invalid data. Try again.", **self._values)
         if code is not None and code < 0:
-            return ChildDied(self._failure, _KILLED, **self._values, signal=_signal_name(-code))
+            name = next((each.name for each in signal.Signals if each == -code), str(-code))
+            return ChildDied(self._failure, _KILLED, **self._values, signal=name)
         return ChildDied(self._failure, _EXITED, **self._values, code=code)
 
     def _listen(self) -> None:
@@ -279,7 +264,7 @@ def takes(function: Callable[..., Any], parameter: str) -> bool:
 
 
 def serve() -> None:
-    """Call what the parent asks for, for ever; the process ends when the parent is gone."""
+    """Call what the parent asks for, until it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = _Parent(*_own_pipes())
     while True:
@@ -287,8 +272,6 @@ def serve() -> None:
 
 
 class _Parent:
-    """The child's end: requests from the parent, and answers to it."""
-
     def __init__(self, incoming: int, outgoing: int) -> None:
         self._outgoing = outgoing
         self._requests: SimpleQueue[list[bytearray]] = SimpleQueue()
@@ -343,7 +326,6 @@ class _Parent:
         self._has_progress.set()
 
     def _send_progress(self) -> None:
-        """Send the newest progress, but seldom, however often the work reports."""
         while self._has_progress.wait():
             self._has_progress.clear()
             with self._sending, contextlib.suppress(OSError):
@@ -368,17 +350,7 @@ def _state_of(should_stop: Callable[[], bool] | None) -> State:
     return "stopped" if should_stop is not None and should_stop() else "running"
 
 
-def _sendable_request(request: tuple[object, ...]) -> list[bytes | memoryview]:
-    try:
-        return _pickled(_CALL, request)
-    except StudioError:  # what it is about must not be sent
-        raise
-    except Exception as error:  # pickling raises whatever the objects' own methods raise
-        raise CannotSend(str(error)) from error
-
-
 def _sendable(error: Exception) -> Exception:
-    """Return an error, or what says the same, that can be pickled."""
     if isinstance(error, MemoryError):
         return StudioError("There is not enough memory", "Close other programs.")
     if isinstance(error, OSError):
@@ -419,7 +391,6 @@ def _own_pipes() -> tuple[int, int]:
 
 
 def _pickled(kind: bytes, content: object) -> list[bytes | memoryview]:
-    """Return a message: its kind, a pickle, and the arrays that belong to it."""
     arrays: list[pickle.PickleBuffer] = []
     return [kind, pickle.dumps(content, 5, buffer_callback=arrays.append), *(array.raw() for array in arrays)]
 
@@ -435,7 +406,6 @@ def _write(pipe: int, message: Sequence[bytes | memoryview]) -> None:
 
 
 def _received(pipe: int) -> list[bytearray] | None:
-    """Return the next message from a pipe; None at its end."""
     number = _read_exactly(pipe, _SIZE_BYTES)
     sizes = None if number is None else _read_exactly(pipe, _SIZE_BYTES * int.from_bytes(number, "little"))
     if sizes is None:
@@ -459,10 +429,3 @@ def _read_exactly(pipe: int, size: int) -> bytearray | None:
         room[: len(piece)] = piece
         room = room[len(piece) :]
     return content
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)

@@ -1,12 +1,12 @@
 """How much memory this process can use, and the errors raised when it is not enough.
 
-Linux is asked here, with the limits of control groups; for other systems psutil is, which takes a while to load. Not
-here: how much a training needs (`training.forecast`).
+Linux is asked here, with the limits of control groups; for other systems psutil is, which takes a while to load.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,17 +31,13 @@ def available_memory() -> int | None:
     """
     found = []
     for ask in (_system_memory, _address_space):
-        try:
+        with suppress(Exception):  # whatever an unusual system raises: not knowing is no reason to fail
             found.append(ask())
-        except Exception:  # whatever an unusual system raises: not knowing is no reason to fail
-            found.append(None)
     return min((max(0, number) for number in found if number is not None), default=None)
 
 
 def memory_of(process: int) -> int | None:
-    """Return the bytes that another process of this user holds; None if unknown, as for one that has ended.
-
-    On Windows also what is paged out: what grows without end soon is.
+    """Return the bytes that a process of this user holds, on Windows with what is paged out; None if unknown.
 
     >>> import os
     >>> memory_of(os.getpid()) != 0
@@ -57,7 +53,7 @@ def memory_of(process: int) -> int | None:
 
 
 def check_memory(needed: int, available: float | None) -> None:
-    """Raise if a training that needs `needed` bytes does not fit into the available ones; None means unknown."""
+    """Raise if a training needs more than the available bytes; None means unknown."""
     if available is not None and needed > available:
         raise StudioError(
             "This run needs about {needed} of memory, but only {available} is free",
@@ -160,7 +156,6 @@ def _fields(path: Path) -> dict[str, int]:
 
 
 def _text(path: Path) -> str:
-    try:
+    with suppress(OSError):
         return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return ""

@@ -44,7 +44,7 @@ def printable(text: str, keep: str = "") -> str:
     >>> printable("a\x1b[31mb")
     'a\\x1b[31mb'
     """
-    return _unprintable(keep).sub(_escape, text)
+    return _unprintable(keep).sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def shortened(texts: Sequence[str], characters: int = 100) -> str:
@@ -82,7 +82,7 @@ def printable_json(value: object) -> str:
     >>> printable_json(["한", "\x9b"])
     '["한", "\\u009b"]'
     """
-    return _unprintable("").sub(_escape_in_json, json.dumps(value, ensure_ascii=False))
+    return _unprintable("").sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(value, ensure_ascii=False))
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
@@ -97,14 +97,6 @@ def display_name(path: str | os.PathLike[str]) -> str:
 def file_error(path: str | os.PathLike[str], what: str, advice: str = "", **values: object) -> StudioError:
     """Return an error about a file, which a field ``{path}`` of `what` or `advice` names."""
     return StudioError(what, advice, path=display_name(path), **values)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape").decode("ascii")
-
-
-def _escape_in_json(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1]
 
 
 _Kind = TypeVar("_Kind", bound=type[msgspec.Struct])
