@@ -173,12 +173,12 @@ def test_no_room_for_unsaved_work(
     window.recovery.keeper.failed.connect(warnings.append)
     tries = []
 
-    def no_room(*_arguments: object) -> object:
+    def no_room(*_arguments: object, **_options: object) -> object:
         tries.append(code)
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
-        patch.setattr(recovery_store, "JournalWriter", no_room)
+        patch.setattr(recovery_store, "_save", no_room)
         for letter in "still typing":
             window.session.document.edit(0, 0, letter)
             studio.qtbot.wait(10)
@@ -192,7 +192,7 @@ def test_no_room_for_unsaved_work(
 
 
 @pytest.mark.case(62)
-def test_the_disk_is_full_in_the_middle_of_the_journal(
+def test_the_disk_is_full_in_the_middle_of_the_work(
     studio: Studio, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was kept before stays whole, and the rest follows when there is room."""

@@ -17,7 +17,6 @@ import numpy as np
 
 from tests.storage.project.making import course_project, library_run_of, run_of, settings_of
 from wordpiece_studio.storage.project.container import (
-    MINOR,
     PROGRAM,
     ROOT,
     TEXT,
@@ -60,7 +59,7 @@ class Parts:
 
     def sealed(self) -> bytes:
         """Return the file."""
-        with closing(Image(MINOR)) as image:
+        with closing(Image()) as image:
             for name, text in self.texts.items():
                 image.add(text_part(name, text))
             for name, values in self.arrays.items():
@@ -177,7 +176,7 @@ def _with(values: NDArray[Any], index: int, value: Any) -> NDArray[Any]:
 
 def _list(random: random.Random, parts: Parts) -> str:
     """Change the tokens or the words."""
-    names = [name for name in ("tokens/text", "words/text", "corpus/words/text") if name in parts.texts]
+    names = [name for name in parts.texts if name.endswith(("tokens/text", "words/text"))]
     if not names:
         return _record(random, parts)
     name = random.choice(names)
@@ -206,7 +205,7 @@ def _list(random: random.Random, parts: Parts) -> str:
 
 def _record(random: random.Random, parts: Parts) -> str:
     """Change a value anywhere in a record, or in a part that holds JSON."""
-    texts = [name for name in parts.texts if name.endswith(("/statistics", "/notes")) and _is_json(parts.texts[name])]
+    texts = [name for name in parts.texts if name.endswith("/statistics") and _is_json(parts.texts[name])]
     name = random.choice([*sorted(parts.records), *texts])
     record = {name: json.loads(parts.texts[name]) if name in texts else parts.records[name]}
     holder, key = random.choice([place for place in _places(record) if place[0] is not record] or [(record, name)])
@@ -250,16 +249,12 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 def _view(random: random.Random, parts: Parts) -> str:
     """Select and mark things that may not be there."""
     view, steps = parts.records["view"], (0, 1, 3, 8, 9, 10, 100, 2**31 - 1, 2**31)
-    what = random.choice(("moment", "focus", "focus", "note_runs", "markers", "breakpoints", "notes"))
-    if what == "moment":
-        view["moment"] = random.choice(steps)
-    elif what == "focus":
+    what = random.choice(("step", "selection", "selection", "breakpoints", "notes"))
+    if what == "step":
+        view["step"] = random.choice(steps)
+    elif what == "selection":
         texts = {key: random.choice(_TEXTS) for key in ("left", "right", "text")}
-        view["focus"] = {"kind": random.choice(("pair", "token", "word")), **texts}
-    elif what == "note_runs":
-        view["note_runs"] = [random.choice((None, *steps)) for _ in range(random.choice((0, 1, 3)))]
-    elif what == "markers":  # of an older program
-        view["markers"] = {name: random.choice(steps) for name in "AB"}
+        view["selection"] = {"kind": random.choice(("pair", "token", "word")), **texts}
     elif what == "breakpoints":
         kinds = ("token", "pattern", "word", "value", "tie", "size")
         view["breakpoints"] = [
@@ -267,8 +262,9 @@ def _view(random: random.Random, parts: Parts) -> str:
             for _ in range(random.choice((1, 3, 200)))
         ]
     else:
-        notes = [{"step": random.choice(steps), "text": random.choice(_TEXTS), "token": random.choice(_TEXTS)}]
-        parts.texts["view/notes"] = json.dumps(notes * random.choice((1, 300)))
+        notes = [{"step": random.choice(steps), "text": random.choice(_TEXTS), "token": random.choice(_TEXTS),
+                  "run": random.choice((None, *steps))}]  # fmt: skip
+        view["notes"] = notes * random.choice((1, 300))
     return f"view: {what}"
 
 

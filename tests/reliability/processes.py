@@ -164,7 +164,7 @@ def leave_unsaved_work(texts: Path, folder: Path) -> None:
     studio = opened(folder, texts, "edited", "wait")
     studio.wait_ready()
     kept = folder / "state" / "wordpiece-studio" / "recovery"
-    while not list(kept.glob("*/*journal*")) and studio.process.poll() is None:
+    while not list(kept.glob("*/work.wpstudio")) and studio.process.poll() is None:
         time.sleep(0.05)
     time.sleep(1)
     studio.process.kill()

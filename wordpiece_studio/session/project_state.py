@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.session.session import Session
-    from wordpiece_studio.storage.project.contents import UnknownContents
     from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.training.history import MergeHistory
 
@@ -144,7 +143,6 @@ class ProjectState(QObject):
         self.left_content: ProjectContent | None = None
         self.is_file_another = False
         self.serial = 0
-        self._unknown: UnknownContents | None = None
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
         self.reading = Task(
@@ -159,7 +157,7 @@ class ProjectState(QObject):
         self.is_file_another = False
         self.stamp = ProjectStamp()
         if path is None:
-            self._unknown, self._shown_live_text = None, ("", "")
+            self._shown_live_text = ("", "")
         if path != self.path:
             self.path = path
             self.path_changed.emit(path)
@@ -205,10 +203,7 @@ class ProjectState(QObject):
         view = msgspec.structs.replace(self._session.view(), live_text=self._live_text())
         if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
-        return Project(
-            settings=self._settings(), corpus=self._session.corpus(), view=view,
-            runs=runs, counts=counts, unknown=self._unknown,
-        )  # fmt: skip
+        return Project(settings=self._settings(), corpus=self._session.corpus(), view=view, runs=runs, counts=counts)
 
     def capture_run(self) -> Project:
         """Return the project, with the corpus that the run shown was trained on in place of the present one."""
@@ -268,7 +263,6 @@ class ProjectState(QObject):
             (self.reading.run if _is_small(project) else self.reading.ask)(project)
         self._session.show_view(project.view)
         self._shown_live_text = (self._session.live_text, project.view.live_text)
-        self._unknown = project.unknown
         self.changed.emit()
 
     def show_sample(self, project: Project) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 import weakref
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,10 +17,9 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.storage.project.stored_run import copy_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from wordpiece_studio.session.commands import Edit
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
@@ -34,6 +34,16 @@ RETRY_MS = (5_000, 15_000, 60_000)
 RUN_SECONDS = (10.0, 25.0)
 """The pause after the training was kept: ten times as long as that took, but within these limits."""
 FIRST_RUN_SECONDS = 2.0
+
+
+PAUSES = 4
+"""How many times as long as writing a change took, the pause is before the next one, within `CHANGE_DELAY_MS`."""
+
+
+class _KeptRun(NamedTuple):
+    merges: int
+    number: int
+    file: int  # the number of the file that it is in
 
 
 class RecoveryKeeper(QObject):
@@ -62,18 +72,18 @@ class RecoveryKeeper(QObject):
         self.is_kept = self._is_begun = self._is_reported = self._is_closed = False
         self._wanted_ms: int | None = None  # how soon the changes are to be written; None: there are none
         self._edit_count = self._failures = 0
-        self._written_runs = _written(())  # the runs that are kept, or being written
+        self._kept_runs: weakref.WeakKeyDictionary[MergeHistory, _KeptRun] = weakref.WeakKeyDictionary()
         self._latest: MergeHistory | None = None  # of the run that was considered last
-        self._run_number = 0  # of their file
-        self._kept_run = (0, 0)  # number and merges of the file that is kept
-        self.run_due = self._run_began = 0.0
+        self._newest_file = 0  # with runs that are kept
+        self.run_due = self._run_began = self._began = 0.0
+        self._pause_ms = 0  # before the next change is written
         self._timer = single_shot(self, self.keep)
         self.run_timer = single_shot(self, self._schedule)
         self.job = Task(
             store.write, "Unsaved work cannot be kept", self, on_answer=self._note_kept, on_error=self._retry
         )
         self.run_job = Task(
-            store.write_run, "The unsaved run cannot be kept", self,
+            store.write_runs, "The unsaved run cannot be kept", self,
             on_answer=self._note_run_kept, on_error=self._retry_run,
         )  # fmt: skip
         document.edited.connect(self._on_document_edited)
@@ -92,24 +102,25 @@ class RecoveryKeeper(QObject):
         self._saved = saved or content_of(self._state.capture())
         self._edit_count = 0
         self.run_job.forget()
-        self._written_runs, self._latest, self._kept_run, self.run_due = _written(()), None, (0, 0), 0.0
+        self._kept_runs.clear()
+        self._latest, self.run_due = None, 0.0
         if self._is_begun:
             self._wanted_ms = CHANGE_DELAY_MS
             self.keep()
 
     def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
         """Continue in the folder that was left, now that its content is restored."""
-        about, runs = recovered.about, recovered.project.runs
-        self.store.adopt(recoverable.folder, recoverable.lock, recoverable.newest("base"), about.run)
+        about = recovered.about
+        self.store.adopt(recoverable)
         self._saved = None
         if self._state.path is not None:
             self._state.stamp = about.stamp
         self.is_kept = self._is_begun = True
         self._edit_count = about.edits
-        self._run_number = about.run
-        if runs and about.run:
-            self._written_runs = _written(runs)
-            self._kept_run = about.run, sum(run.merge_count for run in runs)
+        self._newest_file = max(about.runs.values(), default=0)
+        for run in recovered.project.runs:
+            if run.number in about.runs:
+                self._kept_runs[run.history] = _KeptRun(run.merge_count, run.number, about.runs[run.number])
         self._schedule()
 
     def close(self) -> None:
@@ -139,6 +150,7 @@ class RecoveryKeeper(QObject):
         self._wanted_ms = delay_ms if self._wanted_ms is None else min(delay_ms, self._wanted_ms)
         if self._is_closed or (self._failures and self._timer.isActive()):
             return
+        delay_ms = max(delay_ms, self._pause_ms)
         if self._failures:
             delay_ms = RETRY_MS[min(self._failures, len(RETRY_MS)) - 1]
         if not self._timer.isActive() or self._timer.remainingTime() > delay_ms:
@@ -153,11 +165,12 @@ class RecoveryKeeper(QObject):
         self._wanted_ms = None
         if self._should_keep(project):
             self._is_begun = True
-            self.job.run(project, self._about(project))
-            self._consider_run(project)
+            self._began = time.monotonic()
+            self.job.run(project, self._about(project), self._newest_file)
+            self._consider_runs(project)
         elif self._is_begun:
             self._is_begun = False
-            self.job.run(None, self._about(project))
+            self.job.run(None, self._about(project), self._newest_file)
 
     def _should_keep(self, project: Project) -> bool:
         if self._state.is_file_another:
@@ -170,18 +183,18 @@ class RecoveryKeeper(QObject):
 
     def _about(self, project: Project) -> About:
         path = self._state.path
-        run, merges = self._kept_run if project.runs else (0, 0)
+        kept = [(run.number, self._kept_runs[run.history]) for run in project.runs if run.history in self._kept_runs]
         return About(
             name=project.corpus.name or (path.stem if path is not None else ""), project_path=str(path or ""),
-            stamp=self._state.stamp, time=time.time(), edits=self._edit_count, merges=merges, run=run,
-            is_edited=project.corpus.is_edited,
+            stamp=self._state.stamp, time=time.time(), edits=self._edit_count,
+            merges=sum(each.merges for _, each in kept),
+            runs={number: each.file for number, each in kept if number == each.number},
         )  # fmt: skip
 
-    def _consider_run(self, project: Project) -> None:
-        """Start keeping the runs if one has changed and they were not kept very recently."""
-        runs = project.runs
-        changed = [run for run in runs if self._written_runs.get(run.history) != run.merge_count]
-        if not any(len(run.history) or run.library_run for run in changed) or self.run_job.is_running:
+    def _consider_runs(self, project: Project) -> None:
+        """Start keeping the runs that have changed, if none was kept very recently."""
+        changed = [run for run in project.runs if (len(run.history) or run.library_run) and not self._is_kept(run)]
+        if not changed or self.run_job.is_running:
             return
         now = time.monotonic()
         if self._latest is not changed[0].history and self.run_due < now:
@@ -190,15 +203,20 @@ class RecoveryKeeper(QObject):
         if now < self.run_due:
             self.run_timer.start(int(1000 * (self.run_due - now)) + 1)
             return
-        self._written_runs = _written(runs)
-        self._run_number += 1
+        place = copy_of(changed[0])  # those in a file of the user's are not written again
+        runs = tuple(run for run in changed if copy_of(run) == place)
         self._run_began = now
-        self.run_job.run(self._run_number, project)
+        self.run_job.run(self._newest_file + 1, replace(project, runs=runs, counts=None))
+
+    def _is_kept(self, run: ProjectRun) -> bool:
+        kept = self._kept_runs.get(run.history)
+        return kept is not None and kept[:2] == (run.merge_count, run.number)
 
     # Outcomes.
 
     def _note_kept(self) -> None:
         self.job.forget()
+        self._pause_ms = min(int(PAUSES * 1000 * (time.monotonic() - self._began)), CHANGE_DELAY_MS)
         self._failures = 0
         self.is_kept = self._is_begun
         if self._wanted_ms is not None:
@@ -210,14 +228,14 @@ class RecoveryKeeper(QObject):
         self._schedule()
 
     def _note_run_kept(self) -> None:
-        self.run_job.forget()
+        self._newest_file, project = self.run_job.forget()[:2]
+        for run in project.runs:
+            self._kept_runs[run.history] = _KeptRun(run.merge_count, run.number, self._newest_file)
         now = time.monotonic()
-        self._kept_run = self._run_number, sum(self._written_runs.values())
         self.run_due = now + max(RUN_SECONDS[0], min(10 * (now - self._run_began), RUN_SECONDS[1]))
-        self._schedule()  # the journal must record that this run is the valid one
+        self._schedule()  # the work must say where these runs are
 
     def _retry_run(self, error: StudioError) -> None:
-        self._written_runs = _written(())
         self.run_due = time.monotonic() + RUN_SECONDS[1]
         self._report_failure(error)
         self._schedule()
@@ -232,17 +250,12 @@ class RecoveryKeeper(QObject):
         project = self._state.capture()
         try:
             if self._should_keep(project):
-                self.store.write(project, self._about(project))
+                self.store.write(project, self._about(project), self._newest_file)
                 self.is_kept = True
             else:
                 self.is_kept = False
         except StudioError as error:
             self._report_failure(error)
-
-
-def _written(runs: Sequence[ProjectRun]) -> weakref.WeakKeyDictionary[MergeHistory, int]:
-    """Return the number of merges of each run, as long as the run is there."""
-    return weakref.WeakKeyDictionary({run.history: run.merge_count for run in runs})
 
 
 def is_worth_keeping(project: Project) -> bool:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.libraries.library_training import LibraryRunTokenizer
-from wordpiece_studio.storage.view import RunTab
+from wordpiece_studio.storage.view import RunTab, run_letter
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges, TokenizerInWindow
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.trainer import bpe_tokenizer
@@ -74,13 +74,7 @@ class Run:
 
     @property
     def letter(self) -> str:
-        """A to Z, then AA, AB and so on.
-
-        >>> [Run(None, None, None, number=number).letter for number in (0, 25, 26, 27)]
-        ['A', 'Z', 'AA', 'AB']
-        """
-        rest, last = divmod(self.number, 26)
-        return (chr(64 + rest) if rest else "") + chr(65 + last)
+        return run_letter(self.number)
 
     @property
     def tab(self) -> RunTab:

@@ -371,6 +371,7 @@ def _words_again(
     source = sources[0] if len(sources) == 1 else ""
     if source.lower().endswith(SUFFIX) or (os.path.isfile(source) and is_project(source)):
         project = open_project(source)
+        project.check_whole()
         if project.run is None:
             raise file_error(source, "The project {path} contains no run", "Specify the corpus or its word counts.")
         return _Words(project.run.counts, display_name(source), record_of_project(project))

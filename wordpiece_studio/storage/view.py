@@ -1,13 +1,12 @@
 """What is shown: runs and the step, the selection, the live text, and what the user marked on the steps.
 
 A `View` is one value: the window takes it and shows it again, a project and unsaved work keep it, a sample begins with
-one. It is stored as it is, with names that older programs know.
+one. It is stored as it is.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import chain, repeat
 from typing import Annotated, Literal, get_args
 
 import msgspec
@@ -79,6 +78,16 @@ class Breakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise StudioError("A vocabulary cannot have {size:g} tokens", "Type 1 or more.", size=self.number)
 
 
+def run_letter(number: int) -> str:
+    """Return what a run with this number is called: A to Z, then AA, AB and so on.
+
+    >>> [run_letter(number) for number in (0, 25, 26, 27)]
+    ['A', 'Z', 'AA', 'AB']
+    """
+    rest, last = divmod(number, 26)
+    return (chr(64 + rest) if rest else "") + chr(65 + last)
+
+
 @decodable
 class RunTab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The tab of a run, whose fields are those of the `Run` of the session."""
@@ -101,38 +110,17 @@ class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         The step, the selection, and the text that is tokenized live.
     notes, breakpoints
         The bookmarks in order of step, and the breakpoints.
-    note_runs, note_owners
-        The run of each bookmark, and its owner, apart from them, as in files.
-    markers
-        What programs before format 1.3 marked; it is left out.
     tabs, current
         The runs from left to right, and the number of the one that is shown.
     is_longest_first
         Whether texts are also cut by the longest token first.
     """
 
-    step: _Step = msgspec.field(default=0, name="moment")
-    selection: Selection | None = msgspec.field(default=None, name="focus")
-    live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
+    step: _Step = 0
+    selection: Selection | None = None
+    live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""
     notes: tuple[Bookmark, ...] = ()
-    note_runs: tuple[_Step | None, ...] = ()
-    note_owners: tuple[_Step | None, ...] = ()
-    markers: dict[Literal["A", "B"], _Step] | msgspec.UnsetType = msgspec.UNSET
     breakpoints: tuple[Breakpoint, ...] = ()
     tabs: Annotated[tuple[RunTab, ...], msgspec.Meta(max_length=10_000)] = ()
     current: _Step = 0
     is_longest_first: bool = False
-
-    def without_texts(self) -> View:
-        """Return the view without what a file holds elsewhere: the live text, and the bookmarks except their runs."""
-        runs, owners = (tuple(getattr(note, name) for note in self.notes) for name in ("run", "owner"))
-        return msgspec.structs.replace(self, live_text="", notes=(), note_runs=runs, note_owners=owners)
-
-    def with_texts(self, live_text: str, notes: tuple[Bookmark, ...]) -> View:
-        """Return the view with its live text and bookmarks, as `without_texts` took them out."""
-        runs, owners = (chain(each, repeat(None)) for each in (self.note_runs, self.note_owners))
-        notes = tuple(
-            msgspec.structs.replace(note, run=run, owner=owner)
-            for note, run, owner in zip(notes, runs, owners, strict=False)
-        )
-        return msgspec.structs.replace(self, live_text=live_text, notes=notes, note_runs=(), note_owners=())

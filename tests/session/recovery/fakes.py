@@ -53,6 +53,7 @@ class FakeState(QObject):
         self.settings = settings()
         self.view = View()
         self.run: ProjectRun | None = None
+        self.others: tuple[ProjectRun, ...] = ()
         document.text_changed.connect(self.changed)
 
     def capture(self) -> Project:
@@ -65,7 +66,8 @@ class FakeState(QObject):
             corpus = ProjectCorpus(
                 name="my corpus", text=document.text, is_edited=document.is_modified, origin=origin
             )  # fmt: skip
-        return Project(settings=self.settings, corpus=corpus, view=self.view, runs=(self.run,) if self.run else ())
+        runs = (self.run, *self.others) if self.run else ()
+        return Project(settings=self.settings, corpus=corpus, view=self.view, runs=runs)
 
     def change(self, **values: object) -> None:
         """Set a part of the project and emit the change."""

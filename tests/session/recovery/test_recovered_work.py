@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -12,13 +13,14 @@ import pytest
 
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
+from tests.storage.project.making import forged
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import recovery_store
-from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore, readable
+from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore
 from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus
 from wordpiece_studio.storage.project.project_file import save_project
-from wordpiece_studio.storage.view import View
+from wordpiece_studio.storage.view import RunTab, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,12 +28,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.recovery_store import Recovered
 
 TEXT = "the text of the base"
-NAMES = ("base-1.wpstudio", "journal-1", "run-1.wpstudio", "lock")
+NAMES = ("work.wpstudio", "runs-1.wpstudio", "lock")
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a base, three edits and a training."""
+    """A folder with a run, and a text that was edited since."""
     root = tmp_path_factory.mktemp("recovery")
     project = Project(
         settings=settings(),
@@ -40,11 +42,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runs=(replace(trained(random_counts(2), 7), is_of_corpus=True),),
     )
     kept = RecoveryStore(root)
-    about = About(name="mine", edits=1, merges=7, run=1, is_edited=True, time=1000.0)
-    kept.write_run(1, project, bool)
-    kept.write(project, about)
-    for text in (TEXT + "a", TEXT + "ab", TEXT + "abc"):
-        kept.write(replace(project, corpus=replace(project.corpus, text=text)), about)
+    about = About(name="mine", edits=1, merges=7, runs={0: 1}, time=1000.0)
+    kept.write_runs(1, project, bool)
+    for text in (TEXT, TEXT + "a", TEXT + "abc"):
+        kept.write(replace(project, corpus=replace(project.corpus, text=text)), about, 1)
     assert kept.folder is not None
     assert sorted(path.name for path in kept.folder.iterdir()) == sorted(NAMES)
     kept.close(keeps=True)
@@ -72,70 +73,52 @@ def test_whole_it_is_all_there(folder: Path) -> None:
     assert (it.lost_run, it.lost_edits, it.is_project_another) == (None, None, False)
 
 
-@pytest.mark.slow
-def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_reported(folder: Path) -> None:
-    journal = folder / "journal-1"
-    content = journal.read_bytes()
-    texts = []
-    for length in (*range(0, len(content), 11), len(content)):
-        journal.write_bytes(content[:length])
-        it = recovered(folder)
-        text = it.project.corpus.text
-        assert text in (TEXT, TEXT + "a", TEXT + "ab", TEXT + "abc")
-        assert it.project.corpus.is_edited
-        assert it.project.run is not None
-        texts.append(text)
-    assert texts == sorted(texts)
-    assert len(set(texts)) == 4
-    journal.write_bytes(content[:-1])
-    assert "journal-1 is damaged from byte" in str(recovered(folder).lost_edits)
+def test_a_run_of_the_text_before_the_last_edit_keeps_that_text(folder: Path) -> None:
+    run = recovered(folder).project.run
+    assert run is not None
+    assert (run.is_of_corpus, run.text) == (False, TEXT)
 
 
-@pytest.mark.slow
-def test_a_journal_with_a_changed_byte_is_reported(folder: Path) -> None:
-    journal = folder / "journal-1"
-    content = journal.read_bytes()
-    for place in range(0, len(content), 13):
-        journal.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
-        it = recovered(folder)
-        assert it.lost_edits is not None
-        assert (it.project.corpus.text or "").startswith(TEXT)
-
-
-def test_with_a_journal_that_ends_early_the_training_is_still_found(folder: Path) -> None:
-    (folder / "run-1.wpstudio").rename(folder / "run-2.wpstudio")
+@pytest.mark.parametrize("damage", ["cut", "nothing", "text"])
+def test_with_damaged_work_what_lies_with_the_run_has_to_do(folder: Path, damage: str) -> None:
+    work = folder / "work.wpstudio"
+    if damage == "cut":
+        work.write_bytes(work.read_bytes()[:5000])
+    elif damage == "nothing":
+        work.write_bytes(b"")
+    else:
+        change = "UPDATE chunk SET data = x'00' WHERE id = (SELECT first FROM part WHERE name = 'corpus/text')"
+        work.write_bytes(forged(work.read_bytes(), lambda database: database.execute(change), is_sealed=False))
     it = recovered(folder)
+    assert it.project.corpus.text == TEXT
     assert it.project.run is not None
-    assert it.about.run == 2
+    assert len(it.project.runs) == 1
+    assert "work.wpstudio" in str(it.lost_edits)
+    (folder / "runs-1.wpstudio").unlink()
+    with pytest.raises(StudioError, match=r"work\.wpstudio"):
+        recovered(folder)
 
 
-def test_without_its_journal_a_base_is_still_offered(folder: Path) -> None:
-    (folder / "journal-1").unlink()
+def test_a_run_whose_file_is_gone_is_reported(folder: Path) -> None:
+    (folder / "runs-1.wpstudio").unlink()
+    it = recovered(folder)
+    assert it.project.corpus.text == TEXT + "abc"
+    assert (it.project.run, it.lost_edits) == (None, None)
+    assert "The file with the merges is missing" in str(it.lost_run)
+
+
+def test_what_an_older_version_left_is_offered_without_its_journal(folder: Path) -> None:
+    """Its names are those of format 1.5; of the journal, nothing is read."""
+    (folder / "work.wpstudio").rename(folder / "base-2.wpstudio")
+    (folder / "runs-1.wpstudio").rename(folder / "run-3.wpstudio")
+    (folder / "journal-2").write_bytes(b"changes")
+    path = folder / "base-2.wpstudio"
+    change = "DELETE FROM meta WHERE k = 'about'"
+    path.write_bytes(forged(path.read_bytes(), lambda database: database.execute(change)))
     os.utime(folder, (time.time() - 10_000,) * 2)
     it = recovered(folder)
-    assert it.project.corpus.text == TEXT
-    assert it.project.corpus.is_edited
-    assert it.about.name == "mine"
-    assert "does not exist" in str(it.lost_edits)
-
-
-@pytest.mark.parametrize("damage", ["cut", "nothing", "folder"])
-def test_with_a_damaged_base_what_lies_with_the_training_has_to_do(folder: Path, damage: str) -> None:
-    base = folder / "base-1.wpstudio"
-    if damage == "cut":
-        base.write_bytes(base.read_bytes()[:5000])
-    elif damage == "nothing":
-        base.write_bytes(b"")
-    else:
-        shutil.copy(base, folder / "base-2.wpstudio")
-        (folder / "base-2.wpstudio").write_bytes(b"no project")
-    it = recovered(folder)
-    assert it.project.corpus.text == TEXT
-    assert it.project.run is not None
-    assert "base-" in str(it.lost_edits)
-    (folder / "run-1.wpstudio").unlink()
-    with pytest.raises(StudioError, match="base-"):
-        recovered(folder)
+    assert it.project.corpus.text == TEXT + "abc"
+    assert "an older version" in str(it.lost_edits)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -156,10 +139,11 @@ def test_nothing_outside_is_read_written_or_waited_for(folder: Path, tmp_path: P
         it = recovery_store.recover(one)
         assert (it.project.corpus.text or "").startswith(TEXT)
         kept = RecoveryStore(folder.parent)
-        kept.adopt(one.folder, one.lock, one.newest("base"), it.about.run)
+        kept.adopt(one)
         for number in (2, 3):
-            kept.write_run(number, it.project, bool)
-            kept.write(it.project, it.about)
+            if it.project.runs:
+                kept.write_runs(number, it.project, bool)
+            kept.write(it.project, it.about, number)
         kept.close(keeps=False)
     shutil.rmtree(folder, ignore_errors=True)
     assert outside.read_text(encoding="utf-8") == "of someone else"
@@ -193,7 +177,7 @@ def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: py
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(recovery_store, "numbered_files", fault)
+        patch.setattr(recovery_store, "_is_file", fault)
         assert recovery_store.find_recoverable(folder.parent) == []
     lock = FolderLock(folder)
     assert lock.take()
@@ -205,33 +189,27 @@ def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
         (one,) = recovery_store.find_recoverable(folder.parent)
         it = recovery_store.recover(one)
         kept = RecoveryStore(folder.parent)
-        kept.adopt(one.folder, one.lock, one.newest("base"), it.about.run)
-        (folder / ".base-9.wpstudio.123-0-ab.tmp").touch()  # of a save that was killed
-        number = it.about.run + 1
-        kept.write_run(number, it.project, bool)
-        kept.write(it.project, replace_run(it.about, number))
+        kept.adopt(one)
+        (folder / ".work.wpstudio.123-0-ab.tmp").touch()  # of a save that was killed
+        number = it.about.runs[0] + 1
+        kept.write_runs(number, it.project, bool)
+        kept.write(it.project, About(name=it.about.name, runs={0: number}, time=it.about.time + 1), number)
         kept.close(keeps=True)
     (one,) = recovery_store.find_recoverable(folder.parent)
     kept = RecoveryStore(folder.parent)
-    kept.adopt(one.folder, one.lock, one.newest("base"), one.about.run)
-    assert len(list(folder.iterdir())) == 4
+    kept.adopt(one)
+    assert sorted(path.name for path in folder.iterdir()) == ["lock", "runs-4.wpstudio", "work.wpstudio"]
     kept.close(keeps=False)
     assert not folder.exists()
-
-
-def replace_run(about: About, run: int) -> About:
-    return About(name=about.name, run=run, is_edited=True, time=about.time + 1)
 
 
 def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: Path) -> None:
     it = recovered(folder)
     kept = RecoveryStore(tmp_path / "state")
-    kept.write(it.project, it.about)
+    kept.write(it.project, it.about, 1)
     assert kept.folder is not None
     shutil.rmtree(tmp_path / "state")
-    with pytest.raises(StudioError, match="cannot be backed up to"):
-        kept.write(replace(it.project, corpus=replace(it.project.corpus, text="x")), it.about)
-    kept.write(it.project, it.about)
+    kept.write(it.project, it.about, 0)
     kept.close(keeps=True)
     (one,) = recovery_store.find_recoverable(tmp_path / "state")
     assert recovery_store.recover(one).project.corpus.text == TEXT + "abc"
@@ -244,8 +222,8 @@ def test_it_is_for_no_one_elses_eyes(folder: Path, tmp_path: Path) -> None:
     old = os.umask(0)
     try:
         kept = RecoveryStore(tmp_path / "state")
-        kept.write_run(1, it.project, bool)
-        kept.write(it.project, it.about)
+        kept.write_runs(1, it.project, bool)
+        kept.write(it.project, it.about, 1)
     finally:
         os.umask(old)
     assert kept.folder is not None
@@ -261,17 +239,23 @@ def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch
     monkeypatch.setattr(recovery_store, "LEAST_FREE", 1e30)
     kept = RecoveryStore(folder.parent)
     with pytest.raises(StudioError, match=r"The merges cannot be backed up .* MB are free") as told:
-        kept.write_run(1, replace(it.project, runs=(trained(random_counts(3), 7),)), bool)
+        kept.write_runs(1, replace(it.project, runs=(trained(random_counts(3), 7),)), bool)
     assert "Text and settings are backed up" in told.value.advice
-    kept.write_run(2, it.project, bool)  # in a file already: its second name takes no room
+    kept.write_runs(2, it.project, bool)  # in a file already: its second name takes no room
     assert kept.folder is not None
-    assert [path.name for path in kept.folder.glob("run-*")] == ["run-2.wpstudio"]
+    assert [path.name for path in kept.folder.glob("runs-*")] == ["runs-2.wpstudio"]
     kept.close(keeps=False)
 
 
-@pytest.mark.parametrize("time_", ["NaN", "Infinity", "1e400", '"now"', "[]"])
-def test_a_time_that_is_none_is_refused(time_: str) -> None:
-    assert readable(b'{"time": %s}' % time_.encode(), About) is None
+@pytest.mark.parametrize("about", [{"time": float("nan")}, {"time": "now"}, {"runs": {"x": 1}}, [], None])
+def test_what_cannot_be_said_of_work_is_not_believed(folder: Path, about: object) -> None:
+    path = folder / "work.wpstudio"
+    change = "UPDATE meta SET v = ? WHERE k = 'about'"
+    path.write_bytes(forged(path.read_bytes(), lambda database: database.execute(change, (json.dumps(about),))))
+    it = recovered(folder)
+    assert it.project.corpus.text == TEXT + "abc"
+    assert it.about == About(time=it.about.time)
+    assert abs(it.about.time - time.time()) < 1000
 
 
 def test_a_project_file_that_someone_has_saved_since_is_noticed(folder: Path, tmp_path: Path) -> None:
@@ -291,7 +275,7 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
     project = Project(
         settings=settings(),
         corpus=ProjectCorpus(name="mine", text=TEXT),
-        view=View(),
+        view=View(tabs=(RunTab(0),)),
         runs=(replace(trained(random_counts(2), 7), is_of_corpus=True),),
     )
     save_project(saved, project)
@@ -299,9 +283,9 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
     kept.write(
         replace(project, corpus=replace(project.corpus, text=TEXT + "!"), runs=()),
         About(
-            name="mine", project_path=str(saved), stamp=stamp_of(saved)._replace(end=""), edits=1, time=1000.0,
-            is_edited=True,
+            name="mine", project_path=str(saved), stamp=stamp_of(saved), edits=1, time=1000.0
         ),
+        0,
     )  # fmt: skip
     folder = kept.folder
     assert folder is not None
@@ -310,6 +294,6 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
     assert it.project.corpus.text == TEXT + "!"
     assert it.project.run is not None
     assert (len(it.project.run.history), it.project.run.is_of_corpus, it.lost_run) == (7, False, None)
-    os.utime(saved)
+    save_project(saved, replace(project, corpus=ProjectCorpus(name="other")))
     it = recovered(folder)
     assert (it.project.run, it.is_project_another, it.lost_run) == (None, True, None)

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import shutil
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
 
 from tests.session.conftest import random_counts
@@ -17,7 +15,11 @@ from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import FolderLock, RecoveryStore
 from wordpiece_studio.storage.project.container import stamp_of
+from wordpiece_studio.storage.project.contents import ProjectRun
+from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.storage.view import Bookmark, View
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,15 +66,6 @@ def test_what_was_typed_is_there_after_a_crash(kept: Kept) -> None:
     (recoverable,) = kept.found()
     assert recoverable.about.edits == 19
     assert time.time() - recoverable.about.time < 60
-
-
-def test_typing_goes_to_the_journal_not_to_a_new_base(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
-    for letter in "abcde":
-        type_text(kept, letter)
-        kept.wait()
-    assert kept.store.folder is not None
-    assert [path.name for path in kept.store.folder.glob("base-*")] == ["base-1.wpstudio"]
 
 
 def test_undo_counts_too(kept: Kept) -> None:
@@ -146,13 +139,16 @@ def test_a_training_comes_back_with_the_text_of_later(kept: Kept) -> None:
     assert project.run.is_of_corpus
 
 
-def test_a_training_of_the_text_before_an_edit_is_not_of_the_text(kept: Kept) -> None:
+def test_a_run_of_the_text_before_an_edit_is_not_of_the_text(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
-    kept.state.change(run=trained(random_counts(2), 30))
+    trainer = Trainer(random_counts(2), TrainingConfig(max_merges=40))
+    trainer.run(30)
+    run = ProjectRun(counts=trainer.counts, config=trainer.config, history=trainer.history, is_of_corpus=True)
+    kept.state.change(run=run)
     kept.wait()
     kept.keeper.run_due = time.monotonic() + 100
     type_text(kept, "x")
-    kept.state.run = replace(kept.state.run, history=trained(random_counts(2), 31).history)  # type: ignore[type-var]
+    trainer.run(1)
     kept.qtbot.waitUntil(lambda: kept.keeper.is_idle)
     project = kept.recovered()
     assert project.run is not None
@@ -177,24 +173,11 @@ def test_old_trainings_go(kept: Kept) -> None:
         kept.state.change(run=trained(random_counts(2), merges))
         kept.wait()
     assert kept.store.folder is not None
-    (name,) = (path.name for path in kept.store.folder.glob("run-*"))
-    assert name == "run-3.wpstudio"
+    (name,) = (path.name for path in kept.store.folder.glob("runs-*"))
+    assert name == "runs-3.wpstudio"
     project = kept.recovered()
     assert project.run is not None
     assert len(project.run.history) == 15
-
-
-@pytest.mark.parametrize("wrong", [{"vocab_size": "many"}, {"vocab_size": -1}, {"temperature": 1}])
-def test_settings_that_no_training_can_begin_with_are_passed_over(kept: Kept, wrong: dict[str, object]) -> None:
-    type_text(kept, "a")
-    kept.wait()
-    before = kept.state.settings
-    kept.state.change(settings=msgspec.structs.replace(before, training={**before.training, **wrong}))
-    type_text(kept, "b")
-    kept.wait()
-    recovered = kept.recovered()
-    assert recovered.corpus.text == kept.document.text
-    assert recovered.settings == before
 
 
 def test_a_damaged_training_costs_the_training_only(kept: Kept) -> None:
@@ -203,7 +186,7 @@ def test_a_damaged_training_costs_the_training_only(kept: Kept) -> None:
     kept.state.change(run=trained(random_counts(2), 30))
     kept.wait()
     assert kept.store.folder is not None
-    (file,) = kept.store.folder.glob("run-*")
+    (file,) = kept.store.folder.glob("runs-*")
     text = kept.document.text
     kept.crash()
     file.write_bytes(file.read_bytes()[:1000])
@@ -299,19 +282,27 @@ def test_what_is_restored_goes_on_being_kept(kept: Kept) -> None:
     assert len(list(kept.folder.iterdir())) == 1
 
 
-def test_a_long_journal_becomes_a_new_base(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery_store, "LARGEST_JOURNAL", 1000)
+def test_a_finished_run_is_written_once_beside_others(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
-    type_text(kept, "a")
+    first, second = (replace(trained(random_counts(2), merges), number=merges) for merges in (20, 30))
+    kept.state.change(run=first)
     kept.wait()
-    kept.document.edit(0, 0, "long " * 400)
-    kept.wait()
-    type_text(kept, "b")
+    kept.state.change(run=second, others=(first,))
     kept.wait()
     assert kept.store.folder is not None
-    assert {path.name for path in kept.store.folder.iterdir()} == {"lock", "base-2.wpstudio", "journal-2"}
-    text = kept.document.text
-    assert kept.recovered().corpus.text == text
+    assert sorted(path.name for path in kept.store.folder.glob("runs-*")) == ["runs-1.wpstudio", "runs-2.wpstudio"]
+    assert [run.number for run in open_project(kept.store.folder / "runs-2.wpstudio").runs] == [30]
+    assert sorted(len(run.history) for run in kept.recovered().runs) == [20, 30]
+
+
+def test_a_closed_run_goes(kept: Kept) -> None:
+    kept.document.load_sample("course-en.txt")
+    first, second = (replace(trained(random_counts(2), merges), number=merges) for merges in (20, 30))
+    kept.state.change(run=first, others=(second,))
+    kept.wait()
+    kept.state.change(run=second, others=())
+    kept.wait()
+    assert [run.number for run in kept.recovered().runs] == [30]
 
 
 def test_a_key_press_costs_less_than_a_millisecond(kept: Kept) -> None:
@@ -327,30 +318,19 @@ def test_a_key_press_costs_less_than_a_millisecond(kept: Kept) -> None:
     assert time.process_time() - began < 5
 
 
-def test_a_damaged_base_is_reported_and_set_aside(kept: Kept) -> None:
+def test_damaged_work_is_reported_and_set_aside(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
     type_text(kept, "a")
     kept.wait()
     kept.crash()
     (recoverable,) = recovery_store.find_recoverable(kept.folder)
-    (base,) = recoverable.folder.glob("base-*")
-    base.write_bytes(b"nothing of the kind")
-    with pytest.raises(StudioError, match=r"base-1\.wpstudio"):
+    recoverable.work.write_bytes(b"nothing of the kind")
+    with pytest.raises(StudioError, match=r"work\.wpstudio"):
         recovery_store.recover(recoverable)
     aside = recovery_store.set_aside(recoverable)
     assert aside.name.endswith(".damaged")
-    assert (aside / "base-1.wpstudio").exists()
+    assert (aside / "work.wpstudio").exists()
     assert kept.found() == []
-
-
-def test_a_base_that_was_never_finished_is_not_the_last(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
-    type_text(kept, "a")
-    kept.wait()
-    text = kept.document.text
-    assert kept.store.folder is not None
-    shutil.copy(kept.store.folder / "journal-1", kept.store.folder / "journal-2")
-    assert kept.recovered().corpus.text == text
 
 
 def test_an_empty_folder_of_long_ago_goes_a_new_one_stays(tmp_path: Path) -> None:
@@ -412,7 +392,7 @@ def test_it_is_known_what_the_project_file_was(kept: Kept, tmp_path: Path) -> No
     kept.wait()
     kept.crash()
     (recoverable,) = recovery_store.find_recoverable(kept.folder)
-    assert recoverable.about.stamp[:2] == (5, path.stat().st_mtime_ns)
+    assert recoverable.about.stamp == (5, b"saved".hex())
     assert not recovery_store.recover(recoverable).is_project_another
     path.write_bytes(b"saved by someone")
     assert recovery_store.recover(recoverable).is_project_another

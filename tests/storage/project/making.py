@@ -15,8 +15,6 @@ from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryR
 from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container import (
     CODEC,
-    MAJOR,
-    MINOR,
     ROOT,
     TRAILER_BYTES,
     Part,
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-VERSIONS = tuple(f"{MAJOR}.{minor}" for minor in range(1, MINOR + 1))
+VERSIONS = tuple(f"1.{minor}" for minor in range(1, 6))
 
 
 def project_of_its_time(version: str, folder: Path) -> Path:
@@ -49,9 +47,16 @@ def project_of_its_time(version: str, folder: Path) -> Path:
     return path
 
 
+def open_whole(path: str | os.PathLike[str]) -> Project:
+    """Return a project; raise what is said of the first part of it that is damaged, if any is."""
+    project = open_project(path)
+    project.check_whole()
+    return project
+
+
 def check_project(path: str | os.PathLike[str]) -> None:
     """Check a whole project: every byte, every record and part, and their consistency."""
-    project = open_project(path)  # more specific about what is wrong than the bytes
+    project = open_whole(path)  # more specific about what is wrong than the bytes
     if project.counts is not None:
         _ = project.counts.words
     for run in project.runs:

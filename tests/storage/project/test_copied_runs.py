@@ -50,7 +50,7 @@ def run_in(project: Project) -> ProjectRun:
 def test_what_was_saved_once_is_not_made_again(path: Path, made: list[str]) -> None:
     project = course_project()
     save_project(path, project)
-    assert "merges/left_id" in made
+    assert "runs/0/merges/left_id" in made
     made.clear()
     save_project(path, replace(project, corpus=replace(project.corpus, text="another text")))
     save_project(path.with_name("elsewhere.wpstudio"), project)
@@ -82,11 +82,11 @@ def test_further_merges_are_not_in_the_copy(path: Path, made: list[str]) -> None
     trainer.run(1)
     made.clear()
     save_project(path, course_project(run=run))
-    assert "merges/left_id" in made
+    assert "runs/0/merges/left_id" in made
     assert len(run_in(open_project(path)).history) == 4
     made.clear()
     save_project(path, course_project(run=replace(run, merges=3)))
-    assert "merges/left_id" in made
+    assert "runs/0/merges/left_id" in made
     assert len(run_in(open_project(path)).history) == 3
 
 
@@ -108,7 +108,7 @@ def test_other_words_are_not_in_the_copy(path: Path, made: list[str]) -> None:
     made.clear()
     other = run_of([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 6)])
     save_project(path, replace(project, runs=(replace(run_in(project), counts=other.counts),)))
-    assert "words/counts" in made
+    assert "runs/0/words/counts" in made
 
 
 def remove(path: Path) -> None:
@@ -139,7 +139,7 @@ def test_without_that_file_it_is_made_again(path: Path, made: list[str], happens
     made.clear()
     other = path.with_name("other.wpstudio")
     save_project(other, project)
-    assert "merges/left_id" in made
+    assert "runs/0/merges/left_id" in made
     check_project(other)
     assert_same_history(run_in(open_project(other)).history, run_of().history)
 

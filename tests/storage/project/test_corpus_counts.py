@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from tests.storage.project.making import check_project, course_project, forged, put_part, run_of
+from tests.storage.project.making import (
+    check_project,
+    course_project,
+    forged,
+    open_whole,
+    project_of_its_time,
+    put_part,
+    run_of,
+)
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.text import normalizers
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,35 +62,21 @@ def test_the_words_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
     assert project.counts.words == _COUNTS.words
 
 
-def change_record(name: str, **values: object) -> object:
-    def change(database: sqlite3.Connection) -> None:
-        record = json.loads(database.execute("SELECT v FROM meta WHERE k = ?", (name,)).fetchone()[0])
-        database.execute("UPDATE meta SET v = ? WHERE k = ?", (json.dumps({**record, **values}), name))
-
-    return change
-
-
-def other_size(database: sqlite3.Connection) -> None:
-    database.execute("UPDATE source SET about = replace(about, '\"size\": 17', '\"size\": 18')")
-
-
 @pytest.mark.parametrize(
     "change",
     [
-        other_size,
-        change_record("settings", max_word_length=9),
-        change_record("settings", normalizer=normalizers.to_spec(normalizers.resolve_normalizer("bert-uncased"))),
+        "UPDATE meta SET v = replace(v, '\"max_word_length\": 1000', '\"max_word_length\": 9') WHERE k = 'settings'",
+        "UPDATE meta SET v = replace(v, '\"corpus\": \"', '\"corpus\": \"0') WHERE k = 'counts'",
     ],
 )
-def test_counts_that_are_not_of_this_corpus_are_not_taken(tmp_path: Path, change: object) -> None:
+def test_counts_of_older_programs_that_are_not_of_this_corpus_are_not_taken(tmp_path: Path, change: str) -> None:
     """As when a program that does not know them kept them, and changed corpus or settings."""
-    path = tmp_path / "p.wpstudio"
-    save_project(path, counted())
-    path.write_bytes(forged(path.read_bytes(), change))
+    path = project_of_its_time("1.5", tmp_path)
+    assert open_project(path).counts is not None
+    path.write_bytes(forged(path.read_bytes(), lambda database: database.execute(change)))
     project = open_project(path)
     assert project.counts is None
-    save_project(path, project)
-    assert open_project(path).counts is None
+    assert not project.lost
 
 
 def test_files_that_were_moved_keep_their_counts(tmp_path: Path) -> None:
@@ -104,7 +96,7 @@ def test_damaged_counts_are_reported_with_the_file(tmp_path: Path) -> None:
     wrong = np.array([1, -1, 2], dtype="|i1").tobytes()
     path.write_bytes(forged(path.read_bytes(), lambda database: put_part(database, "corpus/words/counts", wrong, 3)))
     with pytest.raises(StudioError, match=r"p\.wpstudio is damaged at corpus/words/counts"):
-        open_project(path)
+        open_whole(path)
 
 
 def test_merges_that_do_not_fit_the_words_are_reported_with_the_file(tmp_path: Path) -> None:
@@ -112,8 +104,8 @@ def test_merges_that_do_not_fit_the_words_are_reported_with_the_file(tmp_path: P
     save_project(path, course_project())
 
     def shift(database: sqlite3.Connection) -> None:
-        n = database.execute("SELECT n FROM part WHERE name = 'places/positions'").fetchone()[0]
-        put_part(database, "places/positions", b"\1" * n, n, "|i1")
+        n = database.execute("SELECT n FROM part WHERE name = 'runs/0/places/positions'").fetchone()[0]
+        put_part(database, "runs/0/places/positions", b"\1" * n, n, "|i1")
 
     path.write_bytes(forged(path.read_bytes(), shift))
     project = open_project(path)
@@ -130,6 +122,8 @@ def test_a_token_that_is_there_twice_is_reported_on_opening(tmp_path: Path) -> N
     names = [*open_project(path).run.history.vocabulary(len(open_project(path).run.history)).tokens]
     names[-1] = tokens[-1]
     text = "".join(f"{name}\n" for name in names).encode()
-    path.write_bytes(forged(path.read_bytes(), lambda database: put_part(database, "tokens/text", text, len(text))))
+    path.write_bytes(
+        forged(path.read_bytes(), lambda database: put_part(database, "runs/0/tokens/text", text, len(text)))
+    )
     with pytest.raises(StudioError, match=r"p\.wpstudio is damaged at its merges: The vocabulary holds .* twice"):
-        open_project(path)
+        open_whole(path)

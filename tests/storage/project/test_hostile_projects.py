@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from tests.reliability import mutations_project
-from tests.storage.project.making import COURSE, check_project, course_project, forged, put_part
+from tests.storage.project.making import COURSE, check_project, course_project, forged, open_whole, put_part
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import TRAILER_BYTES, check_every_byte, trailer
 from wordpiece_studio.storage.project.project_file import open_project, save_project
@@ -95,7 +95,7 @@ def test_every_byte_is_noticed_and_what_is_opened_all_the_same_is_the_same(path:
 
 def everything(path: Path) -> tuple[Any, ...]:
     """Return all that can be read of a project."""
-    project = open_project(path)
+    project = open_whole(path)
     run = project.run
     assert run is not None
     places = [run.history.positions(index).tolist() for index in range(len(run.history))]
@@ -124,7 +124,7 @@ def test_content_that_changed_is_noticed_when_it_is_opened(path: Path, whole: by
         place = whole.index(start) + len(start) // 2
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         with pytest.raises(StudioError, match=r"damaged at"):  # noqa: PT012 - whichever reads it
-            run = open_project(path).run
+            run = open_whole(path).run
             assert run is not None
             _ = run.counts.words, run.history.places
 
@@ -173,28 +173,30 @@ def test_other_tables_are_refused(path: Path, whole: bytes, statements: list[str
         ("UPDATE meta SET v = printf('%.*c', 100000, '[') WHERE k = 'view'", "its records"),
         ("UPDATE meta SET v = replace(printf('%.*c', 5000000, '['), '[', '[],') WHERE k = 'view'", "its records"),
         ("UPDATE meta SET v = replace(v, '\"score\"', '\"best\"') WHERE k = 'settings'", "its records"),
-        ("UPDATE meta SET v = replace(v, '\"bert\"', '\"__class__\"') WHERE k = 'run'", "its records"),
-        ("UPDATE meta SET v = replace(v, '\"word_count\": 5', '\"word_count\": 9') WHERE k = 'run'", "words/counts"),
-        ("UPDATE meta SET v = replace(v, '\"initial_size\": 12', '\"initial_size\": 0') WHERE k = 'run'", "tokens"),
-        ("UPDATE meta SET v = replace(v, '\"[UNK]\"', '\"[UNKNOWN]\"') WHERE k = 'run'", "tokens"),
-        ("UPDATE part SET n = -1 WHERE name = 'merges/value'", "the list of parts"),
-        ("UPDATE part SET n = 1000000000000000 WHERE name = 'merges/value'", "the list of parts"),
-        ("UPDATE part SET n = 60000 WHERE name = 'merges/value'", "merges/value"),
-        ("UPDATE part SET n = 5 WHERE name = 'merges/value'", "merges/value"),
-        ("UPDATE part SET n = 0, chunks = 0 WHERE name = 'merges/value'", "the list of parts"),
-        ("UPDATE part SET first = 0 WHERE name = 'merges/value'", "the list of parts"),
-        ("UPDATE part SET kind = '<i4' WHERE name = 'merges/value'", "merges/value"),
-        ("UPDATE part SET kind = 'text' WHERE name = 'merges/left_id'", "merges/left_id"),
-        ("UPDATE part SET kind = '|O' WHERE name = 'merges/left_id'", "merges/left_id"),
-        ("UPDATE part SET name = 'merges/other' WHERE name = 'merges/left_id'", "merges/left_id"),
-        ("UPDATE part SET n = 'many' WHERE name = 'merges/value'", "its records"),
-        ("UPDATE chunk SET n = 4611686018427387904 WHERE id = 5", "merges/"),
-        ("UPDATE chunk SET n = 'x' WHERE id = 5", "merges/"),
-        ("UPDATE chunk SET codec = 'raw' WHERE id = 5", "merges/"),
-        ("UPDATE chunk SET data = zeroblob(30000000) WHERE id = 5", "merges/"),
-        ("UPDATE chunk SET data = zeroblob(0) WHERE id = 5", "merges/"),
+        ("UPDATE meta SET v = replace(v, '\"bert\"', '\"__class__\"') WHERE k = 'runs'", "its records"),
+        ("UPDATE meta SET v = replace(v, '\"word_count\": 5', '\"word_count\": 9') WHERE k = 'runs'",
+         "runs/0/words/counts"),
+        ("UPDATE meta SET v = replace(v, '\"initial_size\": 12', '\"initial_size\": 0') WHERE k = 'runs'",
+         "runs/0/tokens"),
+        ("UPDATE meta SET v = replace(v, '\"[UNK]\"', '\"[UNKNOWN]\"') WHERE k = 'runs'", "runs/0/tokens"),
+        ("UPDATE part SET n = -1 WHERE name = 'runs/0/merges/value'", "the list of parts"),
+        ("UPDATE part SET n = 1000000000000000 WHERE name = 'runs/0/merges/value'", "the list of parts"),
+        ("UPDATE part SET n = 60000 WHERE name = 'runs/0/merges/value'", "runs/0/merges/value"),
+        ("UPDATE part SET n = 5 WHERE name = 'runs/0/merges/value'", "runs/0/merges/value"),
+        ("UPDATE part SET n = 0, chunks = 0 WHERE name = 'runs/0/merges/value'", "the list of parts"),
+        ("UPDATE part SET first = 0 WHERE name = 'runs/0/merges/value'", "the list of parts"),
+        ("UPDATE part SET kind = '<i4' WHERE name = 'runs/0/merges/value'", "runs/0/merges/value"),
+        ("UPDATE part SET kind = 'text' WHERE name = 'runs/0/merges/left_id'", "runs/0/merges/left_id"),
+        ("UPDATE part SET kind = '|O' WHERE name = 'runs/0/merges/left_id'", "the list of parts"),
+        ("UPDATE part SET name = 'runs/0/merges/other' WHERE name = 'runs/0/merges/left_id'", "runs/0/merges/left_id"),
+        ("UPDATE part SET n = 'many' WHERE name = 'runs/0/merges/value'", "its records"),
+        ("UPDATE chunk SET n = 4611686018427387904 WHERE id = 5", "runs/0/merges/"),
+        ("UPDATE chunk SET n = 'x' WHERE id = 5", "runs/0/merges/"),
+        ("UPDATE chunk SET codec = 'raw' WHERE id = 5", "runs/0/merges/"),
+        ("UPDATE chunk SET data = zeroblob(30000000) WHERE id = 5", "runs/0/merges/"),
+        ("UPDATE chunk SET data = zeroblob(0) WHERE id = 5", "runs/0/merges/"),
         ("DELETE FROM chunk WHERE id = 5", "the list of parts"),
-        ("UPDATE chunk SET id = 99 WHERE id = 5", "merges/"),
+        ("UPDATE chunk SET id = 99 WHERE id = 5", "runs/0/merges/"),
         ("INSERT INTO chunk SELECT 99, n, codec, hash, data FROM chunk WHERE id = 5", "the list of parts"),
         ("INSERT INTO source VALUES (1, 'x', x'2f78', 'text', '{}')", "its list of files"),
         ("INSERT INTO source VALUES (1, 'x', x'2f78', NULL, '{}')", "its records"),
@@ -221,12 +223,12 @@ def seal_after(database: sqlite3.Connection, statement: str) -> None:
 def test_the_statements_above_change_something(whole: bytes) -> None:
     database = sqlite3.connect(":memory:")
     database.deserialize(whole[:-TRAILER_BYTES])
-    (run,) = database.execute("SELECT v FROM meta WHERE k = 'run'").fetchone()
+    (run,) = database.execute("SELECT v FROM meta WHERE k = 'runs'").fetchone()
     names = [name for (name,) in database.execute("SELECT name FROM part WHERE first = 5")]
     database.close()
     assert '"word_count": 5' in run
     assert '"initial_size": 12' in run
-    assert names[0].startswith("merges/")
+    assert names[0].startswith("runs/0/merges/")
 
 
 def ints(kind: str, *numbers: int) -> bytes:
@@ -236,32 +238,31 @@ def ints(kind: str, *numbers: int) -> bytes:
 @pytest.mark.parametrize(
     ("name", "raw", "n", "kind"),
     [
-        ("merges/left_id", ints("<i8", *[2**40] * 9), 9, "<i8"),
-        ("merges/left_id", ints("|i1", *[-1] * 9), 9, "|i1"),
-        ("merges/right_id", ints("|i1", *[100] * 9), 9, "|i1"),
-        ("merges/new_id", ints("|i1", *[0] * 9), 9, "|i1"),
-        ("merges/is_new", b"\2" * 9, 9, "|b1"),
-        ("merges/is_new", b"\0" * 9, 9, "|b1"),
-        ("merges/value", struct.pack("<8d", *range(8)), 8, "<f8"),
-        ("words/counts", ints("<i8", *[2**62] * 5), 5, "<i8"),
-        ("words/counts", ints("|i1", 0, 1, 1, 1, 1), 5, "|i1"),
-        ("words/counts", ints("|i1", 1), 1, "|i1"),
-        ("words/statistics", b"{}", 2, None),
-        ("words/statistics", b'{"statistics": {"lines": "x"}, "skipped": []}', 45, None),
-        ("words/text", b"hug\npug\n", 8, None),
-        ("words/text", b"\n\n\n\n\n", 5, None),
-        ("words/text", b"\xff\n\n\n\n\n", 6, None),
-        ("tokens/text", b"a\n" * 21, 42, None),
-        ("tokens/text", b"x", 1, None),
-        ("view/notes", b"[[1]]", 5, None),
+        ("runs/0/merges/left_id", ints("<i8", *[2**40] * 9), 9, "<i8"),
+        ("runs/0/merges/left_id", ints("|i1", *[-1] * 9), 9, "|i1"),
+        ("runs/0/merges/right_id", ints("|i1", *[100] * 9), 9, "|i1"),
+        ("runs/0/merges/new_id", ints("|i1", *[0] * 9), 9, "|i1"),
+        ("runs/0/merges/is_new", b"\2" * 9, 9, "|b1"),
+        ("runs/0/merges/is_new", b"\0" * 9, 9, "|b1"),
+        ("runs/0/merges/value", struct.pack("<8d", *range(8)), 8, "<f8"),
+        ("runs/0/words/counts", ints("<i8", *[2**62] * 5), 5, "<i8"),
+        ("runs/0/words/counts", ints("|i1", 0, 1, 1, 1, 1), 5, "|i1"),
+        ("runs/0/words/counts", ints("|i1", 1), 1, "|i1"),
+        ("runs/0/words/statistics", b"{}", 2, None),
+        ("runs/0/words/statistics", b'{"statistics": {"lines": "x"}, "skipped": []}', 45, None),
+        ("runs/0/words/text", b"hug\npug\n", 8, None),
+        ("runs/0/words/text", b"\n\n\n\n\n", 5, None),
+        ("runs/0/words/text", b"\xff\n\n\n\n\n", 6, None),
+        ("runs/0/tokens/text", b"a\n" * 21, 42, None),
+        ("runs/0/tokens/text", b"x", 1, None),
         ("view/watched_text", b"\xff\xfe", 2, None),
-        ("places/positions", ints("<i8", *[2**40] * 3), 3, "<i8"),
-        ("places/positions", ints("<i4", *[2**31 - 1] * 3), 3, "<i4"),
-        ("places/positions", ints("<i4", *[-5] * 3), 3, "<i4"),
-        ("places/counts", ints("<i8", *[2**62] * 9), 9, "<i8"),
-        ("places/counts", ints("|i1", *[1] * 8), 8, "|i1"),
-        ("places/left_lengths", ints("<i8", *[2**62] * 9), 9, "<i8"),
-        ("places/left_lengths", ints("|i1", *[0] * 9), 9, "|i1"),
+        ("runs/0/places/positions", ints("<i8", *[2**40] * 3), 3, "<i8"),
+        ("runs/0/places/positions", ints("<i4", *[2**31 - 1] * 3), 3, "<i4"),
+        ("runs/0/places/positions", ints("<i4", *[-5] * 3), 3, "<i4"),
+        ("runs/0/places/counts", ints("<i8", *[2**62] * 9), 9, "<i8"),
+        ("runs/0/places/counts", ints("|i1", *[1] * 8), 8, "|i1"),
+        ("runs/0/places/left_lengths", ints("<i8", *[2**62] * 9), 9, "<i8"),
+        ("runs/0/places/left_lengths", ints("|i1", *[0] * 9), 9, "|i1"),
     ],
 )
 def test_other_contents_are_refused(path: Path, whole: bytes, name: str, raw: bytes, n: int, kind: str | None) -> None:
@@ -314,9 +315,8 @@ def test_a_tree_of_pages_that_goes_round_in_circles(path: Path, whole: bytes) ->
 
 
 def test_a_kind_that_no_one_knows(path: Path, whole: bytes) -> None:
-    """Where an array is expected; a part of no known name may have any kind, see the tests of versions."""
-    statement = "UPDATE part SET kind = 'words/text' WHERE name = 'places/counts'"
-    assert "damaged at places/counts" in refusal(path, forged(whole, execute(statement)))
+    statement = "UPDATE part SET kind = 'words/text' WHERE name = 'runs/0/places/counts'"
+    assert "damaged at the list of parts" in refusal(path, forged(whole, execute(statement)))
 
 
 def test_random_mutations_are_refused_or_read(path: Path) -> None:

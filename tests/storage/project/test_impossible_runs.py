@@ -61,14 +61,14 @@ def test_a_token_that_is_not_its_two_parts_together(path: Path, text: str, place
     """Of one whose bare text is empty, the engine that took up the training never came to an end."""
     tokens = tokens_of(path)
     tokens[place] = text
-    forge_text(path, "tokens/text", "".join(f"{token}\n" for token in tokens))
+    forge_text(path, "runs/0/tokens/text", "".join(f"{token}\n" for token in tokens))
     assert "not its two parts joined" in refusal(path)
 
 
 def test_an_empty_token(path: Path) -> None:
     tokens = tokens_of(path)
     tokens[-1] = ""
-    forge_text(path, "tokens/text", "".join(f"{token}\n" for token in tokens))
+    forge_text(path, "runs/0/tokens/text", "".join(f"{token}\n" for token in tokens))
     assert "empty token" in refusal(path)
 
 
@@ -87,7 +87,7 @@ def test_numbers_that_cannot_be(path: Path, name: str, value: float) -> None:
     for index in (0, 4, len(run.history) - 1):
         column = run.history.column(name).copy()
         column[index] = value
-        forge_array(path, f"merges/{name}", column)
+        forge_array(path, f"runs/0/merges/{name}", column)
         assert "frequencies or scores" in refusal(path)
 
 
@@ -103,8 +103,8 @@ def test_a_merge_of_other_tokens_than_stand_at_its_places(path: Path) -> None:
     positions[: first + second] = np.concatenate((positions[first : first + second], positions[:first]))
     counts = counts.copy()
     counts[0], counts[1] = second, first
-    forge_array(path, "places/positions", positions)
-    forge_array(path, "places/counts", counts)
+    forge_array(path, "runs/0/places/positions", positions)
+    forge_array(path, "runs/0/places/counts", counts)
     assert "do not fit the words" in refusal(path)
 
 
@@ -128,14 +128,14 @@ def test_every_place_that_is_shifted_is_noticed_and_what_was_trained_is_not(
             shifted = positions.copy()
             shifted[index] += shift
             path.write_bytes(whole)
-            forge_array(path, "places/positions", shifted)
+            forge_array(path, "runs/0/places/positions", shifted)
             assert refusal(path)
 
 
 def forge_run(path: Path, **changes: Any) -> None:
     def change(database: sqlite3.Connection) -> None:
-        (text,) = database.execute("SELECT v FROM meta WHERE k = 'run'").fetchone()
-        database.execute("UPDATE meta SET v = ? WHERE k = 'run'", (json.dumps(json.loads(text) | changes),))
+        (text,) = database.execute("SELECT v FROM meta WHERE k = 'runs'").fetchone()
+        database.execute("UPDATE meta SET v = ? WHERE k = 'runs'", (json.dumps([json.loads(text)[0] | changes]),))
         seal(database)
 
     path.write_bytes(forged(path.read_bytes(), change, is_sealed=False))
@@ -178,7 +178,7 @@ def test_statistics_that_cannot_be(path: Path, name: str, value: object) -> None
     run = open_project(path).run
     assert run is not None
     statistics = dataclasses.asdict(run.counts.statistics) | {name: value}
-    forge_text(path, "words/statistics", json.dumps({"statistics": statistics, "skipped": []}))
+    forge_text(path, "runs/0/words/statistics", json.dumps({"statistics": statistics, "skipped": []}))
     assert "words/statistics" in refusal(path) or "its records" in refusal(path)
 
 

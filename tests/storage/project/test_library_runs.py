@@ -1,4 +1,4 @@
-"""Runs of other libraries in a project: they come back without training, and outlast a program that has none."""
+"""Runs of other libraries in a project: they come back without training."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import COURSE, check_project, course_project, forged, library_run_of, put_part, run_of
+from tests.storage.project.making import (
+    COURSE,
+    check_project,
+    course_project,
+    forged,
+    library_run_of,
+    open_whole,
+    project_of_its_time,
+    put_part,
+    run_of,
+)
 from tests.storage.project.test_project_file import assert_same_history
 from tests.storage.project.test_several_runs import part_names_in
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project import project_file, stored_run
+from wordpiece_studio.storage.project import stored_run
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
 from wordpiece_studio.storage.view import RunTab, View
@@ -70,7 +80,7 @@ def test_all_come_back(path: Path) -> None:
     check_project(path)
     again = open_project(path)
     assert [run.number for run in again.runs] == [3, 1, 2]
-    assert (again.unknown, again.view) == (None, before.view)
+    assert (again.lost, again.view) == ((), before.view)
     for run, old in zip(again.runs, before.runs, strict=True):
         assert (run.config, run.text, run.stop_reason) == (old.config, old.text, old.stop_reason)
         assert run.history.has_steps is old.history.has_steps
@@ -82,8 +92,8 @@ def test_all_come_back(path: Path) -> None:
     assert unigram.history.segmentation("hugs", 0) == ["hug", "s"]
     assert unigram.counts is theirs.counts
     names = part_names_in(path)
-    assert {"peers/0/file", "peers/1/learned", "peers/1/merges/left_id", "peers/0/words/text", "peers/text/0"} <= names
-    assert not {"peers/1/words/text", "peers/0/merges/left_id", "peers/0/places/counts"} & names
+    assert {"runs/0/file", "runs/2/learned", "runs/2/merges/left_id", "runs/0/words/text", "runs/text/0"} <= names
+    assert not {"runs/2/words/text", "runs/0/merges/left_id", "runs/0/places/counts"} & names
 
 
 def test_what_a_file_has_is_copied(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,36 +113,25 @@ def test_what_a_file_has_is_copied(path: Path, monkeypatch: pytest.MonkeyPatch) 
     check_project(path.with_name("link.wpstudio"))
 
 
-def test_words_are_those_of_the_corpus_as_long_as_that_is_the_same(path: Path) -> None:
-    only = course_project(run=library_run_of(is_of_corpus=True))
-    save_project(path, only)
-    assert open_project(path).run.is_of_corpus
-
-    def type_more(database: sqlite3.Connection) -> None:  # as a program does that does not know the run
-        put_part(database, "corpus/text", b"hugs!", 5)
-
-    path.write_bytes(forged(path.read_bytes(), type_more))
-    assert not open_project(path).run.is_of_corpus
+def test_words_are_those_of_the_corpus_as_long_as_that_is_the_same(tmp_path: Path) -> None:
+    """A program before 1.4 kept the runs of libraries, and changed the corpus."""
+    path = project_of_its_time("1.5", tmp_path)
+    assert [run.is_of_corpus for run in open_project(path).runs if run.library_run is not None] == [True, True]
+    path.write_bytes(forged(path.read_bytes(), lambda database: put_part(database, "corpus/text", b"hugs!", 5)))
+    assert not any(run.is_of_corpus for run in open_project(path).runs if run.library_run is not None)
 
 
-def test_a_program_without_them_keeps_them(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = project()
-    save_project(path, before)
-    with monkeypatch.context() as older:
-        older.setattr(project_file, "_LIBRARY_RUNS", "nothing")
-        older.setattr(project_file, "_RECORDS", project_file._RECORDS - {"peers"})
-        opened = open_project(path)
-        assert [run.number for run in opened.runs] == [1]
-        ours = tuple(replace(run_of(objective="count"), number=number, text="hug pug") for number in (2, 3))
-        save_project(path, replace(opened, runs=ours))
-        assert [run.number for run in open_project(path).runs] == [2, 3]
-    check_project(path)
-    again = open_project(path)
-    assert len({run.number for run in again.runs}) == len(again.runs) == 4
-    theirs = [run for run in again.runs if run.library_run is not None]
-    assert_same_library_run(theirs[0], before.run)
-    assert_same_library_run(theirs[1], before.runs[2])
-    assert theirs[0].text == "hug pug"
+def test_runs_with_the_same_number_get_another(tmp_path: Path) -> None:
+    """A program before 1.4 gave the numbers of the runs of libraries to runs of ours."""
+
+    def take_numbers(database: sqlite3.Connection) -> None:
+        ((text,),) = database.execute("SELECT v FROM meta WHERE k = 'runs'")
+        heads = [head | {"number": 3 + place} for place, head in enumerate(json.loads(text))]
+        database.execute("UPDATE meta SET v = ? WHERE k = 'runs'", (json.dumps(heads),))
+
+    path = project_of_its_time("1.5", tmp_path)
+    path.write_bytes(forged(path.read_bytes(), take_numbers))
+    assert [run.number for run in open_project(path).runs] == [0, 3, 4, 5, 6]
 
 
 def test_a_file_that_its_library_refuses_stays(path: Path) -> None:
@@ -162,28 +161,29 @@ def test_a_file_that_its_library_refuses_stays(path: Path) -> None:
         {"config": {}},
         {"has_steps": True},
         {"mood": "good"},
-        {"run": None},
     ],
 )
 def test_wrong_records_are_damage(path: Path, wrong: dict[str, object]) -> None:
     save_project(path, course_project(others=(library_run_of(),)))
 
     def change(database: sqlite3.Connection) -> None:
-        ((text,),) = database.execute("SELECT v FROM meta WHERE k = 'peers'")
-        database.execute("UPDATE meta SET v = ? WHERE k = 'peers'", (json.dumps([json.loads(text)[0] | wrong]),))
+        ((text,),) = database.execute("SELECT v FROM meta WHERE k = 'runs'")
+        first, theirs = json.loads(text)
+        theirs["library"] |= wrong
+        database.execute("UPDATE meta SET v = ? WHERE k = 'runs'", (json.dumps([first, theirs]),))
 
     path.write_bytes(forged(path.read_bytes(), change))
     with pytest.raises(StudioError, match="damaged"):
-        open_project(path)
+        open_whole(path)
 
 
 @pytest.mark.parametrize("learned", [b"", b"\x93\xa11\x91\x01\xc0\xc0", b"\x84\xa7version\xa11\xa6tokens\x90"])
 def test_what_no_library_can_have_learned_is_damage(path: Path, learned: bytes) -> None:
     save_project(path, course_project(others=(library_run_of(),)))
-    change = forged(path.read_bytes(), lambda database: put_part(database, "peers/0/learned", learned, len(learned)))
+    change = forged(path.read_bytes(), lambda database: put_part(database, "runs/1/learned", learned, len(learned)))
     path.write_bytes(change)
     with pytest.raises(StudioError, match="damaged"):
-        open_project(path)
+        open_whole(path)
 
 
 def test_the_made_up_run_is_what_its_library_makes_of_it() -> None:

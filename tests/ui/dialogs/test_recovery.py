@@ -236,9 +236,9 @@ def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., St
 @pytest.mark.slow
 def test_damaged_it_is_reported_set_aside_and_the_start_goes_on(start: Callable[..., Studio]) -> None:
     edited(start)
-    (base,) = recovery_folder().glob("*/base-*")
-    base.write_bytes(base.read_bytes()[:5000])
-    for run in recovery_folder().glob("*/run-*"):
+    (work,) = recovery_folder().glob("*/work.wpstudio")
+    work.write_bytes(work.read_bytes()[:5000])
+    for run in recovery_folder().glob("*/runs-*"):
         run.unlink()
     studio = start()
     press(studio, "Restore")
@@ -248,7 +248,7 @@ def test_damaged_it_is_reported_set_aside_and_the_start_goes_on(start: Callable[
     box.button(box.standardButtons()).click()
     studio.wait_finished()
     assert studio.window.session.document.text
-    assert len(list(recovery_folder().glob("*.damaged/base-*"))) == 1
+    assert len(list(recovery_folder().glob("*.damaged/work.wpstudio"))) == 1
 
 
 def crashed_project(start: Callable[..., Studio], folder: Path) -> Path:
@@ -293,13 +293,13 @@ def test_a_project_whose_file_has_gone_since_is_restored_and_said_to_be_missing(
 @pytest.mark.slow
 def test_what_could_not_be_restored_is_reported(start: Callable[..., Studio]) -> None:
     edited(start)
-    (journal,) = recovery_folder().glob("*/journal-*")
-    journal.write_bytes(journal.read_bytes()[:-1])
+    (work,) = recovery_folder().glob("*/work.wpstudio")
+    work.rename(work.with_name("base-1.wpstudio"))
     studio = start()
     press(studio, "Restore")
     box = studio.box()
     assert "the latest changes are missing" in box.text()
-    assert "damaged from byte" in box.text()
+    assert "They were kept by an older version" in box.text()
     box.button(box.standardButtons()).click()
     assert studio.window.session.document.text.startswith("Unsaved hugs. ")
 

@@ -7,9 +7,8 @@
 
 A file is built once, in memory, and never changed, so there is never a journal beside it; one that lies there is
 ignored, since the hashes would reveal any change made by it. Numbers are little-endian; array types have NumPy's names.
-The version is in the database's ``user_version``, 1000 times the major number plus the minor one: a new minor number
-adds records, fields of records, or parts, which an older program preserves without reading them; a new major number
-means that an older program must not read the file.
+The version is in the database's ``user_version``, 1000 times the major number plus the minor one. A newer one is
+refused.
 
 Nothing in a file from an unknown source is trusted before it has been checked. Checked on opening: that it is a
 complete regular file in a known format, as far as its bytes show before SQLite sees any of them; its tables, which must
@@ -44,13 +43,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Chunk = tuple[int, bytes, bytes]
-    """The number of entries, their compressed bytes, and `chunk_hash`."""
+    Chunk = tuple[int, bytes]
+    """The number of entries, and their compressed bytes."""
 
 SUFFIX = ".wpstudio"
-MAJOR, MINOR = 1, 5
+MAJOR, MINOR = 2, 0
 # 1.1: the word counts of a corpus not trained; 1.2: several runs; 1.3: compared bookmarks; 1.4: the longest
-# token first, and what other libraries trained; 1.5: the run of each bookmark
+# token first, and what other libraries trained; 1.5: the run of each bookmark; 2.0: all runs are stored alike
 APPLICATION_ID = 0x57505374  # "WPSt"
 PAGE_BYTES = 4096
 
@@ -85,8 +84,6 @@ TRAILER_BYTES = len(TRAILER_MAGIC) + 32
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _READ_AT_ONCE = 1 << 20
-_LARGEST_COMPARED = 20_000_000
-"""In bytes; of a larger project, its end says whether it is the same."""
 _LONGEST_VALUE = 64 << 20  # bytes of one text or blob in the database
 _STEPS_AT_ONCE, _MOST_CALLS, _BYTES_PER_CALL = 10_000, 1_000, 4096
 """Limits of SQLite's virtual machine: calls of so many steps each, plus one per page. Genuine files need few."""
@@ -211,48 +208,27 @@ def check_every_byte(path: str | os.PathLike[str]) -> None:
 
 
 class ProjectStamp(NamedTuple):
-    """What a project's file is like: its size in bytes, the time of its last change, and in hexadecimal its end.
-
-    The end is a hash of all the rest. -1 and empty: unknown.
-    """
+    """The size of a project's file in bytes, and in hexadecimal its end, a hash of all the rest; -1, empty: unknown."""
 
     size: int = -1
-    modified_ns: int = -1
     end: str = ""
 
 
 def stamp_of(path: str | os.PathLike[str] | None) -> ProjectStamp:
-    """Return what the file at `path` is like now; all unknown if it cannot be read, or is no regular file."""
-    try:
+    """Return what the file at `path` is like now; unknown if it cannot be read, or is no regular file."""
+    with contextlib.suppress(OSError, ValueError):
         if path is not None and stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "rb") as file:
-                status = os.fstat(file.fileno())
-                file.seek(max(0, status.st_size - TRAILER_BYTES))
-                return ProjectStamp(status.st_size, status.st_mtime_ns, file.read(TRAILER_BYTES).hex())
-    except (OSError, ValueError):
-        pass
+                size = os.fstat(file.fileno()).st_size
+                file.seek(max(0, size - TRAILER_BYTES))
+                return ProjectStamp(size, file.read(TRAILER_BYTES).hex())
     return ProjectStamp()
 
 
 def is_replaced(path: str | os.PathLike[str], before: ProjectStamp) -> bool:
-    """Return whether a file has another content than before; one that only has another time has not.
-
-    Of a file that is not there, or of which nothing was known, it cannot be said: False.
-    """
+    """Return whether a file has another content than before; False if it is not there, or nothing was known."""
     now = stamp_of(path)
-    if now.size < 0 or before.size < 0:
-        return False
-    if now[:2] == before[:2] and before.end in ("", now.end):
-        return False
-    if (now.size, now.end) != (before.size, before.end):
-        return True
-    if now.size > _LARGEST_COMPARED:
-        return False
-    try:
-        check_every_byte(path)
-    except StudioError:
-        return True
-    return False
+    return now.size >= 0 and before.size >= 0 and now != before
 
 
 # Building a file.
@@ -278,10 +254,9 @@ def _packed(name: str, kind: str, data: memoryview, n: int, n_per_chunk: int) ->
 
     def chunks() -> Iterator[Chunk]:
         compressor = zstandard.ZstdCompressor(level=_LEVEL)
-        for number, start in enumerate(range(0, n, n_per_chunk)):
+        for start in range(0, n, n_per_chunk):
             entries = min(n_per_chunk, n - start)
-            compressed = compressor.compress(data[start * size : (start + entries) * size])
-            yield entries, compressed, chunk_hash(name, kind, number, entries, compressed)
+            yield entries, compressor.compress(data[start * size : (start + entries) * size])
 
     return PackedPart(name, kind, n, chunks())
 
@@ -305,34 +280,21 @@ def strings_parts(name: str, strings: Sequence[str]) -> list[PackedPart]:
     return [text_part(f"{name}/text", "".join(strings)), array_part(f"{name}/lengths", lengths)]
 
 
-def renamed(part: PackedPart, name: str) -> PackedPart:
-    """Return a part under another name, which its hashes cover."""
-    if name == part.name:
-        return part
-    chunks = enumerate(part.chunks)
-    return PackedPart(
-        name, part.kind, part.n,
-        [(n, data, chunk_hash(name, part.kind, number, n, data)) for number, (n, data, _) in chunks],
-    )  # fmt: skip
-
-
 class Image:
     """A project file in memory, and the parts added so far by name.
 
-    `work` is the number of bytes to compress, for `progress`, which is called after every chunk with the bytes done and
-    the total.
+    `progress` is called after every chunk with the thousandths done and their total: 1000 for each of `expected` parts.
     """
 
     def __init__(
         self,
-        minor: int,
-        work: int = 0,
+        expected: int = 0,
         progress: Callable[[int, int], object] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._version = MAJOR * 1000 + minor
-        self._work, self._done, self._chunks = work, 0, 0
-        self._progress, self._should_stop = progress, should_stop
+        self._version = MAJOR * 1000 + MINOR
+        self._expected, self._progress, self._should_stop = expected, progress, should_stop
+        self._chunks = 0
         self.parts: dict[str, Part] = {}
         self._database = sqlite3.connect(":memory:", isolation_level=None)
         self.close = self._database.close
@@ -346,16 +308,19 @@ class Image:
             self._database.execute(statement)
 
     def add(self, part: PackedPart) -> None:
-        first, hashes = self._chunks + 1, []
-        for number, (entries, data, own_hash) in enumerate(part.chunks, first):
+        first, hashes, packed = self._chunks + 1, [], 0
+        for number, (entries, data) in enumerate(part.chunks):
             if self._should_stop():
                 raise SavingStopped
+            own_hash = chunk_hash(part.name, part.kind, number, entries, data)
             hashes.append(own_hash)
-            row = (number, entries, CODEC, own_hash, data)
-            self._database.execute("INSERT INTO chunk VALUES (?, ?, ?, ?, ?)", row)
-            self._done += entries * ITEM_BYTES.get(part.kind, 1)
+            self._database.execute(
+                "INSERT INTO chunk VALUES (?, ?, ?, ?, ?)", (first + number, entries, CODEC, own_hash, data)
+            )
+            packed += entries
             if self._progress is not None:
-                self._progress(self._done, max(self._work, self._done))
+                done = len(self.parts) * 1000 + 1000 * packed // part.n
+                self._progress(done, max(self._expected * 1000, done))
         self._chunks += len(hashes)
         own_hash = part_hash(part.name, part.kind, part.n, hashes)
         self.parts[part.name] = Part(part.name, part.kind, part.n, first, len(hashes), own_hash)
@@ -419,8 +384,11 @@ class Container:
         self.path = os.fspath(path)
         version, self._size, is_whole = (_number(image, 60), len(image), True) if image else read_head(path)
         self.major, self.minor = divmod(version, 1000)
-        if self.major > MAJOR:
+        if (self.major, self.minor) > (MAJOR, MINOR):
             raise self._too_new()
+        if self.major < 1:
+            what = "{path} is damaged at its version: there was never a format {major}"
+            raise damaged(path, what, major=self.major)
         if not is_whole:
             raise damaged(
                 path, "{path} is damaged at its end: it has {size:,} bytes, not as many as were saved", size=self._size
@@ -511,12 +479,10 @@ class Container:
         next_chunk, needed = 1, 0
         for part in sorted(self.parts.values(), key=lambda part: (part.first, part.chunks)):
             most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
-            if part.first != next_chunk or not 0 <= part.n or not 0 <= part.chunks:
+            is_known = part.kind in ITEM_BYTES and part.n >= 0
+            if part.first != next_chunk or not is_known or part.chunks != -(-part.n // most):
                 raise damaged(self.path, part=what)
-            if part.kind in ITEM_BYTES:
-                if part.chunks != -(-part.n // most):
-                    raise damaged(self.path, part=what)
-                needed += part.n * ITEM_BYTES[part.kind]
+            needed += part.n * ITEM_BYTES[part.kind]
             next_chunk += part.chunks
         if self._database.execute("SELECT count(*) FROM chunk").fetchone() != (next_chunk - 1,):
             raise damaged(self.path, part=what)
@@ -548,7 +514,7 @@ class Container:
     def array(self, name: str, kinds: str) -> NDArray[Any]:
         """Return a part that is an array of one of NumPy's `kinds`: ``"i"``, ``"f"``, ``"b"``."""
         part = self._part(name)
-        if part.kind not in ITEM_BYTES or part.kind == TEXT or np.dtype(part.kind).kind not in kinds:
+        if part.kind == TEXT or np.dtype(part.kind).kind not in kinds:
             raise damaged(self.path, part=name)
         values = np.empty(part.n, dtype=part.kind)
         target, start = values.data.cast("B") if part.n else memoryview(bytearray()), 0
@@ -582,9 +548,10 @@ class Container:
             raise damaged(self.path, part=f"{name}/lengths")
         return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
 
-    def packed(self, name: str) -> PackedPart:
+    def packed(self, name: str, new_name: str) -> PackedPart:
+        """Return a part as it is, checked, for another file where it has another name."""
         part = self._part(name)
-        return PackedPart(name, part.kind, part.n, tuple(self._checked_chunks(part)))
+        return PackedPart(new_name, part.kind, part.n, tuple(self._checked_chunks(part)))
 
     def _part(self, name: str) -> Part:
         if name not in self.parts:
@@ -595,7 +562,7 @@ class Container:
         most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
         decompressor, total = zstandard.ZstdDecompressor(), 0
         with self._guarded(part.name):
-            for n, data, _ in self._checked_chunks(part):
+            for n, data in self._checked_chunks(part):
                 expected = n * ITEM_BYTES[part.kind]
                 total += n
                 # The size stated in the data is what would be allocated.
@@ -617,6 +584,6 @@ class Container:
             if chunk_hash(part.name, part.kind, number, n, data) != own_hash:
                 raise damaged(self.path, part=part.name)
             hashes.append(own_hash)
-            yield n, data, own_hash
+            yield n, data
         if part_hash(part.name, part.kind, part.n, hashes) != part.hash:
             raise damaged(self.path, part=part.name)

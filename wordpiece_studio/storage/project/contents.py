@@ -20,7 +20,7 @@ import os
 import stat
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import platformdirs
@@ -40,12 +40,10 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryRun
-    from wordpiece_studio.storage.project.container import PackedPart
     from wordpiece_studio.storage.view import View
     from wordpiece_studio.training.history import MergeHistory
 
 
-_Record = TypeVar("_Record", bound=msgspec.Struct)
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Size = Annotated[int, msgspec.Meta(ge=-1, le=2**63 - 1)]
 
@@ -103,16 +101,6 @@ class ProjectRun:
         return len(self.history) if self.merges is None else self.merges
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownContents:
-    """Contents unknown to this program because a newer one wrote them: kept, and saved again."""
-
-    minor: int  # of its format
-    records: dict[str, str]  # as JSON
-    fields: dict[str, dict[str, Any]]  # of known records
-    parts: tuple[PackedPart, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """A whole project. An opened project reads words and places from its file when they are first needed."""
@@ -122,11 +110,16 @@ class Project:
     view: View
     runs: tuple[ProjectRun, ...] = ()  # the one that is shown first
     counts: WordCounts | None = None  # of the present corpus, if known and not those of the run
-    unknown: UnknownContents | None = None  # must be carried over from the opened project to the saved one
+    lost: tuple[tuple[str, StudioError], ...] = ()  # what of its file is damaged, as the user calls it, and the reason
 
     @property
     def run(self) -> ProjectRun | None:
         return self.runs[0] if self.runs else None
+
+    def check_whole(self) -> None:
+        """Raise the reason if a part is lost."""
+        for _, error in self.lost:
+            raise error
 
 
 # As JSON.
@@ -158,9 +151,22 @@ class SourceAbout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @decodable
+class LibraryHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `LibraryRun` without what is in parts. `has_steps`: whether the run has the merges of our training."""
+
+    trainer: Annotated[str, msgspec.Meta(max_length=100)]
+    config: dict[str, Any]
+    has_steps: bool
+    repetition: tuple[_Count, _Count, _Count] | None = None  # None if it was not trained twice
+
+
+@decodable
 class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A `ProjectRun` without words and merges, and the numbers of a `HistoryTable`."""
 
+    parts: str  # what the names of its parts begin with
+    words: str  # the same of the parts with its words, which runs may share
+    text: str | None = None  # the part with the text that it was trained on
     config: dict[str, Any]
     first_config: dict[str, Any]  # that the training started with: limits may have been raised since
     normalizer: dict[str, Any]
@@ -174,36 +180,19 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     is_of_corpus: bool = False
     is_wanted: bool = True
     number: _Count = 0
-    # The place, among the runs of the file, of the one whose words are also those of this run, or its own; and the hash
-    # of their counts.
-    words: _Count = 0
-    words_hash: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
-    text: _Count | None = None  # the number of the text that it was trained on
-
-
-@decodable
-class LibraryRunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    run: RunHead  # its `words` is a place among the runs of libraries, whose words no other program replaces
-    trainer: Annotated[str, msgspec.Meta(max_length=100)]
-    config: dict[str, Any]
-    has_steps: bool  # whether the run has the merges of our training
-    repetition: tuple[_Count, _Count, _Count] | None = None  # None if it was not trained twice
-    # A hash of what the words were counted from, if that was the corpus of the project.
-    corpus: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    library: LibraryHead | None = None
 
 
 @decodable
 class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Word counts of the corpus without the words; `corpus`: a hash of what they were counted from."""
+    """Word counts of the corpus without the words."""
 
     normalizer: dict[str, Any]
     pre_tokenizer: dict[str, Any]
-    corpus: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
 
 
-def to_json(record: Any, more: dict[str, Any] | None = None) -> str:
-    values = msgspec.to_builtins(record)
-    return json.dumps({**values, **more} if more else values)
+def to_json(record: Any) -> str:
+    return json.dumps(msgspec.to_builtins(record))
 
 
 def from_json(text: str) -> Any:
@@ -214,33 +203,6 @@ def from_json(text: str) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-
-
-def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None = None) -> _Record:
-    """Return the record in a JSON text; unknown fields go into `unknown`, if given."""
-    values = from_json(text)
-    if unknown is not None and isinstance(values, dict):
-        unknown.update({name: values.pop(name) for name in values.keys() - _fields(kind)})
-    return msgspec.convert(values, kind)
-
-
-def read_heads(text: str, kind: type[_Record], *, drops_unknown: bool) -> list[_Record]:
-    """Return the records of several runs in a JSON text; `drops_unknown`: a newer program may have added fields."""
-    values = from_json(text)
-    if drops_unknown and isinstance(values, list):
-        values = [_without_unknown(each, kind) for each in values]
-    return msgspec.convert(values, list[kind])  # type: ignore[valid-type]
-
-
-def _without_unknown(values: Any, kind: type[msgspec.Struct]) -> Any:
-    if not isinstance(values, dict):
-        return values
-    kept = {name: values[name] for name in values.keys() & _fields(kind)}
-    return {**kept, "run": _without_unknown(kept["run"], RunHead)} if kind is LibraryRunHead and "run" in kept else kept
-
-
-def _fields(kind: type[msgspec.Struct]) -> set[str]:
-    return {field.encode_name for field in msgspec.structs.fields(kind)}
 
 
 def checked_settings(settings: ProjectSettings) -> ProjectSettings:
@@ -279,7 +241,7 @@ def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None,
     located = [located_file(row, folder) for row in rows]
     is_agreed = are_agreed(folder, [path for _, unagreed in located for path in unagreed])
     for row, (path, unagreed) in zip(rows, located, strict=True):
-        about = read_record(row.about, SourceAbout)
+        about = msgspec.convert(from_json(row.about), SourceAbout)
         if about.encoding is not None:
             known_encoding(about.encoding)
         file = CorpusFile(path, about.kind, about.column, about.encoding, about.errors, unagreed)

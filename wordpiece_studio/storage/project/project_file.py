@@ -1,27 +1,21 @@
 """Project files: a project saved, opened and checked.
 
 A file is always written as a new one that replaces the old one (`atomic_write`); first it is built and opened in
-memory, and read back from disk. The file layout is in `container`.
-
-What an older file lacks is filled in, what a newer one adds is kept: with a newer minor number, unknown records, fields
-and parts are kept as `UnknownContents`.
+memory, and read back from disk. The file layout is in `container`. Of a file of which a part is damaged, the rest is
+opened. Files of older formats are read as if they had today's (`older`); newer ones are refused.
 """
 
 from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import (
-    MAJOR,
-    MINOR,
     PROGRAM,
-    ROOT,
     Container,
     Image,
     SavingStopped,
@@ -33,60 +27,49 @@ from wordpiece_studio.storage.project.container import (
 from wordpiece_studio.storage.project.contents import (
     CorpusHead,
     CountsHead,
-    LibraryRunHead,
     Project,
     ProjectSettings,
     RunHead,
-    UnknownContents,
     checked_settings,
     folder_of,
     from_json,
     note_agreed,
     read_corpus,
-    read_heads,
-    read_record,
     to_json,
     write_corpus,
 )
+from wordpiece_studio.storage.project.older import upgrade, with_tokens
 from wordpiece_studio.storage.project.stored_run import (
-    CORPUS_WORDS,
-    RunKind,
-    WrittenRun,
-    corpus_digest,
-    kind_of,
+    CopiedParts,
+    head_of,
     note_copy,
-    part_names,
-    read_corpus_counts,
-    read_runs,
+    read_counts,
+    read_run,
     run_parts,
-    text_name,
     words_parts,
-    words_work,
 )
-from wordpiece_studio.storage.view import Bookmark, View
+from wordpiece_studio.storage.view import View, run_letter
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error, printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.training.history import table_of
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
-    from wordpiece_studio.storage.project.container import PackedPart, Part
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.project.container import Part
     from wordpiece_studio.storage.project.contents import ProjectRun
 
 
-_SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
-_RUNS = "runs"
-"""The record of all our runs but the first."""
-_LIBRARY_RUNS = "peers"
-"""The record of the runs of other libraries. A program before format 1.4 keeps them without showing them."""
-_KINDS: tuple[RunKind, ...] = get_args(RunKind)
-_TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
-_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _LIBRARY_RUNS, _COUNTS])
-_PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES, *part_names(CORPUS_WORDS), *run_parts(0, 0).values()])
+_SETTINGS, _CORPUS, _VIEW, _RUNS, _COUNTS = "settings", "corpus", "view", "runs", "counts"
+_RECORDS = (_SETTINGS, _CORPUS, _VIEW, _RUNS, _COUNTS, "run", "peers")
+"""All records that are JSON; the last two are those of older formats."""
+_TEXT, _LIVE_TEXT, _CORPUS_WORDS = "corpus/text", "view/watched_text", "corpus/words"
+_PARTS_OF_A_RUN = 17
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """What invalid values in a file may raise while being converted."""
@@ -96,16 +79,18 @@ def save_project(
     path: str | os.PathLike[str],
     project: Project,
     *,
+    about: msgspec.Struct | None = None,
     progress: Callable[[int, int], object] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
     """Write a project to the file at `path` atomically; an existing file is replaced.
 
     The parts of a run that a file already holds are copied from it. A training may continue meanwhile; what it appends
-    is left out. `progress` is called regularly with the bytes done and the approximate total.
+    is left out. `about`: what else to say of it, see `read_about`. `progress` is called regularly with how much is done
+    and the approximate total.
     """
-    ours, library_runs = (_written(project.runs, kind) for kind in _KINDS)
-    image, parts = _image(path, project, ours, library_runs, progress, should_stop)
+    runs = [replace(run, merges=run.merge_count) for run in project.runs]
+    image, heads, parts = _image(path, replace(project, runs=tuple(runs)), about, progress, should_stop)
     _check_opens(path, image)
     end = trailer(image)
 
@@ -120,23 +105,27 @@ def save_project(
     atomic_write_all({path: write})
     if not any(reference.file.unagreed for reference in project.corpus.references):
         note_agreed(path, project.corpus)
-    for run in (*ours, *library_runs):
-        note_copy(path, run.run, parts, run.place, run.words)
+    for run, head in zip(runs, heads, strict=True):
+        note_copy(path, run, head, parts)
 
 
 def open_project(path: str | os.PathLike[str]) -> Project:
-    """Return the project in a file. The words and places of its run are read when first needed."""
+    """Return the project in a file. The words and places of its runs are read when first needed."""
     container = Container(path)
     try:
         project = _read(container)
     except (StudioError, *_FAULTS) as error:
         container.close()
-        if isinstance(error, StudioError):
-            raise _with_path(error, path) from error
-        raise damaged(path, "{path} is damaged at its records: {reason}", reason=_shown(error)) from error
+        raise _explained(error, path) from error
     if project.run is None and project.counts is None:
         container.close()
     return project
+
+
+def read_about(path: str | os.PathLike[str]) -> Any:
+    """Return what `save_project` was told about the project, decoded from JSON; None if nothing, or by another."""
+    with contextlib.closing(Container(path)) as container:
+        return from_json(container.meta.get("about", "null"))
 
 
 def is_project(path: str | os.PathLike[str]) -> bool:
@@ -151,67 +140,50 @@ def is_project(path: str | os.PathLike[str]) -> bool:
 # Saving.
 
 
-def _texts(runs: Iterable[ProjectRun]) -> list[str]:
-    return list(dict.fromkeys(run.text for run in runs if run.text is not None))
-
-
-def _written(all_runs: Sequence[ProjectRun], kind: RunKind) -> list[WrittenRun]:
-    """Return the runs of a kind, to be written; those of the same words share them."""
-    runs = [run for run in all_runs if kind_of(run) == kind]
-    texts, words = _texts(runs), [run.counts for run in runs]
-    first = [next(place for place, each in enumerate(words) if each is own) for own in words]
-    numbers = [None if run.text is None else texts.index(run.text) for run in runs]
-    return [WrittenRun(run, place, first[place], numbers[place]) for place, run in enumerate(runs)]
-
-
 def _image(
     path: str | os.PathLike[str],
     project: Project,
-    ours: Sequence[WrittenRun],
-    library_runs: Sequence[WrittenRun],
+    about: msgspec.Struct | None,
     progress: Callable[[int, int], object] | None,
     should_stop: Callable[[], bool],
-) -> tuple[bytes, dict[str, Part]]:
-    unknown, counts = project.unknown, project.counts
-    contents, runs = list(_small_parts(project)), [*ours, *library_runs]
-    for kind, some in zip(_KINDS, (ours, library_runs), strict=True):
-        texts = _texts(run.run for run in some)
-        contents += (text_part(text_name(number, kind), text) for number, text in enumerate(texts))
-    work = sum(part.n for part in contents) + sum(run.work for run in runs)
-    work += 0 if counts is None else words_work(counts)
-    minor = max(MINOR, unknown.minor if unknown else 0)
-    with contextlib.closing(Image(minor, work, progress, should_stop)) as image:
-        corpus_words = () if counts is None else words_parts(CORPUS_WORDS, counts)
-        for part in chain(contents, *(run.parts() for run in runs), corpus_words, unknown.parts if unknown else ()):
-            image.add(part)
-        records: dict[str, Any] = {_SETTINGS: project.settings, _VIEW: project.view.without_texts()}
+) -> tuple[bytes, list[RunHead], dict[str, Part]]:
+    texts = {run.text: "" for run in project.runs if run.text is not None}
+    texts = {text: f"runs/text/{number}" for number, text in enumerate(texts)}
+    expected = 2 + len(texts) + _PARTS_OF_A_RUN * len(project.runs)
+    with (
+        contextlib.closing(Image(expected, progress, should_stop)) as image,
+        contextlib.closing(CopiedParts()) as copied,
+    ):
+        if project.corpus.text is not None:
+            image.add(text_part(_TEXT, project.corpus.text))
+        image.add(text_part(_LIVE_TEXT, project.view.live_text))
+        for text, name in texts.items():
+            image.add(text_part(name, text))
+        heads: list[RunHead] = []
+        for place, run in enumerate(project.runs):
+            words = next(first for first, each in enumerate(project.runs) if each.counts is run.counts)
+            table = table_of(run.history, run.merge_count)
+            text_name = None if run.text is None else texts[run.text]
+            heads.append(head_of(run, table, f"runs/{place}/", f"runs/{words}/", text_name))
+            for part in run_parts(run, table, heads[-1], copied.of(run)):
+                image.add(part)
+        records: dict[str, Any] = {
+            _SETTINGS: project.settings,
+            _VIEW: msgspec.structs.replace(project.view, live_text=""),
+            _RUNS: heads,
+        }
         records[_CORPUS], sources = write_corpus(project.corpus, path)
-        heads = [run.head(image.parts) for run in ours]
-        if heads:
-            records[_RUN] = heads[0]
-        if len(heads) > 1:
-            records[_RUNS] = heads[1:]
-        if library_runs:
-            of_project = image.parts, project.corpus, project.settings
-            records[_LIBRARY_RUNS] = [run.library_head(*of_project) for run in library_runs]
-        if counts is not None:
+        if about is not None:
+            records["about"] = about
+        if project.counts is not None:
+            for part in words_parts(_CORPUS_WORDS, project.counts):
+                image.add(part)
             records[_COUNTS] = CountsHead(
-                normalizer=normalizers.to_spec(counts.normalizer),
-                pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
-                corpus=corpus_digest(project.corpus, project.settings.max_word_length),
+                normalizer=normalizers.to_spec(project.counts.normalizer),
+                pre_tokenizer=pre_tokenizers.to_spec(project.counts.pre_tokenizer),
             )
-        fields = unknown.fields if unknown else {}
-        meta = {name: to_json(record, fields.get(name)) for name, record in records.items()}
-        program = {PROGRAM: f"WordPiece Studio {__version__}"}
-        return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources), image.parts
-
-
-def _small_parts(project: Project) -> Iterator[PackedPart]:
-    if project.corpus.text is not None:
-        yield text_part(_TEXT, project.corpus.text)
-    yield text_part(_LIVE_TEXT, project.view.live_text)
-    notes = [msgspec.structs.replace(note, run=None, owner=None) for note in project.view.notes]
-    yield text_part(_NOTES, to_json(notes))
+        meta = {name: to_json(record) for name, record in records.items()}
+        return image.finished({**meta, PROGRAM: f"WordPiece Studio {__version__}"}, sources), heads, image.parts
 
 
 def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os.PathLike[str]) -> None:
@@ -230,7 +202,7 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
     """Open what was built, so that the old file is never replaced by one that this program would refuse."""
     try:
         with contextlib.closing(Container(path, image)) as container:
-            _read(container, with_merges=False)  # which are plain copied numbers
+            _read(container, with_merges=False).check_whole()  # not the merges: they are plain copied numbers
     except (StudioError, *_FAULTS) as error:
         reason = error.what if isinstance(error, StudioError) else _shown(error)
         raise file_error(
@@ -245,68 +217,57 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
 
 
 def _read(container: Container, *, with_merges: bool = True) -> Project:
-    records = container.meta
-    if container.major < MAJOR:
-        what = "{path} is damaged at its version: there was never a format {major}"
-        raise damaged(container.path, what, major=container.major)
-    is_newer = container.minor > MINOR
-    fields: dict[str, dict[str, Any]] = {name: {} for name in (_SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS)}
-    # Only a newer program adds fields; otherwise an extra field is damage.
-    more = fields.get if is_newer else lambda _name: None
-    settings = checked_settings(read_record(records[_SETTINGS], ProjectSettings, more(_SETTINGS)))
-    head = read_record(records[_CORPUS], CorpusHead, more(_CORPUS))
-    text = container.text(_TEXT) if head.has_text else None
+    records = {name: from_json(container.meta[name]) for name in _RECORDS if name in container.meta}
+    lost: dict[str, StudioError] = {}
+
+    @contextlib.contextmanager
+    def reading(part: str) -> Iterator[None]:
+        """Go on without a damaged part."""
+        try:
+            yield
+        except (StudioError, *_FAULTS) as error:
+            lost.setdefault(part, _explained(error, container.path))
+
+    settings = checked_settings(msgspec.convert(records[_SETTINGS], ProjectSettings))
+    corpus_head, text = msgspec.convert(records[_CORPUS], CorpusHead), None
+    if corpus_head.has_text:
+        text = ""
+        with reading("the text"):
+            text = container.text(_TEXT)
+    corpus = read_corpus(corpus_head, container.sources, text, folder_of(container.path))
+    if container.major == 1:
+        upgrade(container, records, corpus)
     try:
-        view = read_record(records[_VIEW], View, more(_VIEW))
+        view = msgspec.convert(records[_VIEW], View)
     except StudioError as error:
         what = "{path} is damaged at its breakpoints: {reason}"
         raise damaged(container.path, what, reason=error.what) from error
-    notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[Bookmark, ...])
-    corpus = read_corpus(head, container.sources, text, folder_of(container.path))
-    heads = [read_record(records[_RUN], RunHead, more(_RUN))] if _RUN in records else []
-    if heads and _RUNS in records:
-        heads += read_heads(records[_RUNS], RunHead, drops_unknown=is_newer)
-    library_heads = read_heads(records.get(_LIBRARY_RUNS, "[]"), LibraryRunHead, drops_unknown=is_newer)
-    runs = read_runs(container, heads, corpus, settings, with_merges=with_merges)
-    runs += read_runs(container, library_heads, corpus, settings, with_merges=with_merges)
-    if library_heads:
-        runs = sorted(_numbered(runs), key=lambda run: run.number != view.current)
+    with reading("the live text"):
+        view = msgspec.structs.replace(view, live_text=container.text(_LIVE_TEXT))
+    runs: list[ProjectRun] = []
+    words: dict[str, WordCounts] = {}
+    for head in msgspec.convert(records[_RUNS], list[RunHead]):
+        with reading(f"run {run_letter(head.number)}"):
+            run = read_run(container, head, words, with_merges=with_merges)
+            runs += [] if run is None else [run]
+    if container.major == 1:
+        view = with_tokens(view, runs)
     counts = None
     if _COUNTS in records:
-        counts_head = read_record(records[_COUNTS], CountsHead, more(_COUNTS))
-        counts = read_corpus_counts(container, counts_head, corpus, settings)
+        counts_head = msgspec.convert(records[_COUNTS], CountsHead)
+        with reading("the word counts"):
+            counts = read_counts(container, _CORPUS_WORDS, counts_head.normalizer, counts_head.pre_tokenizer)
+    if "the text" in lost:
+        runs, counts = [replace(run, is_of_corpus=False) for run in runs], None
     return Project(
-        settings=settings,
-        corpus=corpus,
-        view=view.with_texts(container.text(_LIVE_TEXT), notes),
-        runs=tuple(runs),
-        counts=counts,
-        unknown=_unknown_contents(container, fields, _known_parts(heads, library_heads)),
+        settings=settings, corpus=corpus, view=view, runs=tuple(runs), counts=counts, lost=tuple(lost.items())
     )
 
 
-def _numbered(runs: Sequence[ProjectRun]) -> list[ProjectRun]:
-    """Return runs with a number each; a program that does not know the runs of libraries may have given theirs away."""
-    numbered: dict[int, ProjectRun] = {}
-    for run in runs:
-        number = run.number
-        if number in numbered:
-            number = 1 + max(each.number for each in runs) + len(numbered)
-        numbered[number] = replace(run, number=number)
-    return list(numbered.values())
-
-
-def _known_parts(heads: Sequence[RunHead], library_heads: Sequence[LibraryRunHead]) -> set[str]:
-    known = {*_PARTS}
-    for kind, run_heads in zip(_KINDS, (heads, [head.run for head in library_heads]), strict=True):
-        for place, head in enumerate(run_heads):
-            known.update(run_parts(place, place, kind).values())
-            if head.text is not None:
-                known.add(text_name(head.text, kind))
-    return known
-
-
-def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
+def _explained(error: Exception, path: str | os.PathLike[str]) -> StudioError:
+    """Return the error that names the file in which the values were that raised this one."""
+    if not isinstance(error, StudioError):
+        return damaged(path, "{path} is damaged at its records: {reason}", reason=_shown(error))
     if "path" in error.values:
         return error
     return damaged(path, "{path} is damaged at its records: {reason}", reason=error.what)
@@ -314,18 +275,3 @@ def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
 
 def _shown(error: Exception) -> str:
     return printable(str(error))[:200]
-
-
-def _unknown_contents(
-    container: Container, fields: dict[str, dict[str, Any]], known_parts: set[str]
-) -> UnknownContents | None:
-    """Return the unknown contents of a project; None if everything is known.
-
-    `fields` has the unknown fields of known records.
-    """
-    others = {name: text for name, text in container.meta.items() if name not in _RECORDS}
-    names = sorted(container.parts.keys() - known_parts)
-    fields = {name: values for name, values in fields.items() if values}
-    if not others and not names and not fields:
-        return None
-    return UnknownContents(container.minor, others, fields, tuple(map(container.packed, names)))

@@ -304,6 +304,18 @@ class ProjectController(Controller):
 
     def _on_opening_finished(self, project: Project) -> None:
         (path,) = self.opening.forget()
+        if project.lost:
+            self._state.restore(project)  # without a file: the damaged one is not to be replaced by what is left
+            self._messages.show_error(
+                file_error(
+                    path,
+                    "{path} is damaged and was opened without {parts}",
+                    "The file was left as it is. Save your project under another name, or open a copy of the file from "
+                    "a backup.",
+                    parts=", ".join(part for part, _ in project.lost),
+                )
+            )
+            return
         holder = self._lock.take(path)
         self._state.restore(project)
         target = Path(os.path.realpath(path))

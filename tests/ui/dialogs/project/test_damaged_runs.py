@@ -56,7 +56,7 @@ def saved(path: Path, selection: Selection, **others: Any) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["places/positions", "words/text"])
+@pytest.mark.parametrize("part", ["runs/0/places/positions", "runs/0/words/text"])
 @pytest.mark.parametrize("selection", [WORD, TOKEN, PAIR], ids=lambda selection: selection.kind)
 @pytest.mark.parametrize("is_small", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_with_something_selected_it_is_reported_once_and_the_rows_stay(
@@ -103,6 +103,21 @@ def test_damaged_words_of_the_corpus_do_not_harm_its_run(projects: Projects, tol
     assert history is not None
     assert history.is_whole
     projects.studio.box().done(0)
+
+
+def test_without_a_damaged_part_the_rest_is_opened_without_a_file(projects: Projects, told: list[str]) -> None:
+    path = saved(projects.path("bad"), WORD)
+    damage(path, "corpus/text")
+    before = path.read_bytes()
+    projects.open(path)
+    window = projects.window
+    assert told == [
+        f"{path} is damaged and was opened without the text. The file was left as it is. Save your project under "
+        "another name, or open a copy of the file from a backup."
+    ]
+    projects.studio.box().done(0)
+    assert (window.session.document.text, window.model.merge_count, window.project.path) == ("", 9, None)
+    assert path.read_bytes() == before
 
 
 def test_a_word_that_is_waited_for_is_found_when_the_words_are_read(projects: Projects) -> None:

@@ -204,7 +204,7 @@ def test_nothing_outside_the_folder_is_touched(projects: Projects, touches: Touc
 def test_recovered_work_touches_nothing_either(projects: Projects, touches: Touches) -> None:
     project = open_project(hostile(projects.folder, "share"))
     store = RecoveryStore(projects.folder / "recovery")
-    store.write(project, About(name="theirs", time=1000.0))
+    store.write(project, About(name="theirs", time=1000.0), 0)
     folder = store.folder
     store.close(keeps=True)
     assert folder is not None

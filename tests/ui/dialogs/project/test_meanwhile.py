@@ -330,12 +330,12 @@ def test_damage_that_is_found_later_names_the_file_and_cannot_be_saved(projects:
 
     def cut(database: object) -> None:
         database.execute("UPDATE chunk SET data = x'00' WHERE id = (SELECT first FROM part WHERE name = ?)",
-                         ("places/positions",))  # fmt: skip
+                         ("runs/0/places/positions",))  # fmt: skip
 
     path.write_bytes(forged(path.read_bytes(), cut))
     before = path.read_bytes()
     projects.window.corpus_controller.open_paths([path])
-    assert "bad.wpstudio is damaged at places/positions" in projects.studio.box().text()
+    assert "bad.wpstudio is damaged at runs/0/places/positions" in projects.studio.box().text()
     projects.studio.answer(_OK)
     assert projects.window.model.merge_count  # the rows are sound
     projects.window.actions_.save_project.trigger()

@@ -84,7 +84,7 @@ def test_a_project_of_every_version_is_shown_as_it_was_saved(projects: Projects,
     projects.open(projects.path(version))
     after = window.project.capture()
     tabs = before.view.tabs or (RunTab(0, step=2),)  # of one run
-    assert after.view == msgspec.structs.replace(before.view, tabs=tabs, markers=msgspec.UNSET)
+    assert after.view == msgspec.structs.replace(before.view, tabs=tabs)
     assert (after.settings, after.corpus, after.counts) == (before.settings, before.corpus, before.counts)
     assert [list(run.history) for run in after.runs] == [list(run.history) for run in before.runs]
     assert not window.isWindowModified()

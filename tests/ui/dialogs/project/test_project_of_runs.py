@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from wordpiece_studio.session.project_state import Loss, unsaved_work
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.storage.project.contents import UnknownContents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,12 +156,3 @@ def test_no_length_of_words_is_made_up_for_a_run_of_another_text(two: Projects) 
     two.studio.wait(lambda: counting.counts is not None)
     assert window.project.capture_run().run.is_of_corpus
     assert counting.counts == window.session.runs.current.counts
-
-
-def test_undo_keeps_what_only_newer_programs_know_of_a_project_without_a_file(projects: Projects) -> None:
-    state = projects.window.project
-    state.restore(replace(state.capture(), unknown=UnknownContents(1, {}, {}, ())))
-    unknown = state.capture().unknown
-    assert (state.path, unknown is None) == (None, False)
-    state.undoing()()
-    assert state.capture().unknown == unknown
