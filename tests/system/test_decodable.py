@@ -16,7 +16,7 @@ from wordpiece_studio.storage.project.contents import ProjectSettings
 sys.setswitchinterval(1e-6)
 note, mark = {"step": 1, "text": "a", "token": "b"}, {"kind": "token", "text": "a", "number": 1.0, "is_enabled": True}
 focus = {"kind": "pair", "left": "a", "right": "b"}
-view = {"moment": 1, "focus": focus, "note_runs": [1, None], "notes": [note, note], "breakpoints": [mark, mark]}
+view = {"step": 1, "selection": focus, "notes": [note, note], "breakpoints": [mark, mark]}
 settings = {"training": {"a": 1}, "normalizer": {}, "pre_tokenizer": {}, "max_word_length": 100}
 parts = {View: view, ProjectSettings: settings, Selection: focus, Bookmark: note, Breakpoint: mark}
 for kind, values in parts.items():

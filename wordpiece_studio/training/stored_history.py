@@ -66,14 +66,17 @@ class StoredHistory(MergeHistory):
         if self._error is not None:
             raise self._error  # the places are read only once
         try:
-            counts, stored = self._load()
-            input_ = prepare(counts, self.config)
-            if input_.vocabulary_tokens != self._table.tokens[: self._stored.initial_size]:
-                raise StudioError("The merges were not learned from these words", _UNFIT)
-            _check_places(input_, self._stored, stored)
+            return self._read_places()
         except StudioError as error:
             self._error = error if self._explained is None else self._explained(error)
             raise self._error from error
+
+    def _read_places(self) -> MergePlaces:  # another library's history makes them instead
+        counts, stored = self._load()
+        input_ = prepare(counts, self.config)
+        if input_.vocabulary_tokens != self._table.tokens[: self._stored.initial_size]:
+            raise StudioError("The merges were not learned from these words", _UNFIT)
+        _check_places(input_, self._stored, stored)
         places = MergePlaces(input_)
         places.extend(0, stored)
         return places
