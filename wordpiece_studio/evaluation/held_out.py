@@ -295,7 +295,6 @@ class _PartsCount:
             raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
         size = sum(size_of_text(text, number) for number, text in enumerate(given, start=1))
         size += sum(FileOnDisk(file.path).size for file in files)
-        self.pieces = self._pieces(given, files)
         steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
         self._pipeline = pipeline = Pipeline(*steps, tuple(user_tokens))
         self._meter = ProgressMeter(progress, size, files_total=1)
@@ -303,6 +302,9 @@ class _PartsCount:
         if added_tokens is None:
             added_tokens = [AddedToken(token) for token in (*special_tokens, *user_tokens)]
         self._finder = AddedTokenFinder.of(added_tokens)
+        splits_at_blanks = pipeline.is_local and self._finder.is_local
+        self.pieces = pieces_of(given, files, splits_at_blanks=splits_at_blanks, report=self._report)
+        self._size = size
         self._spelled_out: Counter[str] = Counter()
         self._characters = self._bytes = self._lines = 0
         self._ends_line = True
@@ -316,22 +318,6 @@ class _PartsCount:
             self._counter = PlainCounter(pipeline, max_word_length, self._check_stop)
         self._parts = Merging(self._counter.numbers), Merging(self._counter.numbers)
 
-    def _pieces(self, texts: Iterable[str], files: Iterable[CorpusFile]) -> Iterator[TextPiece]:
-        """Yield texts and files in pieces, and report how much of them has been read."""
-        done = 0
-        for number, text in enumerate(texts, start=1):
-            for piece in text_pieces(text, f"text {number}"):
-                self._report(done)
-                yield piece
-                done += piece.end_byte - piece.byte
-        for file in files:
-            source = opened(file, splits_at_blanks=self._pipeline.is_local and self._finder.is_local)
-            for piece in source.pieces():
-                self._report(done + source.bytes_read)
-                yield piece
-            done += FileOnDisk(file.path).size
-        self._report(done, is_all=True)
-
     def add(self, piece: TextPiece, *, is_held_out: bool) -> None:
         """Count the next piece of the text, which begins and ends at word boundaries."""
         self._check_stop()
@@ -342,7 +328,10 @@ class _PartsCount:
 
     def _without_added(self, piece: TextPiece) -> TextPiece:
         """Return a piece with line ends in place of the added tokens, and count these and its size."""
-        self._note_lines(piece)
+        if piece.byte == 0 and not self._ends_line:
+            self._lines += 1
+        self._lines += piece.text.count("\n") if piece.rows is None else len(piece.rows.lines)
+        self._ends_line = piece.text.endswith("\n") or not piece.text
         self._characters += len(piece.text)
         self._bytes += len(piece.utf8)
         sections = list(self._finder.sections(piece.text))
@@ -353,13 +342,8 @@ class _PartsCount:
         text = "".join("\n" if section.is_added else section.text for section in sections)
         return dataclasses.replace(piece, text=text, raw=b"", rows=None)
 
-    def _note_lines(self, piece: TextPiece) -> None:
-        if piece.byte == 0 and not self._ends_line:
-            self._lines += 1
-        self._lines += piece.text.count("\n") if piece.rows is None else len(piece.rows.lines)
-        self._ends_line = piece.text.endswith("\n") or not piece.text
-
     def result(self) -> tuple[WordCounts, HeldOutText]:
+        self._report(self._size, is_all=True)
         self._end_stretch()
         parts = zip(self._parts, _NAMES, strict=True)
         rest, held_out = (part.word_counts(self._pipeline, [name]) for part, name in parts)
@@ -374,6 +358,28 @@ class _PartsCount:
 
     def _report(self, bytes_done: int, *, is_all: bool = False) -> None:
         self._meter.note(bytes_done, int(is_all), sum(part.total for part in self._parts))
+
+
+def pieces_of(
+    texts: Iterable[str],
+    files: Iterable[CorpusFile],
+    *,
+    splits_at_blanks: bool = False,
+    report: Callable[[int], None] = lambda _bytes: None,
+) -> Iterator[TextPiece]:
+    """Yield texts and files in pieces; report how many bytes have been read."""
+    done = 0
+    for number, text in enumerate(texts, start=1):
+        for piece in text_pieces(text, f"text {number}"):
+            report(done)
+            yield piece
+            done += piece.end_byte - piece.byte
+    for file in files:
+        source = opened(file, splits_at_blanks=splits_at_blanks)
+        for piece in source.pieces():
+            report(done + source.bytes_read)
+            yield piece
+        done += source.size
 
 
 def divided_pieces(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:
@@ -493,11 +499,12 @@ class TextInFiles:
             return held_out_text(self._listed, *steps, texts=self._texts, **options)
         except StudioError as error:
             if self._name and error.what_template in (NO_WORDS, TOO_FEW_LINES):
-                raise _of_text(self._name, error) from None
+                what, advice = "{text}: " + error.what_template, error.advice_template
+                raise StudioError(what, advice, text=self._name, **error.values) from None
             raise
 
     def _lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
-        pieces, done = self._pieces(), 0
+        pieces, done = pieces_of(self._texts, self._files), 0
         if self._is_held_out:
             pieces = (piece for is_held_out, piece in divided_pieces(pieces) if is_held_out)
         for piece in pieces:
@@ -505,12 +512,6 @@ class TextInFiles:
             yield from piece.text.removesuffix("\n").split("\n")
             done += len(piece.text)
         note(self._text.characters, self._text.characters)
-
-    def _pieces(self) -> Iterator[TextPiece]:
-        for number, text in enumerate(self._texts, start=1):
-            yield from text_pieces(text, f"text {number}")
-        for file in self._files:
-            yield from opened(file).pieces()
 
 
 class TextInWords:
@@ -600,10 +601,6 @@ def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str
     if not found:
         raise StudioError("There is no text to measure on", "Pass files, texts, or words with counts.")
     return found
-
-
-def _of_text(name: str, error: StudioError) -> StudioError:
-    return StudioError("{text}: " + error.what_template, error.advice_template, text=name, **error.values)
 
 
 def _source(name: str, on: Any, is_held_out: bool) -> TextInFiles | TextInWords:

@@ -47,19 +47,10 @@ _OWNER_BITS = 16
 class Usage:
     """The tokens that a tokenizer makes of the words of a corpus.
 
-    Attributes
-    ----------
-    frequencies
-        int64, shape (n_tokens,), by vocabulary id: how often each token is produced, counting every occurrence of a
-        word. Every unknown word produces the unknown token.
-    word_counts
-        int64, shape (n_tokens,): in how many distinct words it is produced.
-    unknown_words, unknown_occurrences
-        How many distinct words are unknown, and how often they occur.
-    whole_occurrences
-        How often words occur that are one token, and known.
-    words, tokens
-        How many words and tokens there are in all, including unknown words if the vocabulary has no unknown token.
+    By vocabulary id, int64 of shape (n_tokens,): `frequencies`, how often each token is produced, counting every
+    occurrence of a word, and the unknown token for every unknown word; `word_counts`, in how many distinct words. There
+    are `unknown_words`, which occur `unknown_occurrences` times; words that are one token, and known, occur
+    `whole_occurrences` times. `words` and `tokens` are all, including unknown words if there is no unknown token.
     """
 
     frequencies: NDArray[np.int64]
@@ -226,21 +217,11 @@ _NONE = -1
 class DeadReason:
     """Why a token is dead.
 
-    Attributes
-    ----------
-    kind
-        ``"merged"``: wherever it occurred, merges absorbed it, the last of them at `step`. ``"covered"``: it occurs in
-        words as they were merged, but longest match takes another token there. ``"unknown"``: it does occur, but the
-        word as a whole is unknown. ``"absent"``: its characters occur in no word that was trained on, or not where it
-        could be matched.
-    word
-        The most frequent word that contains it, or did before the merge; empty if it is absent.
-    token
-        The token that absorbed it, or that longest match takes instead.
-    step
-        The merge that last absorbed it, or that made `token`.
-    merges
-        How many merges absorbed it.
+    ``"merged"``: wherever it occurred, it was absorbed by `merges` merges, the last of them, which made `token`, at
+    `step`. ``"covered"``: it occurs in words as they were merged, but longest match takes `token` there, which `step`
+    made. ``"unknown"``: it does occur, but the word as a whole is unknown. ``"absent"``: its characters occur in no
+    word that was trained on, or not where it could be matched. Otherwise `word` is the most frequent word that contains
+    it, or did before the merge.
     """
 
     kind: DeadKind
@@ -278,10 +259,9 @@ class DeadTokens:
             self._texts.index_characters(should_stop)  # here, not in `reason`, which must be quick
 
     def reason(self, token_id: int) -> DeadReason:
-        found = self._known.get(token_id)
-        if found is None:
-            found = self._known[token_id] = self._determine(token_id)
-        return found
+        if token_id not in self._known:
+            self._known[token_id] = self._determine(token_id)
+        return self._known[token_id]
 
     def _determine(self, token_id: int) -> DeadReason:
         token = self._history.token(token_id)

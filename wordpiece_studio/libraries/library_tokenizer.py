@@ -94,18 +94,10 @@ class LibraryTokenizer(LibraryEncoder):
 
     Attributes
     ----------
-    path
-        The path of the file.
-    kind
-        The type of its model: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
     added_tokens
         How many tokens were added to those of the model.
     largest_id
         The largest id.
-    unk_token
-        The token for what the model does not know, if it has one.
-    reading
-        As given, or as the content says.
     words_of
         For a model of SentencePiece, which begins words at blanks, what white space separates, unless it is known that
         it was trained on words, and what found them.

@@ -325,7 +325,7 @@ def train_library(
     check_library_settings(trainer, config)
     if trainer == "tokenizers-bpe" and config.continuing_subword_prefix == TrainingConfig().continuing_subword_prefix:
         config = dataclasses.replace(config, continuing_subword_prefix="")  # which is usual for it
-    settings, given = _order(trainer, corpus, config, is_rest=is_rest)
+    settings, given = _request(trainer, corpus, config, is_rest=is_rest)
     settings |= checked_coverage(trainer, character_coverage, byte_fallback)
     report = progress or (lambda _: None)
 
@@ -389,7 +389,7 @@ def _compared(first: Learned, second: Learned) -> Repetition:
     return Repetition(tokens, sum(one != other for one, other in common), scores)
 
 
-def _order(
+def _request(
     trainer: LibraryTrainer, corpus: WordCounts | Iterable[str] | Files, config: TrainingConfig, *, is_rest: bool
 ) -> tuple[dict[str, Any], WordCounts | list[str] | list[CorpusFile]]:
     """Return the settings in the library's words, and the corpus as the child is given it."""
