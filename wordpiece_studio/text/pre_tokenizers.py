@@ -360,7 +360,7 @@ class PreTokenizerSequence(PreTokenizer):
     def spans(self, text: str) -> list[Span]:
         spans = [Span(text, 0, len(text))]
         for pre_tokenizer in self.pre_tokenizers:
-            spans = [_within(outer, inner) for outer in spans for inner in pre_tokenizer.spans(outer.text)]
+            spans = [within(outer, inner) for outer in spans for inner in pre_tokenizer.spans(outer.text)]
         return spans
 
     def split(self, text: str) -> list[str]:
@@ -455,7 +455,8 @@ _BUILT_IN: Mapping[str, PreTokenizer] = {
 }  # fmt: skip
 
 
-def _within(outer: Span, inner: Span) -> Span:
+def within(outer: Span, inner: Span) -> Span:
+    """Return a span of the text of another one as one of what that is in."""
     places = range(outer.start, outer.end) if outer.positions is None else outer.positions
     if outer.positions is None and inner.positions is None:
         return Span(inner.text, places[inner.start], places[inner.end - 1] + 1)

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
 
 import numpy as np
@@ -380,12 +381,9 @@ class PlainEncoder:
     def encode(self, texts: Sequence[str]) -> EncodedBlock:
         tokenizer = self._tokenizer
         is_library = isinstance(tokenizer, LibraryEncoder)  # which is asked for many texts at once
-        ids: list[int] = []
-        ends: list[int] = []
-        for found in [each.ids for each in tokenizer.encode(texts)] if is_library else map(tokenizer.ids, texts):
-            ids += found
-            ends.append(len(ids))
-        return EncodedBlock(np.array(ids, np.int32), np.array(ends, np.int64), False)
+        found = [each.ids for each in tokenizer.encode(texts)] if is_library else [*map(tokenizer.ids, texts)]
+        ends = np.cumsum([len(ids) for ids in found], dtype=np.int64)
+        return EncodedBlock(np.fromiter(chain.from_iterable(found), np.int32), ends, False)
 
 
 # About as much text is encoded in the time it takes to load the kernels; and to compile them.

@@ -146,21 +146,14 @@ class Encoding:
         self.__setstate__({"tokens": tokens, "ids": ids, "offsets": offsets, "words": list(words), **usual, **others})
 
     @classmethod
-    def of_ids(cls, ids: list[int], columns: Callable[[], Iterator[Columns]]) -> Self:
-        """Return an encoding whose ids are known; the rest is found when something else is asked for."""
-        made = object.__new__(cls)
-        made.ids = ids
-        made._made = None, columns
-        return made
-
-    @classmethod
-    def of_library(cls, raw: Any, found: Columns | Callable[[Any], list[str]]) -> Self:
+    def of_library(cls, raw: Any, found: Any, **known: Any) -> Self:
         """Return an encoding of the library; `found`: what returns its tokens, or columns in which its ids are places.
 
-        Until something is asked for it may still be padded.
+        Until something is asked for it may still be padded. Without the library, `found` returns the columns.
         """
         made = object.__new__(cls)
         made._made = raw, found
+        made.__setstate__(known)
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -174,7 +167,8 @@ class Encoding:
             return getattr(self, name)
         value: Any = getattr(raw, "word_ids" if name == "words" else name)
         if name == "overflowing":
-            value = tuple(Encoding.of_library(more, found).alone() for more in value)
+            # The library repeats what overflows within what overflows.
+            value = tuple(Encoding.of_library(more, found, overflowing=()) for more in value)
         elif name == "sequence_ids":  # the library has some for the padding of an empty text
             value = [None if added else number for number, added in zip(value, raw.special_tokens_mask, strict=True)]
         elif isinstance(found, Columns):
@@ -194,11 +188,6 @@ class Encoding:
     def length(self) -> int:
         """How many tokens there are, without asking for them."""
         return len(self._made[0])
-
-    def alone(self) -> Self:
-        """Leave out what overflows, which the library repeats within what overflows."""
-        self.overflowing = ()
-        return self
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _COLUMNS}
@@ -471,7 +460,7 @@ class Encoder(ABC):
         texts = list(chain.from_iterable(both))
         if not (is_shaped or is_pretokenized):
             plain = cast("list[str]", texts)
-            return [Encoding.of_ids(self.ids(text), partial(self._columns_of, [text])) for text in plain]
+            return [Encoding.of_library(None, partial(self._columns_of, [text]), ids=self.ids(text)) for text in plain]
         found = self._columns_of([*chain.from_iterable(texts)] if is_pretokenized else cast("list[str]", texts))
         if is_pretokenized:
             found = iter([_of_words(islice(found, len(words))) for words in texts])

@@ -146,8 +146,12 @@ class Library:
         room = self._room(form, is_pair)
         if _may_be_short(form, room, is_pair):
             plain = partial(self._tokenizer.encode_batch, is_pretokenized=is_pretokenized, add_special_tokens=False)
-            lengths = (map(len, plain(list(texts))) for texts in zip(*both, strict=True))
-            _check_stride(form, room, zip(*lengths, strict=True))
+            firsts, *seconds = ([*texts] for texts in zip(*both, strict=True))
+            lengths = [[*map(len, plain(firsts))]]
+            # Of the second text alone enough is left, however long it is, where the first one, a question, is short.
+            if form.truncation != "only_second" or room - max(lengths[0]) <= form.stride:
+                lengths += [[*map(len, plain(texts))] for texts in seconds]
+                _check_stride(form, room, zip(*lengths, strict=True))
         options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
         if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
             return [self._called(form, "encode", *both[0], **options)]

@@ -17,6 +17,7 @@ from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.pipeline import Pipeline, PreTokenizer, Span, check_fields, one_of
+from wordpiece_studio.text.pre_tokenizers import within
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -451,10 +452,6 @@ class AddedTokensFirst(PreTokenizer):
                 positions = (section.start,) * (len(word) - 1) + (section.end - 1,)
                 spans.append(Span(word, section.start, section.end, positions))
             else:
-                spans += (_moved(span, section.start) for span in self._pre_tokenizer.spans(section.text))
+                outer = Span(section.text, section.start, section.end)
+                spans += (within(outer, span) for span in self._pre_tokenizer.spans(section.text))
         return spans
-
-
-def _moved(span: Span, by: int) -> Span:
-    positions = None if span.positions is None else tuple(position + by for position in span.positions)
-    return Span(span.text, span.start + by, span.end + by, positions)
