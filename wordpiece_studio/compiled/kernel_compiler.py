@@ -158,7 +158,6 @@ def _arrays(context: Any, builder: Any, arrays: ArraysType, type_: Any, words: A
 
 
 def _array(context: Any, builder: Any, type_: Any, address: Any, shape: list[Any]) -> Any:
-    """Return an array in C order, given its address and shape."""
     array = context.make_array(type_)(context, builder)
     size = context.get_abi_sizeof(context.get_data_type(type_.dtype))
     strides: list[Any] = []

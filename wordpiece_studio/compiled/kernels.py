@@ -102,7 +102,6 @@ class Kernel:
         self._machine_code: Callable[..., Any] | None = None
 
     def load(self, address: int) -> None:
-        """Call the machine code at an address from now on."""
         result, arguments = self.signature
         kinds: list[Any] = []
         for argument in arguments:

@@ -66,7 +66,6 @@ class DecompressedStream:
         self._bytes_in = self._bytes_out = 0
 
     def read(self, size: int) -> bytes:
-        """Return about `size` bytes of the content; none at its end."""
         parts: list[bytes] = []
         while size > 0 and (data := self._next(size)):
             parts.append(data)

@@ -219,7 +219,11 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
     only if its first line says so.
     """
     if file.kind == "text":
-        return _begins_as_typed(file.path)
+        with suppress(OSError):
+            if os.path.isfile(file.path):  # nothing is taken from a pipe here, or fetched
+                with open_binary(file.path) as content:
+                    return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
+        return False
     reading = "replace" if file.errors == "skip-line" else file.errors  # every row counts
     has_letters = False
     try:
@@ -231,14 +235,6 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
     except StudioError:
         return False
     return has_letters
-
-
-def _begins_as_typed(path: str) -> bool:
-    if not os.path.isfile(path):  # nothing is taken from a pipe here, or fetched
-        return False
-    with suppress(OSError), open_binary(path) as content:
-        return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
-    return False
 
 
 def _columns(header: Sequence[str]) -> tuple[int, int] | None:
@@ -399,7 +395,6 @@ _LINES_AT_ONCE = 10_000
 
 
 def is_typed_counts(text: str) -> bool:
-    """Return whether a text says that it has words with their counts."""
     return text.startswith(HEADER) and text[len(HEADER) : len(HEADER) + 1] in ("", "\n", "\r")
 
 

@@ -530,7 +530,6 @@ class ProgressMeter:
         self._started = self._next = time.monotonic()
 
     def note(self, bytes_done: int, files_done: int, words: int, memory_of_others: int = 0) -> None:
-        """Report the progress, if it is time to."""
         if self._report is None:
             return
         now = time.monotonic()

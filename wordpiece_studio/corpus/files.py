@@ -176,7 +176,6 @@ def checked_file(file: CorpusFile) -> CorpusFile:
 
 
 def check_agreed(file: CorpusFile) -> None:
-    """Check that a file may be read."""
     if file.unagreed:
         raise StudioError(
             "{path} is outside the project's folder and has not been read",
@@ -293,7 +292,6 @@ def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def compression_in(file: BinaryIO) -> Compression | None:
-    """Return how a file is compressed, and go to its beginning."""
     compression = compression_of(file.read(MAGIC_BYTES))
     file.seek(0)
     return compression
@@ -518,7 +516,6 @@ def _as_os_errors() -> Iterator[None]:
 
 @contextmanager
 def _told(url: str) -> Iterator[None]:
-    """Raise the error that the user is shown instead of another."""
     shown = printable(url)
     try:
         yield

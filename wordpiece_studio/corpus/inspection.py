@@ -75,8 +75,21 @@ class FileDescription:
 
 
 def described(path: str | os.PathLike[str]) -> FileDescription:
-    found = _described(path)
-    if found.kind in MAY_BE_COUNTS and looks_like_word_counts(replace(found.file, column=None)):
+    file = FileOnDisk(path)
+    compression, sample = sample_of(file)
+    kind = kind_of_name(file.path) or ("parquet" if sample[0].startswith(_PARQUET_MAGIC) else "text")
+    guess = None
+    if kind == "parquet":
+        compression = None
+        with opened_parquet(file.path) as content:
+            columns = tuple(text_columns(content.schema_arrow))
+        column = proposed_column(columns)
+    else:
+        guess = encoding_of(sample)
+        columns, column = _columns_of(kind, sample[0], guess)
+    encoding, how = (guess.name, guess.how) if guess else (None, None)
+    found = FileDescription(file.path, file.name, file.size, kind, compression, encoding, how, columns, column)
+    if kind in MAY_BE_COUNTS and looks_like_word_counts(replace(found.file, column=None)):
         return replace(found, kind="word-counts", column=None, is_kind_guess=True)
     return found
 
@@ -97,23 +110,6 @@ def described_files(
             yield len(files), batch
             batch, due = [], time.monotonic() + _BATCH_SECONDS
     yield len(files), batch
-
-
-def _described(path: str | os.PathLike[str]) -> FileDescription:
-    file = FileOnDisk(path)
-    compression, sample = sample_of(file)
-    kind = kind_of_name(file.path) or ("parquet" if sample[0].startswith(_PARQUET_MAGIC) else "text")
-    guess = None
-    if kind == "parquet":
-        compression = None
-        with opened_parquet(file.path) as content:
-            columns = tuple(text_columns(content.schema_arrow))
-        column = proposed_column(columns)
-    else:
-        guess = encoding_of(sample)
-        columns, column = _columns_of(kind, sample[0], guess)
-    encoding, how = (guess.name, guess.how) if guess else (None, None)
-    return FileDescription(file.path, file.name, file.size, kind, compression, encoding, how, columns, column)
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
@@ -211,7 +207,6 @@ def _texts_of_rows(text: str, header: str, file: CorpusFile) -> str:
 
 
 def _encoding(content: BinaryIO, file: CorpusFile) -> tuple[str, int]:
-    """Return the encoding and the length of the byte order mark."""
     given = file.encoding and known_encoding(file.encoding)
     content.seek(0)
     marked = marked_encoding(content.read(4))

@@ -110,9 +110,12 @@ def listing(
 
     def as_file(path: str) -> CorpusFile:
         file = CorpusFile(path, kind or kind_of_name(path) or "text", column, encoding, errors)
-        if looks_inside and kind is None and column is None and _is_table(file):
-            guessed_tables.append(display_name(path))
-            return replace(file, kind="word-counts")
+        if looks_inside and kind is None and column is None and file.kind in MAY_BE_COUNTS:
+            from wordpiece_studio.corpus.count_tables import looks_like_word_counts
+
+            if looks_like_word_counts(file):
+                guessed_tables.append(display_name(path))
+                return replace(file, kind="word-counts")
         return file
 
     for entry in one_or_many:
@@ -144,14 +147,6 @@ def listed_files(
 ) -> list[CorpusFile]:
     """Return the files that paths stand for as `listing` does, but each of the kind that its name indicates."""
     return list(listing(paths, kind=kind, looks_inside=False).files)
-
-
-def _is_table(file: CorpusFile) -> bool:
-    if file.kind not in MAY_BE_COUNTS:
-        return False
-    from wordpiece_studio.corpus.count_tables import looks_like_word_counts
-
-    return looks_like_word_counts(file)
 
 
 def _is_taken_from_folders(path: str) -> bool:

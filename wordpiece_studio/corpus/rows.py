@@ -213,8 +213,6 @@ class JsonLines:
 
 
 class _FaultyRow(Exception):
-    """A row without a text; `before` is the part before the place where it stops being JSON."""
-
     def __init__(self, what: str, before: str = "", **values: object) -> None:
         super().__init__(what)
         self.what = what
@@ -276,7 +274,14 @@ def parsed(line: bytes) -> Any:
 
 def first_objects(lines: Iterable[bytes], column: str | None = None) -> list[dict[str, Any]]:
     """Return the objects in the first lines that contain one; of very long ones only `column` and the usual fields."""
-    return list(islice(_objects(lines, column), _FIRST_ROWS))
+    found: list[dict[str, Any]] = []
+    for line in lines:
+        with suppress(_FaultyRow, msgspec.DecodeError, RecursionError):
+            row = parsed(line) if len(line) <= _MOST_PARSED_BYTES else _fields_of_long(line, column)
+            found += [row] if isinstance(row, dict) else []
+        if len(found) == _FIRST_ROWS:
+            break
+    return found
 
 
 def fields_with_text(rows: Iterable[dict[str, Any]]) -> list[str]:
@@ -290,16 +295,6 @@ def _text_fields(row: dict[str, Any], depth: int = 0) -> Iterator[str]:
             yield name
         elif isinstance(value, dict) and depth < _DEEPEST_FIELD:
             yield from (f"{name}.{inner}" for inner in _text_fields(value, depth + 1))
-
-
-def _objects(lines: Iterable[bytes], column: str | None) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        try:
-            row = parsed(line) if len(line) <= _MOST_PARSED_BYTES else _fields_of_long(line, column)
-        except (_FaultyRow, msgspec.DecodeError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            yield row
 
 
 def _fields_of_long(line: bytes, column: str | None) -> dict[str, str | None]:
@@ -362,8 +357,6 @@ _SNIFFED_LINES, _SNIFFED_CHARACTERS = 100, 1 << 16
 
 
 class Row(NamedTuple):
-    """A row of cells, and its position in the file."""
-
     cells: list[str]
     line: int
     byte: int
@@ -494,8 +487,6 @@ class _Line(NamedTuple):
 
 
 class _Lines:
-    """The lines of a file for csv's reader, with the lines of the current row."""
-
     def __init__(self, pieces: Iterator[TextPiece]) -> None:
         self.encoding = "utf-8"
         self.replaced = self.skipped = 0

@@ -605,7 +605,6 @@ def _normalizer_named(name: str) -> Normalizer:
 
 
 def to_spec(normalizer: Normalizer) -> dict[str, Any]:
-    """Return a built-in normalizer as plain data that JSON can hold."""
     if type(normalizer) is Sequence:
         return {"type": "sequence", "normalizers": [to_spec(part) for part in normalizer.normalizers]}
     if type(normalizer) is CorpusOnly:
@@ -625,7 +624,6 @@ def to_spec(normalizer: Normalizer) -> dict[str, Any]:
 
 
 def from_spec(spec: Any) -> Normalizer:
-    """Return the normalizer that `to_spec` described."""
     match spec:
         case {"type": str(name)} if len(spec) == 1 and name in _BY_TYPE:
             return _BY_TYPE[name]

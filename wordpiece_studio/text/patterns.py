@@ -454,7 +454,6 @@ def common_pattern(pattern: str) -> str | None:
 
 
 def literal_pattern(text: str) -> str:
-    """Return the pattern that matches a text and nothing else, in both."""
     return re.sub(r"[\\.^$|?*+()\[\]{}]", r"\\\g<0>", text)
 
 
@@ -467,8 +466,6 @@ def _read(pattern: str) -> tuple[str | None, str | None]:
 
 
 class _Reader:
-    """Reads a pattern that is valid for `regex`, part by part, and writes it anew."""
-
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._position = 0

@@ -414,7 +414,6 @@ def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
 
 
 def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
-    """Return a built-in pre-tokenizer as plain data that JSON can hold."""
     match pre_tokenizer:
         case PreTokenizerSequence(pre_tokenizers=parts) if type(pre_tokenizer) is PreTokenizerSequence:
             return {"type": "sequence", "pre_tokenizers": [to_spec(part) for part in parts]}
@@ -432,7 +431,6 @@ def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
 
 
 def from_spec(spec: Any) -> PreTokenizer:
-    """Return the pre-tokenizer that `to_spec` described."""
     match spec:
         case {"type": "sequence", "pre_tokenizers": [_, *_] as parts} if len(spec) == 2:
             return PreTokenizerSequence(map(from_spec, parts))

@@ -98,8 +98,6 @@ _Pair = TypeVar("_Pair", Merge, Candidate)
 
 
 class PairList(list[_Pair]):
-    """Merges or candidates in a list, which a notebook shows as a table."""
-
     __slots__ = ()
 
     def _repr_html_(self) -> str:

@@ -87,8 +87,6 @@ def candidates(
 
 
 class _Step(NamedTuple):
-    """A merge, and the words that it changed, as they were before."""
-
     left: str
     right: str
     before: dict[int, list[str]]

@@ -154,7 +154,6 @@ class _ClusterCounting:
         return self._connection.wanted(graph, keys, lambda key: -key[1] if key[0] == counts else 1)
 
     def _gather(self, summaries: Sequence[Future], result: Future) -> None:
-        """Receive the summary of each stretch; raise the first fault in the corpus."""
         numbers = {future.key: number for number, future in enumerate(summaries)}
         wanted = list(summaries)
         first_fault: tuple[int, Fault] | None = None  # the first known in the corpus, and its stretch
@@ -181,7 +180,6 @@ class _ClusterCounting:
         return next((number for number, each in enumerate(self._summaries) if each is None), len(self._summaries))
 
     def _error(self, number: int, fault: Fault) -> StudioError:
-        """Return the error of a fault, with the file's name here and the line's number in the file."""
         error = fault.error
         error.values = {
             name: self._renamed.get(value, value) if isinstance(value, str) else value
@@ -215,7 +213,6 @@ class _ClusterCounting:
 
 
 def _stretches(files: Sequence[CorpusFile], sizes: Sequence[int], threads: int) -> list[list[Segment]]:
-    """Return the segments of files, with small neighbours grouped."""
     least = max(1, min(LARGEST_STRETCH, sum(sizes) // (4 * threads)))
     stretches: list[list[Segment]] = []
     room = 0
@@ -413,7 +410,6 @@ class Connection:
                 time.sleep(_POLL_SECONDS)
 
     def check(self) -> None:
-        """Raise if counting was stopped or cannot continue."""
         self.check_stop()
         if self._client.status != "running":
             raise self._lost()

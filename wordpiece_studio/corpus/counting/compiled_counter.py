@@ -152,7 +152,6 @@ class CompiledCounter(WordCounter):
         self._checked_rows = 0
 
     def _tally_chunks(self) -> None:
-        """Split the new chunks, and count the words of all that were met."""
         first = self._words.rows
         for row in self._words.cut(self._chunks, self._check_stop):
             if row not in self._long_words:

@@ -348,8 +348,6 @@ def _pipeline(
 
 
 class _FileCounting:
-    """A count of files in progress; the arguments are those of `count_words`."""
-
     counts: Merging
 
     def __init__(

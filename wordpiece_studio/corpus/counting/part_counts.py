@@ -95,7 +95,6 @@ class WordCounter(ABC):
 
     @property
     def _is_listing(self) -> bool:
-        """Whether the next word left out will be listed."""
         return len(self._skipped) < MOST_SKIPPED_WORDS
 
     def _skip(self, length: int, piece: TextPiece | RawBlock, start: int) -> None:
@@ -249,13 +248,11 @@ class PartCounts:
     def of_file(
         cls, file: int, read: FileStatistics, numbers: NDArray[np.int32], counts: NDArray[np.int64], **others: Any
     ) -> Self:
-        """Return the counts of a part of one file; `read` has everything except the words."""
         read = dataclasses.replace(read, words=int(counts.sum()), distinct_words=len(numbers))
         places = np.full(len(numbers), IN_FIRST | IN_LAST, dtype=np.uint8)
         return cls(numbers, counts, places, file, (read,), **others)
 
     def __sizeof__(self) -> int:
-        """How much memory it takes, which Dask asks for."""
         arrays = self.numbers, self.counts, self.places, self.ends
         return object.__sizeof__(self) + len(self.words) + sum(array.nbytes for array in arrays)
 
@@ -344,7 +341,6 @@ class Merging:
         self._spelled_out: Counter[str] = Counter()
 
     def add(self, part: PartCounts) -> None:
-        """Add the next part of the corpus, with its words by the numbers used here."""
         first, last = part.first_file, part.first_file + len(part.files) - 1
         lines_before = lines_of(self.files, first - self._first_file)
         rows = part.numbers.astype(np.intp)  # once, instead of each time that they index an array
@@ -366,7 +362,6 @@ class Merging:
             self._skipped.append((file_number, line + lines_before * (file_number == first), byte, length))
 
     def result(self) -> PartCounts:
-        """Return what was added, with its words."""
         order = self._ordered()
         spelled = self._numbers.spelled(0)
         if not self._numbers.are_in_order(order):

@@ -121,7 +121,6 @@ def is_divisible(file: CorpusFile) -> bool:
 
 
 def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
-    """Return whether a text file that begins with `head` is read as uncompressed UTF-8."""
     marked = marked_encoding(head)
     is_utf8 = marked is None or marked[0] == "utf-8" or file.encoding == "utf-8"
     return is_utf8 and compression_of(head) is None

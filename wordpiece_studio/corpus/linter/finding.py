@@ -207,7 +207,6 @@ def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> CorpusSample:
 
 
 def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> CorpusSample:
-    """Return the content of the first texts, up to about `largest` characters."""
     parts: list[TextPart] = []
     taken = 0
     is_whole = True
@@ -300,7 +299,6 @@ class Evidence:
         return [(word, count) for word, count in self.words() if not word.isascii()]
 
     def words(self) -> Iterator[tuple[str, int]]:
-        """Yield the words of the corpus with their counts; unlike ``counts.items()``, without building a list."""
         return zip(self.counts.words, self.counts.counts.tolist(), strict=True)
 
     def place_of(self, text: str) -> tuple[str, int | None]:

@@ -135,7 +135,6 @@ def _as_utf8(text: str, bytes_of: dict[str, int]) -> str | None:
 
 
 def _is_sure(text: str, match: re.Match[str], sequences: list[str]) -> bool:
-    """Return whether no one would write this on purpose."""
     if len(sequences) >= 3 or (len(sequences) == 2 and max(map(len, sequences)) > 2):
         return True
     before, after = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
@@ -219,7 +218,6 @@ _READ_AS = ("cp1252", "windows-1252", "latin-1", "latin1", "iso-8859-1", "cp1251
 
 
 def mojibake(evidence: Evidence) -> Finding | None:
-    """Return a finding if the text, or some of it, was read in a wrong encoding."""
     examples: dict[str, Example] = {}
     damaged_sources: set[str] = set()
     repairable = lost = 0
@@ -284,7 +282,6 @@ def long_line(evidence: Evidence) -> Finding | None:
 
 
 def _example(part: TextPart, stretch: DamagedStretch) -> Example:
-    """Return the word around a stretch as it is and as it should be."""
     text = part.text
     start = max(text.rfind(blank, max(0, stretch.start - 20), stretch.start) + 1 for blank in " \n")
     start = start or max(0, stretch.start - 20)

@@ -495,7 +495,6 @@ def _severity_of_changes(changes: Counter[tuple[str, str]], evidence: Evidence) 
 
 
 def _holds_runs(stretches: list[str], pipeline: Pipeline, run: re.Pattern[str]) -> bool:
-    """Return whether the pipeline leaves words of several characters in most of the stretches."""
     held = sum(any(run.search(word) for word in pipeline.words(stretch)) for stretch in stretches)
     return 2 * held > len(stretches)
 
