@@ -265,6 +265,7 @@ class MergeHistory(Sequence[Merge]):
     # What an engine does.
 
     def extend(self, batch: MergeBatch) -> None:
+        """Append merges."""
         first, end = self._count, self._count + len(batch)
         for name, values in batch.columns.items():
             self._columns[name] = with_room(self._columns[name], end, GROWTH)
