@@ -21,15 +21,10 @@ from wordpiece_studio.session.live_text import (
     TextChanges,
     TextSummary,
     TextTimeline,
-    cut_lines,
-    segment_pattern,
     word_timeline,
 )
 from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged, UnicodeForm
-from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
@@ -62,14 +57,6 @@ def run() -> Run:
     return trained(count_texts(COURSE), TrainingConfig(objective="score", vocab_size=70))
 
 
-BERT = Pipeline(BertNormalizer(), BertPreTokenizer())
-AT_BLANKS = Pipeline(Unchanged(), WhitespaceSplit())
-
-
-def split_lines(text: str, pipeline: Pipeline = AT_BLANKS) -> list[str]:
-    return cut_lines(text, segment_pattern(pipeline))
-
-
 def tokenizer_at(run: Run, step: int) -> Tokenizer:
     return Tokenizer(run.history.vocabulary(step))
 
@@ -83,49 +70,13 @@ def offsets_of(watched: LiveText) -> list[tuple[int, int]]:
     ]
 
 
-@given(st.text(alphabet="aT his\n\tx.é🤗가", max_size=60))
-def test_lines_joined_are_the_text(text: str) -> None:
-    assert "".join(split_lines(text)) == text
+def tokens_of(watched: LiveText) -> list[str]:
+    return [piece.token for piece in watched.pieces()]
 
 
-@given(st.text(alphabet="ab \t", min_size=0, max_size=6000))
-def test_long_lines_are_split_at_blanks(text: str) -> None:
-    lines = split_lines(text)
-    assert "".join(lines) == text
-    assert [word for line in lines for word in line.split()] == text.split()
-
-
-@pytest.mark.parametrize(
-    ("text", "pipeline", "longest"),
-    [
-        ("word " * 20_000, AT_BLANKS, 1005),
-        ("汉字" * 10_000, BERT, 1000),
-        ('{"a":1,' * 3000, BERT, 1001),
-        ("汉字" * 10_000, AT_BLANKS, 20_000),
-        ("a" * 20_000, BERT, 20_000),
-    ],
-)
-def test_a_very_long_line_is_split_where_words_end(text: str, pipeline: Pipeline, longest: int) -> None:
-    assert max(map(len, split_lines(text, pipeline))) == longest
-
-
-@pytest.mark.slow
-@given(
-    st.lists(
-        st.sampled_from(["汉", "字", ",", "=", "\u0338", "é", "e\u0301", "a", "[", "]", "(", "가", "\ufe0f", "\t"])
-    )
-)
-def test_a_long_line_in_stretches_has_the_words_of_the_whole(parts: list[str]) -> None:
-    text = "汉" * 998 + "".join(parts) + "," * 1100
-    for pipeline in (BERT, Pipeline(UnicodeForm("nfkc"), BertPreTokenizer())):
-        lines = split_lines(text, pipeline)
-        assert "".join(lines) == text
-        assert [word for line in lines for word in pipeline.words(line)] == pipeline.words(text)
-
-
-def test_a_special_token_is_not_cut(run: Run) -> None:
-    watched = LiveText("," * 999 + "[MASK]" * 300, tokenizer_at(run, 12))
-    assert watched.tokens() == tokenizer_at(run, 12).encode(watched.text).tokens
+@given(st.text(alphabet="aT his\n\r\tx.é🤗가", max_size=60))
+def test_lines_joined_are_the_text(run: Run, text: str) -> None:
+    assert "".join(LiveText(text, tokenizer_at(run, 0)).texts) == text
 
 
 @pytest.mark.parametrize("text", ["", "This is the\nHugging Face!\n\n🤗 chapter", "the " * 700, "[CLS] This"])
@@ -133,7 +84,7 @@ def test_it_says_what_the_tokenizer_says(run: Run, text: str) -> None:
     tokenizer = tokenizer_at(run, 12)
     watched = LiveText(text, tokenizer)
     encoding = tokenizer.encode(text)
-    assert watched.tokens() == encoding.tokens
+    assert tokens_of(watched) == encoding.tokens
     assert [piece.id for line in watched for word in line.words for piece in word.pieces] == encoding.ids
     assert offsets_of(watched) == encoding.offsets
 
@@ -160,29 +111,12 @@ def test_another_tokenizer_makes_other_words(run: Run) -> None:
     watched = LiveText("This chapter")
     for step in (0, 12, 25, 3):
         watched = watched.updated(watched.text, tokenizer_at(run, step))
-        assert watched.tokens() == tokenizer_at(run, step).encode("This chapter").tokens
+        assert tokens_of(watched) == tokenizer_at(run, step).encode("This chapter").tokens
 
 
 def test_a_place_is_in_its_line(run: Run) -> None:
     watched = LiveText("ab\ncd\n", tokenizer_at(run, 0))
     assert [watched.line_at(position) for position in range(7)] == [0, 0, 0, 1, 1, 1, 1]
-
-
-def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: Run) -> None:
-    class Reversed(Unchanged):
-        """Not local: the words of a line depend on all of it."""
-
-        @property
-        def is_local(self) -> bool:
-            return False
-
-        def normalize(self, text: str) -> str:
-            return text[::-1]
-
-    text = "ab cd " * 1000
-    for normalizer, parts in ((Unchanged(), 6), (Reversed(), 1)):
-        watched = LiveText(text, Tokenizer(run.history.vocabulary(5), normalizer))
-        assert len(watched) == parts
 
 
 @given(

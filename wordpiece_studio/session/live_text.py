@@ -1,9 +1,5 @@
 """The live text, whose lines are tokenized when first requested, and the steps that change how it is tokenized.
 
-Long lines are cut into segments that may be tokenized separately: only where no word and no special token spans the
-cut, and where the cut changes nothing beside it: after a space, or, for a pipeline that works character by character,
-after a character that is a word by itself, as ideographs are for BERT.
-
 The tokens at all steps, and the steps that change them, are found without tokenizing at every step. A step can change a
 word only if it makes a token that occurs inside the word. So the birth steps of all tokens inside a word are looked up,
 and longest match works on these numbers alone: at step k it may use tokens born by then. With ``Th`` born at step 9 and
@@ -17,13 +13,11 @@ its token. There are no widgets here.
 from __future__ import annotations
 
 import re
-import string
 import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +25,6 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 
 from wordpiece_studio.session.task import single_shot
-from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
 
 if TYPE_CHECKING:
@@ -40,62 +33,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord, Tokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
-_LONG_LINE = 1000
-_LINE = re.compile(r"[^\n]*\n?")
-_MARKS = string.punctuation + "、。，！？：；「」『』（）《》"
-_IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
-_ONE_IDEOGRAPH = "汉"
-
-
-def cut_lines(text: str, segment: re.Pattern[str] | None) -> list[str]:
-    """Return the lines of a text with their line ends; long ones in segments, unless `segment` is None.
-
-    Joined, they are the text.
-    """
-    lines = [line for line in _LINE.findall(text) if line]
-    if segment is None or all(len(line) <= 2 * _LONG_LINE for line in lines):
-        return lines
-    return [each for line in lines for each in (segment.findall(line) if len(line) > _LONG_LINE else [line])]
-
-
-@lru_cache(maxsize=8)
-def segment_pattern(pipeline: Pipeline, special_tokens: frozenset[str] = frozenset()) -> re.Pattern[str] | None:
-    r"""Return a pattern of the segments of a line, about 1,000 characters each; None if lines must stay whole.
-
-    >>> from wordpiece_studio.text.normalizers import BertNormalizer
-    >>> from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
-    >>> bert = Pipeline(BertNormalizer(), BertPreTokenizer())
-    >>> [len(each) for each in cut_lines("汉" * 2500, segment_pattern(bert))]
-    [1000, 1000, 500]
-    """
-    if not pipeline.is_local or any(" " in token for token in special_tokens):
-        return None
-    ends = r"(?=[ \n])|\Z"  # not every normalizer treats a tab as a space
-    if cuts := _cut_characters(pipeline, special_tokens):
-        ends = rf"(?<=[{cuts}])(?=[\w{cuts}])|{ends}"
-    return re.compile(rf"[^\n]{{1,{_LONG_LINE}}}[^ \n]*?(?:{ends}) ?\n?|\n")
-
-
-def _cut_characters(pipeline: Pipeline, special_tokens: frozenset[str]) -> str:
-    """Return the content of a character class: those after which a text may be cut; empty if there are none."""
-    if not pipeline.is_by_character:
-        return ""
-    in_special = set().union(*special_tokens)
-    marks = (mark for mark in _MARKS if mark not in in_special and _is_a_word(mark, pipeline))
-    cuts = "".join(map(re.escape, marks))
-    return cuts + _IDEOGRAPHS if _is_a_word(_ONE_IDEOGRAPH, pipeline) else cuts
-
-
-def _is_a_word(character: str, pipeline: Pipeline) -> bool:
-    is_alone = not pipeline.normalizer.regards_neighbours(character)
-    return is_alone and len(pipeline.words(f"a{character}a")) == 3
-
-
-_MOST_KEPT = 5000
-"""How many lines beyond those of the text stay cached: what was undone or deleted may come back."""
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _EARLIER = 2
 """Tokenizers whose words stay cached, beside the one used: that of another step, and of a run shown in turn."""
 
@@ -103,7 +44,7 @@ _Words = tuple["TokenizedWord", ...]
 
 
 class LiveLine(NamedTuple):
-    """A line of the text with its line end, or a segment of a longer line.
+    """A line of the text with its line end.
 
     `start`: code points before it, from where offsets of pieces count. `words`: the same object while they are equal.
     """
@@ -132,12 +73,15 @@ class LiveText:
         if before is None or before.pipeline != self.pipeline:
             before = LiveText()  # other tokenizers found other words
         if before.texts and before.text == text:
-            self.texts, self.starts = before.texts, before.starts
+            self.texts, self.starts, known = before.texts, before.starts, before.known
         else:
-            self.texts = cut_lines(text, segment_pattern(Pipeline(*self.pipeline[:2]), special_tokens))
+            self.texts = _LINE.findall(text)
             self.starts = list(accumulate(map(len, self.texts), initial=0))[:-1]
-        earlier = [(other, words) for other, words in before.known.items() if other is not tokenizer]
-        self.known = {tokenizer: before.known.get(tokenizer, {}), **dict(earlier[:_EARLIER])}
+            known = {
+                each: {line: words[line] for line in words.keys() & self.texts} for each, words in before.known.items()
+            }
+        earlier = [(other, words) for other, words in known.items() if other is not tokenizer]
+        self.known = {tokenizer: known.get(tokenizer, {}), **dict(earlier[:_EARLIER])}
 
     def updated(self, text: str, tokenizer: Tokenizer | None) -> LiveText:
         """Return another text or other tokens; the same object if they are not."""
@@ -160,16 +104,13 @@ class LiveText:
         """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
         return max(min(bisect_right(self.starts, position) - 1, len(self) - 1), 0)
 
-    def tokens(self) -> list[str]:
-        """Return all tokens in text order; slow for a long text."""
-        return [piece.token for line in self for word in line.words for piece in word.pieces]
+    def pieces(self) -> Iterator[Piece]:
+        return (piece for line in self for word in line.words for piece in word.pieces)
 
     def _words_of(self, line: str) -> _Words:
         (tokenizer, known), *earlier = self.known.items()
         if line not in known:
             found = next(((words[line], other) for other, words in earlier if line in words), None)
-            if len(known) > _MOST_KEPT + len(self.texts):
-                known.clear()
             known[line] = tokenizer.retokenized(*found) if found else tuple(tokenizer.tokenize_words(line))
         return known[line]
 
@@ -303,7 +244,7 @@ class TextTimeline:
         self._begin()
 
     def set_lines(self, lines: Sequence[str]) -> None:
-        """Set the text, given as lines or segments of lines that may be tokenized separately."""
+        """Set the text, given as lines, which are tokenized separately."""
         if lines != self._lines:
             self._lines, self._are_counted = lines, False
             self._begin()
@@ -490,9 +431,7 @@ class LiveChanges(QObject):
     others
         The same for the runs compared with it, once all of them are known.
     is_known
-        Whether `rows` are complete; False during the search.
-    is_late
-        Whether the search takes long, so that `rows` are shown although there are more.
+        Whether `rows` are those of the text as it is; False during the search.
 
     Signals
     -------
@@ -506,16 +445,15 @@ class LiveChanges(QObject):
         super().__init__(parent)
         self.rows = TextChanges()
         self.others: dict[Run, TextChanges] = {}
-        self.is_known = self.is_late = False
+        self.is_known = False
 
     @property
     def steps(self) -> NDArray[np.int64]:
         return self.rows.steps
 
-    def set_rows(self, rows: TextChanges, *, is_known: bool = True, is_late: bool = False) -> None:
-        is_same = (is_known, is_late) == (self.is_known, self.is_late) and rows.says_same(self.rows)
-        if not is_same:
-            self.rows, self.is_known, self.is_late = rows, is_known, is_late
+    def set_rows(self, rows: TextChanges, *, is_known: bool = True) -> None:
+        if is_known != self.is_known or not rows.says_same(self.rows):
+            self.rows, self.is_known = rows, is_known
             self.changed.emit()
 
     def set_others(self, others: dict[Run, TextChanges]) -> None:
@@ -541,8 +479,6 @@ _FIRST_SLICE, _SLICE = 0.008, 0.004
 """Seconds of work done at once, so that a short text never waits, and in each slice afterwards."""
 _PAUSE_MS = 4
 _GROWTH_MS = 50
-_LONGEST_WAIT = 0.25
-"""Seconds after which an incomplete result is published."""
 
 
 class ChangesFinder(QObject):
@@ -554,7 +490,6 @@ class ChangesFinder(QObject):
         self._changes = changes
         self._lines: Sequence[str] = ()
         self._timelines: dict[Run, TextTimeline] = {}
-        self._due = 0.0  # when what is found is published even if there is more
         self._timer = single_shot(self, self._work)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         model.run_reset.connect(self._begin)
@@ -562,7 +497,7 @@ class ChangesFinder(QObject):
         self._begin()
 
     def set_lines(self, lines: Sequence[str], compared: Mapping[Run, Sequence[str]]) -> None:
-        """Set the text, as lines or segments that the run shown, and each compared one, may tokenize separately."""
+        """Set the text, as lines that the run shown, and each compared one, tokenize separately."""
         self._lines = lines
         wanted = dict(compared) if self._model.run is None else {**compared, self._model.run: lines}
         self._timelines = {run: self._timeline_of(run, text) for run, text in wanted.items()}
@@ -570,7 +505,6 @@ class ChangesFinder(QObject):
 
     def _begin(self) -> None:
         run = self._model.run
-        self._due = time.monotonic() + _LONGEST_WAIT
         self._timelines = {each: timeline for each, timeline in self._timelines.items() if each.is_compared}
         if run is not None:
             self._changes.others.pop(run, None)
@@ -613,13 +547,10 @@ class ChangesFinder(QObject):
             self._work_later()
 
     def _publish(self, shown: TextTimeline | None, waiting: Sequence[TextTimeline]) -> None:
-        changes, now = self._changes, time.monotonic()
+        changes = self._changes
         if shown is None or (changes.is_known and shown not in waiting):
             return
-        if changes.is_known:
-            self._due = now + _LONGEST_WAIT
-        if shown.is_done or now > self._due:
-            changes.set_rows(shown.rows, is_known=shown.is_done, is_late=not shown.is_done)
-            self._due = now + _LONGEST_WAIT
+        if shown.is_done:
+            changes.set_rows(shown.rows)
         elif changes.is_known:  # the old result stays until there is a better one
             changes.set_rows(changes.rows, is_known=False)

@@ -15,7 +15,6 @@ from wordpiece_studio.text.pipeline import Word
 from wordpiece_studio.tokenizer.encoding import UnknownReason
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-from wordpiece_studio.ui.panes.tokenization import live_chips
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, Extra, LiveChips, kept_place
 from wordpiece_studio.ui.widgets.chips import PLAIN_CHIP, ChipLook, ChipStyle, FlowSpacing, lay_out
 
@@ -112,35 +111,12 @@ def test_only_lines_in_view_are_laid_out() -> None:
         return ten_pixels_a_chip(of)
 
     lines = text(*(line(*[f"a b {number}"] * 100) for number in range(500)))
+    assert len(lines.text) > 5000
     blocks = laid_out(lines, 200, widths=widths)
-    at_once = len(asked)
-    assert at_once < 20
+    assert not asked
     seen = list(blocks.between(blocks.tops[400], blocks.tops[400] + 50))
     assert seen[0][0] == 400
-    assert len(asked) == at_once + len(seen)
-
-
-def test_a_drag_lays_out_no_more_than_what_is_in_view(
-    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is below is laid out afterwards: during a drag, the next step would discard it."""
-    asked: set[int] = set()
-
-    def captions(of: LiveLine, _piece: Piece) -> tuple[str, ...]:
-        asked.add(of.start)
-        return ("1",)
-
-    flow = LiveChips(theme, captions, str)
-    qtbot.addWidget(flow)
-    flow.resize(200, 60)
-    flow.captions_changed(1, hold_places=False)
-    flow.show()
-    for rest_ms in (*[60_000] * 6, 0):  # between two steps of a drag, and after the last
-        assert len(asked) <= 1
-        monkeypatch.setattr(live_chips, "_DEBOUNCE_MS", rest_ms)
-        flow.set_lines(text(*(line(*[f"a b {number}"] * 100) for number in range(50))))
-        qtbot.wait(1)
-    qtbot.waitUntil(lambda: len(asked) > 5)
+    assert len(asked) == len(seen)
 
 
 def test_the_chips_of_unchanged_lines_are_kept() -> None:
@@ -227,7 +203,6 @@ def test_only_rows_with_an_unknown_word_are_higher() -> None:
     spacing = dataclasses.replace(SPACING, unknown_height=7)
     blocks = laid_out(lines, 28, spacing)
     assert [chip.y for chip in blocks.block(0).chips] == [0, 0, 20, 20, 47]
-    assert [blocks.height_of_rows(rows) for rows in range(6)] == [0, 20, 47, 67, 87, 87]
     assert blocks.height == 87
     heights = [blocks.rect_of(ChipPlace(0, word, 0)).height() for word in range(4)]
     assert heights == [20, 20, 27, 20]

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "compared_tables")
-_MOST_CHARACTERS = 20_000
-"""Of the live text; more would take too long at every step."""
 _FEW_WORDS = 2000
 """So many are compared in no time, so there is no need to wait for the step to settle."""
 _LEAST_LETTERS = 16
@@ -239,7 +237,7 @@ class TextTable(ComparedTable):
         self._request: tuple[Any, ...] = ()  # the text and the steps that the words are of
 
     def refresh(self, steps: Sequence[ComparedStep]) -> None:
-        text, libraries = self._session.live_text[:_MOST_CHARACTERS], [each.run.library for each in steps]
+        text, libraries = self._session.live_text, [each.run.library for each in steps]
         if self._request != (request := (text, steps, libraries)):  # libraries: see `WordsTable.refresh`
             self._request, before = request, dict(self._lives)
             keys = [(each.run, each.bookmark, each.is_longest_first) for each in steps]
@@ -260,9 +258,7 @@ class TextTable(ComparedTable):
         columns = self._split_columns(self._steps, titles, lambda row: row.splits)
         rows = [row for row in self.words if row.is_apart or not self.only.isChecked()]
         self._set_rows(rows, [_word_column(_tr("Word")), *columns])
-        is_long = len(self._session.live_text) > _MOST_CHARACTERS
-        first = _tr("The first {count} characters of the live text:").format(count=number_text(_MOST_CHARACTERS))
-        self.said.show_text(" ".join(filter(None, (first if is_long else "", self._alike_text()))))
+        self.said.show_text(self._alike_text())
 
     def _alike_text(self) -> str:
         """Return how many words all split alike."""

@@ -1,19 +1,19 @@
-"""The live text as chips, which may be thousands of lines long: only what is in view is laid out and painted.
+"""The live text as chips, of which only those in view are painted.
 
-A block of chips is a line of the text, laid out when it comes into view. Within it, chips flow in rows; words stay in
-one row where they fit. Blocks not laid out yet have an estimated height. All lengths are in device-independent pixels.
+A block of chips is a line of the text. Within it, chips flow in rows; words stay in one row where they fit. In a long
+text, a block is laid out when it comes into view, and has an estimated height before. All lengths are in
+device-independent pixels.
 
 The chips report which chip, boundary or word was chosen; nothing here tokenizes or has access to a model.
 """
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_left
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import groupby
-from math import inf
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +21,6 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.widgets.chips import ChipArea, ChipLook, FlowSpacing, lay_out
@@ -39,10 +38,8 @@ if TYPE_CHECKING:
 
 _CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0
 """Rough averages, for the heights of lines that are not laid out yet."""
-_SHORT_TEXT, _CHIPS_AT_ONCE = 5000, 150
-"""In a text of fewer characters, this many chips are laid out at once, so that a short text never moves by itself."""
-_CHIPS_LATER = 3000
-"""This many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
+_SHORT_TEXT = 5000
+"""A text of fewer characters is laid out at once, so that its scroll bar is exact."""
 _EXTRA = (-1, -1)
 """In place of the word and the chip of an extra chip."""
 
@@ -98,7 +95,6 @@ class ChipBlocks:
         self._known: dict[object, PlacedBlock] = {}
         self._heights: NDArray[np.float64] = np.zeros(0)
         self._tops: NDArray[np.float64] | None = None
-        self._next = self._chips = 0  # the line to lay out next, and the chips laid out before it
 
     def lay_out(self, width: float, spacing: FlowSpacing, *, hold_places: bool = False) -> None:
         """Forget all blocks; lines must be set afterwards. `hold_places`: widths depend on where a line starts."""
@@ -109,10 +105,10 @@ class ChipBlocks:
         is_same = bool(self._known) and lines.texts is self.lines.texts and extra == self._extra
         self.lines, self._extra = lines, extra
         if not is_same:
-            self._guess_heights()  # slow for thousands of lines: not at each step
-        self._next = self._chips = 0
+            self._guess_heights()
         if len(lines.text) < _SHORT_TEXT:
-            self.settle(_CHIPS_AT_ONCE)
+            for index in range(len(lines)):
+                self.block(index)
 
     def _guess_heights(self) -> None:
         """Guess the heights of the lines: of those laid out before it is known, although their words may be others."""
@@ -121,13 +117,14 @@ class ChipBlocks:
         if extra is not None and extra.line < len(lines):
             self._keys[extra.line] = extra, lines.texts[extra.line]
         self._known = {key: self._known[key] for key in self._keys if key in self._known}
-        lengths = np.fromiter(map(len, lines.texts), dtype=np.int64, count=len(lines))
-        chips = np.where(lengths > 1, lengths / _CHARACTERS_A_CHIP, 0.0)  # a single character is a line end
-        rows = np.ceil(chips * (_CHIP_WIDTH + self._spacing.chip_gap) / max(self._width, 1.0))
-        self._heights, self._tops = rows * self._spacing.row_height, None
-        for index, key in enumerate(self._keys if self._known else ()):
-            if key in self._known:
-                self._heights[index] = self._known[key].height
+        self._heights, self._tops = np.fromiter(map(self._height_of, self._keys, lines.texts), np.float64), None
+
+    def _height_of(self, key: object, text: str) -> float:
+        if key in self._known:
+            return self._known[key].height
+        chips = len(text) / _CHARACTERS_A_CHIP if len(text) > 1 else 0.0  # a single character is a line end
+        rows = ceil(chips * (_CHIP_WIDTH + self._spacing.chip_gap) / max(self._width, 1.0))
+        return rows * self._spacing.row_height
 
     @property
     def height(self) -> float:
@@ -139,16 +136,6 @@ class ChipBlocks:
         if self._tops is None:
             self._tops = np.concatenate(([0.0], np.cumsum(self._heights)))
         return self._tops
-
-    def settle(self, chips: int, seconds: float = inf) -> bool:
-        """Lay out more of the first blocks, for about this long; return whether so many chips, or all, are laid out."""
-        end = time.perf_counter() + seconds
-        while self._next < len(self.lines) and self._chips < chips:
-            if time.perf_counter() >= end:
-                return False
-            self._chips += len(self.block(self._next).chips)
-            self._next += 1
-        return True
 
     def block(self, index: int) -> PlacedBlock:
         line, key = self.lines[index], self._keys[index]
@@ -183,14 +170,6 @@ class ChipBlocks:
             return None
         extra = self.block(self._extra.line).extra
         return None if extra is None else self._rect(self._extra.line, extra)
-
-    def height_of_rows(self, count: int) -> float:
-        for _index, top, block in self.between(0, inf):
-            for y, _row in groupby(block.chips, lambda chip: chip.y):
-                if not count:
-                    return float(top + y)
-                count -= 1
-        return self.height
 
     def _rect(self, line: int, chip: PlacedChip) -> QRectF:
         return QRectF(chip.x, float(self.tops[line]) + chip.y, chip.width, chip.height)
@@ -270,8 +249,6 @@ def _insert(extra: Extra, widths: list[list[float]], words: Sequence[TokenizedWo
 _MARGIN = 2.0
 _ROW_GAP, _CHIP_GAP, _WORD_GAP = 9.0, 4.0, 15.0
 _BOUNDARY_REACH = 4.0
-_DEBOUNCE_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
-"""What is out of view is laid out in slices once nothing has changed for a while, not at each step of a drag."""
 _LONGEST_UNKNOWN = 16
 """Characters of an unknown word below its chip; its tooltip has all of it."""
 _COMPOSED = ChipLook(faded=True)
@@ -318,7 +295,6 @@ class LiveChips(ChipArea[ChipPlace]):
         self.rings: Rings | None = None
         self._fresh_id: int | None = None
         self._hovered_boundary: ChipPlace | None = None
-        self._settle_timer = single_shot(self, self._settle)
         self.setObjectName("chips")
         self.setMinimumSize(80, 40)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -380,10 +356,6 @@ class LiveChips(ChipArea[ChipPlace]):
     def content_height(self) -> int:
         return self._content_size().height() + 2 * self.frameWidth()
 
-    def height_of_rows(self, count: int) -> int:
-        rows = int(self._blocks.height_of_rows(count)) + 1 + 2 * self.frameWidth()
-        return min(self.content_height, rows)
-
     @property
     def _spacing(self) -> FlowSpacing:
         row = self._style.height + self._caption_lines * self._style.caption_height + _ROW_GAP
@@ -420,21 +392,6 @@ class LiveChips(ChipArea[ChipPlace]):
         extra = Extra(*self._composed_at, self._style.width(self._composed)) if self._composed else None
         self._blocks.set_lines(lines, extra)
         self._update_scroll_bars()
-        if not self._blocks.settle(_CHIPS_LATER, 0):
-            self._settle_timer.start(_DEBOUNCE_MS)
-
-    def _settle(self) -> None:
-        """Lay out a little more; what is in view does not move."""
-        if not self.isVisible():
-            return
-        bar = self.verticalScrollBar()
-        first = self._blocks.line_at(bar.value())
-        above = bar.value() - float(self._blocks.tops[first])
-        if not self._blocks.settle(_CHIPS_LATER, _SETTLE_SECONDS):
-            self._settle_timer.start(_SETTLE_MS)
-        self._update_scroll_bars()
-        if bar.value():
-            bar.setValue(round(float(self._blocks.tops[first]) + above))
 
     def _content_size(self) -> QSize:
         least = self.composed_rect().top() + self._spacing.row_height if self._composed else 0

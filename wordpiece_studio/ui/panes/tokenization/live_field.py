@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFontMetricsF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
-from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_LONGEST_WRAPPED_LINE = 10_000
-"""In a longer wrapped line, Qt's editor takes seconds per key."""
+MOST_CHARACTERS = 20_000
 _MARGIN = 4
 _IDS = re.compile(r"[\s,;\[\]()]+")
 _LONGEST_NUMBER = 9
@@ -154,15 +153,15 @@ class LiveEdit(LimitedEdit):
     """What an input method is composing (str, empty when it has ended), and its position in code points (int)."""
 
     def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, most=MOST_CHARACTERS)
         self._limits = (least, most)
         self._composed = ""
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)  # the margin is outside the viewport, so that no half line shows in it
         self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
-        self._set_bar(False)
+        # Lines are wrapped: a blank at the end of one is no reason for a bar.
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._set_height()
-        self.text_changed.connect(self._wrap_for)  # before the text is laid out
         self.document().documentLayout().documentSizeChanged.connect(self._set_height)
 
     @property
@@ -205,18 +204,6 @@ class LiveEdit(LimitedEdit):
             block = block.next()
         missing = max(least - len(heights), 0) * QFontMetricsF(self.font()).lineSpacing()
         return sum(heights[:most]) + missing
-
-    def _wrap_for(self, text: str) -> None:
-        is_long = len(text) > _LONGEST_WRAPPED_LINE and max(map(len, text.split("\n"))) > _LONGEST_WRAPPED_LINE
-        mode = QPlainTextEdit.LineWrapMode.NoWrap if is_long else QPlainTextEdit.LineWrapMode.WidgetWidth
-        if self.lineWrapMode() != mode:
-            self.setLineWrapMode(mode)
-            self._set_bar(is_long)
-
-    def _set_bar(self, is_needed: bool) -> None:
-        """Set whether a scroll bar may appear; with wrapped lines, a trailing blank is no reason for one."""
-        policies = Qt.ScrollBarPolicy
-        self.setHorizontalScrollBarPolicy(policies.ScrollBarAsNeeded if is_needed else policies.ScrollBarAlwaysOff)
 
 
 class DecodeBox(QWidget):

@@ -1,15 +1,12 @@
 """The tables of the live text: its tokens in order, for those who cannot see chips, and the steps that change it.
 
-All its tokens are also put on the clipboard here. The texts about a token are made here too: under its chip, in a row,
-for screen readers.
+The texts about a token are made here too: under its chip, in a row, for screen readers.
 """
 
 from __future__ import annotations
 
-import time
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QModelIndex, QObject
@@ -19,11 +16,10 @@ from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.live_text import LiveText, TextChanges
 from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
-from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import copy_text, explain, plain_label, set_plain_text, tooltip_text
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.table import RowLook, TableView, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
 
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_text import LiveChanges, LiveLine, TextChange, TextSummary
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.panes.tokenization.live_field import TokenOptions
@@ -44,10 +39,7 @@ if TYPE_CHECKING:
     """The place of a token, its line, its word, and its place in that."""
 
 _tr = partial(QCoreApplication.translate, "ChangesView")
-_SLICE_SECONDS, _PAUSE_MS = 0.008, 4
 _NOTHING = "–"
-_AT_ONCE = 200
-"""Rows made at a time; the next ones follow when the table is scrolled to its end."""
 
 
 class PieceTexts(QObject):
@@ -129,34 +121,8 @@ def birth_step(history: MergeHistory | None, merges: int, token: str) -> int | N
     return history.birth_step(token_id) if history is not None and token_id is not None else None
 
 
-class TokenCopy(QObject):
-    """Copies tokens or ids to the clipboard in slices of time; the latest request wins."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._waiting: Iterator[str] = iter(())
-        self._gathered: list[str] = []
-        self._timer = single_shot(self, self._gather, _PAUSE_MS)
-
-    def start(self, lines: LiveText, what: Literal["tokens", "ids"]) -> None:
-        pieces = (piece for line in lines for word in line.words for piece in word.pieces)
-        self._waiting = (piece.token if what == "tokens" else str(piece.id) for piece in pieces)
-        self._gathered = []
-        self._gather()
-
-    def _gather(self) -> None:
-        end = time.perf_counter() + _SLICE_SECONDS
-        for text in self._waiting:
-            self._gathered.append(text)
-            if time.perf_counter() > end:
-                self._timer.start()
-                return
-        copy_text(" ".join(self._gathered))
-        self._gathered = []
-
-
 class TokenModel(RecordTableModel["Token"]):
-    """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
+    """One row per token: token, id, offsets, birth step, word."""
 
     def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
         def column(place: int, title: str, **how: Any) -> TableColumn[Sequence[Token]]:
@@ -171,26 +137,12 @@ class TokenModel(RecordTableModel["Token"]):
             column(3, self.tr("Created"), entry="step", width=_letters(7)),
             column(4, self.tr("Word"), align=LEFT, entry="word", stretch=1),
         )  # fmt: skip
-        self._further: Iterator[Token] | None = None  # what is not in the table yet
 
     def set_lines(self, lines: LiveText) -> None:
-        """Show the tokens of these lines, with offsets in the unit chosen."""
-        further = _tokens_of(lines)
-        self._further = None
-        self.set_records(list(islice(further, _AT_ONCE)))
-        self._further = further
+        self.set_records(list(_tokens_of(lines)))
 
     def place_of(self, row: int) -> ChipPlace:
         return self.records[row][0]
-
-    def canFetchMore(self, parent: Index) -> bool:
-        return self._further is not None and not parent.isValid()
-
-    def fetchMore(self, _parent: Index) -> None:
-        further, self._further = self._further, None  # what is notified of the new rows may ask for more at once
-        more = list(islice(further or (), _AT_ONCE))
-        self.extend_records([*self.records, *more])
-        self._further = further if more else None
 
 
 def _tokens_of(lines: LiveText) -> Iterator[Token]:

@@ -22,13 +22,12 @@ from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.token_table import (
     ChangesView,
     PieceTexts,
-    TokenCopy,
     TokenModel,
     birth_step,
 )
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import explain, key_text, plain_label, set_plain_text, tool_button
+from wordpiece_studio.ui.widgets.plain import copy_text, explain, key_text, plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_LONG_TEXT = 20_000
-"""Characters; a longer text is tokenized a moment after the last key, not at each key."""
-_LONG_DELAY_MS = 80
 _LOW_LINES = 31
 """A pane lower than this many lines of text is low: there the list of changes gives way to the chips."""
 
@@ -133,7 +129,6 @@ class TokenizationPane(Pane):
             self._rows, theme, self, name=self.tr("Tokens as a table"), padding=3, is_adjustable=True
         )
         explain("token", self._table)
-        self._copy = TokenCopy(self)
         self._summary = plain_label("", self, role="hint", wrap=True)
         ask = self.tr("Click a token or a gap to see why the text is split there.")
         self._ask = plain_label(ask, self, role="hint", wrap=True)
@@ -176,8 +171,8 @@ class TokenizationPane(Pane):
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in text order, as of the last refresh; slow for a long text."""
-        return self.live.tokens()
+        """All tokens in text order, as of the last refresh."""
+        return [piece.token for piece in self.live.pieces()]
 
     # -- set-up
 
@@ -204,8 +199,10 @@ class TokenizationPane(Pane):
         self.options.longest_first.toggled.connect(self._comparison.set_longest_first)
         self.options.longest_first.triggered.connect(lambda on: self.comparison_requested.emit() if on else None)
         self.options.changed.connect(self._on_options_changed)
-        self.options.copy_tokens.triggered.connect(lambda: self._copy.start(self.live, "tokens"))
-        self.options.copy_ids.triggered.connect(lambda: self._copy.start(self.live, "ids"))
+        self.options.copy_tokens.triggered.connect(lambda: copy_text(" ".join(self.tokens)))
+        self.options.copy_ids.triggered.connect(
+            lambda: copy_text(" ".join(str(piece.id) for piece in self.live.pieces()))
+        )
         self.chips.chosen.connect(self._on_chips_chosen)
         self.chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self.chips.word_chosen.connect(self._on_chips_word_chosen)
@@ -266,8 +263,6 @@ class TokenizationPane(Pane):
     def _show_summary(self) -> None:
         if self._model.history is None:
             set_plain_text(self._summary, self.tr("Train to see the text here as tokens."))
-        elif self._changes.is_late:
-            set_plain_text(self._summary, self.tr("Counting the words of the text…"))
         elif self._changes.is_known:
             set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.step)))
 
@@ -372,12 +367,6 @@ class TokenizationPane(Pane):
         return tokenizer.decode(ids, skip_special_tokens=False) if tokenizer is not None else None
 
     # -- events
-
-    def refresh_soon(self) -> None:
-        if len(self.edit.text) > _LONG_TEXT:
-            self.refresh_later(_LONG_DELAY_MS)
-        else:
-            super().refresh_soon()
 
     def _on_options_changed(self) -> None:
         options = self.options
