@@ -13,7 +13,7 @@ TITLES = {
     7: "A pipe, a device, a socket",
     8: "A file name that is not UTF-8",
     9: "50 MB without a blank",
-    10: "One line of 5 MB in the editor",
+    10: "One line of 5 MB opened",
     11: "Unusual line ends and blanks",
     12: "Lone surrogates",
     13: "A file that changes while it is read",

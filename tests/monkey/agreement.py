@@ -139,7 +139,7 @@ def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:
 
 def _texts(window: MainWindow) -> Iterator[str]:
     document, editor = window.session.document, window.corpus_pane.editor
-    if not document.is_files and not (editor.isReadOnly() and not document.is_folded):
+    if document.is_editable and not editor.is_stale:
         shown = editor.view_part(0, editor.document().characterCount() - 1)
         if shown != document.view_text:
             yield _first_difference("the editor and the document", shown, document.view_text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.session import document
-from wordpiece_studio.session.document import CorpusOpening, Reading, TextFile, Undecodable, is_small_text
+from wordpiece_studio.session.document import CorpusOpening, Reading, TextFile, Undecodable, text_size
 from wordpiece_studio.session.task import Task
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def test_what_belongs_into_the_editor(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a.txt").write_bytes(b"x" * 11)
     (tmp_path / "packed").write_bytes(gzip.compress(b"hug"))
     (tmp_path / "c.csv").write_bytes(b"a,b\n")
-    found = {name: is_small_text(str(tmp_path / name)) for name in ("a.txt", "packed", "c.csv", "*.txt", "gone.txt")}
-    assert found == {"a.txt": True, "packed": False, "c.csv": False, "*.txt": False, "gone.txt": True}
-    assert not is_small_text(str(tmp_path))
-    monkeypatch.setattr(document, "LARGEST_EDITED", 10)
-    assert not is_small_text(str(tmp_path / "a.txt"))
+    found = {name: text_size(str(tmp_path / name)) for name in ("a.txt", "packed", "c.csv", "*.txt", "gone.txt")}
+    assert found == {"a.txt": "small", "packed": None, "c.csv": None, "*.txt": None, "gone.txt": "small"}
+    assert text_size(str(tmp_path)) is None
+    monkeypatch.setattr(document, "LARGEST_TEXT", 10)
+    assert text_size(str(tmp_path / "a.txt")) == "long"
 
 
 def test_what_is_not_there_is_reported(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:

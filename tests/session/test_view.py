@@ -13,13 +13,10 @@ from wordpiece_studio.session.commands import Edit
 from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.view_text import (
     LONGEST_LINE,
-    PAGE_LENGTH,
     ViewIndex,
     folded,
     has_long_line,
-    has_long_line_near,
     main_line_break,
-    page_starts,
     placed_edit,
     to_view,
     unfolded,
@@ -46,19 +43,6 @@ def test_places_agree_with_the_view_itself(text: str) -> None:
 
 def test_a_place_inside_an_emoji_is_its_beginning() -> None:
     assert ViewIndex("a\U0001f917b").text_position(2) == 1
-
-
-@given(texts, st.data())
-def test_an_edited_index_is_that_of_the_new_text(text: str, data: st.DataObject) -> None:
-    index = ViewIndex(text)
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, len(text)))
-    inserted = data.draw(texts)
-    edited = text[:start] + inserted + text[end:]
-    index.note_edit(start, end - start, len(inserted), edited)
-    fresh = ViewIndex(edited)
-    assert index._places.tolist() == fresh._places.tolist()
-    assert index.shifts.tolist() == fresh.shifts.tolist()
 
 
 @given(texts, texts, st.sampled_from(["\n", "\r\n", "\r"]))
@@ -91,20 +75,6 @@ def test_lines_that_need_no_folding_cost_nothing() -> None:
     assert folded(text) is text
     assert folded(text + "b" * (LONGEST_LINE + 1)) == text + "b" * LONGEST_LINE + "\nb"
     assert time.process_time() - began < 5  # an expression that tried at every character took a minute
-
-
-def test_a_long_line_is_seen_from_near() -> None:
-    text = "a\n" * 9000 + "x" * (LONGEST_LINE + 1) + "\n" + "b\n" * 9000
-    for position in (18_000, 23_000, 18_000 + LONGEST_LINE):
-        assert has_long_line_near(text, position, position + 1)
-    assert not has_long_line_near(text, 100, 101)
-
-
-def test_pages_end_with_lines() -> None:
-    text = ("x" * 99 + "\n") * (3 * PAGE_LENGTH // 100 + 7)
-    starts = page_starts(text)
-    assert len(starts) == 4
-    assert all(text[start - 1] == "\n" for start in starts[1:])
 
 
 @pytest.mark.parametrize(

@@ -168,9 +168,8 @@ def test_a_line_of_5_mb_opens_at_once_and_is_reported(studio: Studio, tmp_path: 
     studio.open(path)
     studio.window.repaint()
     assert time.process_time() - began < 10
-    editor = studio.window.corpus_pane.editor
-    assert editor.isReadOnly()
-    assert studio.window.session.document.text == "x" * 5_000_000 + "\nhug\n"
+    assert [file.path for file in studio.window.session.document.files.files] == [str(path)]
+    assert studio.window.notices.training.text.endswith("so it is a file with a preview.")
     studio.wait(lambda: studio.window.corpus_pane.figures.values["words"].text() == "1", 20_000)
     assert "5,000,000" in studio.window.corpus_pane.note_label.text()
 

@@ -11,12 +11,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QInputMethodEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 
-from wordpiece_studio.session import document as document_module
 from wordpiece_studio.session import view_text
 from wordpiece_studio.session.document import Document, TextFile
 from wordpiece_studio.session.view_text import to_view
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.panes.corpus import corpus_editor
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.widgets.plain import copy_text, whole
 from wordpiece_studio.ui.widgets.theme import Theme
@@ -121,16 +119,13 @@ class Desk:
     def insert(self, text: str) -> None:
         self.editor.textCursor().insertText(whole(text))
 
-    def wait_loaded(self) -> None:
-        while self.editor.rest:
-            QCoreApplication.processEvents()
-
     def check(self) -> None:
         if self.editor.is_stale:
             QCoreApplication.processEvents()
-        assert self.held + self.editor.rest == self.document.view_text
-        if not self.document.is_folded:
-            assert self.held + self.editor.rest == to_view(self.document.text)
+        assert self.held == self.document.view_text
+        assert self.editor.isReadOnly() == self.document.is_kept
+        if not self.document.is_kept:
+            assert self.held == to_view(self.document.text)
 
     def check_history(self) -> None:
         """All that was done can be undone and done again."""
@@ -180,13 +175,11 @@ def act(desk: Desk, data: st.DataObject) -> None:
             desk.document.edit(start, removed, data.draw(texts))
         case "events":
             QCoreApplication.processEvents()
-        case "page":
-            desk.document.show_page(data.draw(st.integers(0, 3)))
 
 
 ACTIONS = (
     "select", "select", "type", "compose", "replace", "paste", "drop", "drag", "insert", "cut", "key", "return", "undo",
-    "redo", "program", "events", "page",
+    "redo", "program", "events",
 )  # fmt: skip
 
 
@@ -197,16 +190,12 @@ def desk(qtbot: QtBot) -> Iterator[Desk]:
     desk.close()
 
 
-@pytest.fixture(params=["whole", "in pieces", "folded and paged"])
+@pytest.fixture(params=["edited", "kept if long"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ways in which a text is shown, with limits that a short one reaches."""
-    if request.param != "whole":
-        monkeypatch.setattr(corpus_editor, "_LOADED_AT_ONCE", 12)
-        monkeypatch.setattr(corpus_editor, "_LOADED_PIECE", 5)
-    if request.param == "folded and paged":
+    if request.param == "kept if long":
         monkeypatch.setattr(view_text, "LONGEST_LINE", 8)
-        monkeypatch.setattr(view_text, "PAGE_LENGTH", 20)
-        monkeypatch.setattr(document_module, "LONGEST_TEXT", 60)
+        monkeypatch.setattr(view_text, "LARGEST_TEXT", 60)
 
 
 @pytest.mark.slow
@@ -227,10 +216,10 @@ def test_editor_and_document_stay_the_same(qtbot: QtBot, way: None, text: str, d
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("end", [0x10000, pytest.param(0x110000, marks=pytest.mark.slow)])
 def test_the_editor_holds_every_character_of_unicode(desk: Desk, end: int) -> None:
-    text = "".join(f"{chr(code)}\n" for code in range(end))
-    desk.document.set_text(text)
-    desk.wait_loaded()
-    assert desk.editor.document().toRawText() == to_view(text).replace("\n", "\u2029")
+    for start in range(0, end, 0x10000):
+        text = "".join(f"{chr(code)}\n" for code in range(start, start + 0x10000))
+        desk.document.set_text(text)
+        assert desk.editor.document().toRawText() == to_view(text).replace("\n", "\u2029")
 
 
 @pytest.mark.parametrize("mark", ["\ufeff", "\ufffe", "\ufeff\ufeff", "\ud83e"])
@@ -240,17 +229,6 @@ def test_what_is_typed_lands_where_it_is_seen(desk: Desk, mark: str) -> None:
     desk.press(Qt.Key.Key_X, "X")
     assert desk.document.text == f"{mark}helloX\r\nworld"
     desk.check()
-
-
-def test_a_mark_where_a_piece_of_a_long_text_begins_is_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_editor, "_LOADED_AT_ONCE", 12)
-    monkeypatch.setattr(corpus_editor, "_LOADED_PIECE", 5)
-    desk.document.take_text(TextFile("one a\ufeffbcd\ufffeefgh"), None)
-    desk.wait_loaded()
-    desk.check()
-    desk.editor.moveCursor(QTextCursor.MoveOperation.End)
-    desk.press(Qt.Key.Key_X, "X")
-    assert desk.document.text == "one a\ufeffbcd\ufffeefghX"
 
 
 def test_what_is_dropped_is_in_the_text_once(desk: Desk) -> None:
@@ -294,42 +272,6 @@ def test_an_edit_of_the_program_ends_what_is_composed(desk: Desk) -> None:
     desk.check()
 
 
-def test_undo_while_a_long_text_is_still_loaded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.document.set_text("0123456789" * 3)
-    desk.document.edit(25, 0, "X")
-    monkeypatch.setattr(corpus_editor, "_LOADED_AT_ONCE", 12)
-    monkeypatch.setattr(corpus_editor, "_LOADED_PIECE", 5)
-    desk.document.reset.emit()
-    assert desk.held == "01234"
-    desk.press(Qt.Key.Key_Z, modifiers=Qt.KeyboardModifier.ControlModifier)
-    desk.wait_loaded()
-    assert desk.held == desk.document.text == "0123456789" * 3
-
-
-@pytest.mark.parametrize("how", ["opened", "pasted"])
-def test_many_lines_come_piece_by_piece(desk: Desk, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
-    """Qt takes two seconds for 300,000 lines at once, however short they are."""
-    monkeypatch.setattr(corpus_editor, "_LINES_AT_ONCE", 10)
-    text = "a\n" * 35
-    if how == "opened":
-        desk.document.take_text(TextFile(text), None)
-    else:
-        desk.paste(text)
-    assert desk.held == "a\n" * 10
-    desk.wait_loaded()
-    assert desk.held == desk.document.text == text
-    assert desk.editor.textCursor().position() == (0 if how == "opened" else len(text))
-
-
-def test_a_place_that_is_not_loaded_yet_is_selected_when_it_is(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_editor, "_LOADED_AT_ONCE", 12)
-    monkeypatch.setattr(corpus_editor, "_LOADED_PIECE", 5)
-    desk.document.take_text(TextFile("0123456789" * 3), None)
-    desk.editor.select(21, 24)
-    desk.wait_loaded()
-    assert desk.editor.textCursor().selectedText() == "123"
-
-
 def test_marks_move_with_the_text_that_they_mark(desk: Desk) -> None:
     desk.document.set_text("one two three")
     desk.editor.set_marks([(4, 7)])
@@ -360,20 +302,6 @@ def test_what_is_copied_is_what_the_text_has(desk: Desk) -> None:
     desk.editor.cut()
     assert desk.document.text == KINDS.replace("\ufeffj\U0001f917", "")
     assert QGuiApplication.clipboard().text() == "\ufeffj\U0001f917"
-
-
-def test_what_is_folded_is_copied_without_its_folds(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view_text, "LONGEST_LINE", 4)
-    desk.document.take_text(TextFile(KINDS + "\n01234567\r\n0123\n01234"), None)
-    assert desk.document.is_folded
-    desk.editor.selectAll()
-    assert copied(desk) == desk.document.text
-    start = desk.held.index("0123\n4567")
-    desk.select(start + 1, start + 6)  # in UTF-16 units, one more than here
-    assert copied(desk) == "0123"
-    last = desk.editor.document().characterCount() - 1
-    parts = [desk.document.text_between(place, place + 1) for place in range(last)]
-    assert "".join(parts) == desk.document.text
 
 
 def marked(studio: Studio) -> list[str]:

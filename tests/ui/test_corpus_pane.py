@@ -10,14 +10,11 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.drops import drop, hovering
-from wordpiece_studio.session import document as document_module
-from wordpiece_studio.session import view_text
 from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.ui.panes.corpus import corpus_editor
 from wordpiece_studio.ui.panes.corpus.corpus_editor import find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face, LineView
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
@@ -99,19 +96,51 @@ def test_windows_line_ends_survive_an_edit(studio: Studio, tmp_path: Path) -> No
     studio.window.session.document.note_saved()
 
 
-@pytest.mark.slow
-def test_a_pasted_line_of_5_mb_is_folded_and_can_be_undone(studio: Studio) -> None:
-    before = studio.window.session.document.text
+def test_a_pasted_line_of_5_mb_becomes_a_file_and_is_undone(studio: Studio) -> None:
+    window, pane = studio.window, studio.window.corpus_pane
+    before = window.session.document.text
     data = QMimeData()
     data.setText("y" * 5_000_000)
-    editor = studio.window.corpus_pane.editor
-    editor.selectAll()
-    editor.insertFromMimeData(data)
-    assert editor.isReadOnly()
-    assert len(studio.window.session.document.text) == 5_000_000
-    studio.window.actions_.undo.trigger()
-    assert studio.window.session.document.text == shown(studio) == before
-    assert not editor.isReadOnly()
+    pane.editor.selectAll()
+    pane.editor.insertFromMimeData(data)
+    banner = window.notices.training
+    assert (pane.face, pane.files_view.list.isVisible(), window.session.document.is_kept) == (Face.FILES, True, True)
+    assert len(window.session.document.text) == 5_000_000
+    assert banner.text == (
+        "The text is too long to edit (over 2 MB, 100,000 lines, or 10,000 characters in a line), so it is a file with "
+        "a preview."
+    )
+    studio.wait(lambda: pane.files_view.preview.text.startswith("yyy"), 30_000)
+    pane.files_view._remove()
+    assert len(window.session.document.files.rows) == 1
+    assert not pane.files_view.form.isVisible()
+    window.actions_.undo.trigger()
+    assert window.session.document.text == shown(studio) == before
+    assert (pane.face, pane.editor.isReadOnly(), banner.text) == (Face.TEXT, False, "")
+
+
+def test_words_of_a_kept_text_are_counted(studio: Studio) -> None:
+    document = studio.window.session.document
+    document.set_text("hug pug hug\n" * 100_001)
+    assert document.is_kept
+    studio.wait(lambda: studio.window.session.counting.counts is not None, 30_000)
+    (row,) = document.files.rows
+    assert (row.statistics.words, row.statistics.distinct_words, row.statistics.lines) == (300_003, 2, 100_001)
+    document.note_saved()
+
+
+def test_a_kept_text_is_in_its_project(studio: Studio, tmp_path: Path) -> None:
+    window, path = studio.window, tmp_path / "long.wpstudio"
+    text = "\ufeffhug\rpug \ud83e\r\n" + "x" * 10_001
+    window.session.document.set_text(text)
+    save_project(path, window.project.capture())
+    window.session.document.load_sample("hug.txt")
+    studio.open(path)
+    document = window.session.document
+    studio.wait(lambda: document.is_kept, 30_000)
+    assert document.text == text
+    assert window.corpus_pane.face is Face.FILES
+    assert window.notices.training.text.endswith("so it is a file with a preview.")
 
 
 def test_typing_on_in_a_line_that_gets_too_long_loses_nothing(studio: Studio) -> None:
@@ -120,7 +149,7 @@ def test_typing_on_in_a_line_that_gets_too_long_loses_nothing(studio: Studio) ->
     type_into_editor(studio, "ab")
     studio.qtbot.wait(20)
     assert studio.window.session.document.text == "z" * 9_999 + "ab"
-    assert studio.window.corpus_pane.editor.isReadOnly()
+    assert studio.window.session.document.is_kept
 
 
 def test_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
@@ -308,35 +337,6 @@ def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio, text: str) -> N
     studio.window.session.document.set_text("none")
     studio.window.actions_.find_next.trigger()
     assert pane.find_bar.count_label.text() == "No matches"
-
-
-def test_find_next_on_another_page(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_module, "LONGEST_TEXT", 30)
-    monkeypatch.setattr(view_text, "PAGE_LENGTH", 20)
-    studio.window.session.document.take_text(TextFile("a hug\n" * 3 + "of hugs\n" * 3), None)
-    pane = studio.window.corpus_pane
-    pane.open_find_bar()
-    pane.find_bar._field.setText("hug")
-    studio.window.session.document.show_page(1)
-    place_cursor(studio, 0)
-    studio.window.actions_.find_next.trigger()
-    assert selected(studio) == (pane.editor.toPlainText().index("hug"), "hug")
-
-
-def test_what_is_found_in_a_long_text_is_marked_when_it_is_loaded(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pane = studio.window.corpus_pane
-    pane.open_find_bar()
-    pane.find_bar._field.setText("hug")
-    monkeypatch.setattr(corpus_editor, "_LOADED_AT_ONCE", 12)
-    monkeypatch.setattr(corpus_editor, "_LOADED_PIECE", 5)
-    studio.window.session.document.take_text(TextFile("0123456789 a hug\n" * 3), None)
-    studio.window.actions_.find_next.trigger()
-    studio.window.actions_.find_next.trigger()
-    studio.wait(lambda: selected(studio) == (13, "hug"))
-    studio.wait(lambda: [each.cursor.selectedText() for each in pane.editor.extraSelections()] == ["", *["hug"] * 3])
-    assert pane.find_bar.count_label.text() == "1 of 3"
 
 
 def test_what_is_selected_is_sought_if_it_is_one_line(studio: Studio) -> None:

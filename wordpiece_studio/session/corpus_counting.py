@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.count_tables import HEADER, counts_as_text, is_typed_counts, with_count
 from wordpiece_studio.corpus.counting.counting import count_corpus, is_much
+from wordpiece_studio.corpus.counts import FileStatistics
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import Task, free_words_slowly, single_shot
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -176,8 +178,7 @@ class CorpusCounting(QObject):
             return
         document = self._document
         is_of_files = document.is_files and bool(document.files.rows)
-        if is_of_files:
-            document.files.begin_counting()
+        document.files.begin_counting()
         self.is_paused = self.is_ending = False
         self.task.run(
             None if is_of_files else document.text,
@@ -274,8 +275,12 @@ class CorpusCounting(QObject):
         self._take(counts)
 
     def _take(self, counts: WordCounts) -> None:
+        found = counts.statistics
         if self._document.is_files:
-            self._document.files.take_statistics(counts.statistics)
+            self._document.files.take_statistics(found)
+        elif self._document.is_kept:
+            whole = FileStatistics("", found.bytes, found.lines, counts.total, len(counts))
+            self._document.files.take_statistics(replace(found, files=(whole,)))
         if not self._timer.isActive():  # else the text has already changed again
             self._patience.stop()
             self._must_report_unknown = False
@@ -290,8 +295,7 @@ class CorpusCounting(QObject):
             self.failed.emit(error)
 
     def _take_progress(self, progress: CountingProgress) -> None:
-        if self._document.is_files:
-            self._document.files.take_progress(progress)
+        self._document.files.take_progress(progress)
 
     def _report_state(self) -> None:
         if not self.is_running:

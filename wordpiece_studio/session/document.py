@@ -1,8 +1,10 @@
 """The corpus: a text that the user edits, or a list of files; its opening, its saving, and its undo commands.
 
 For a text, the Python string here is the truth, with every character that the file had; an editor shows `view_text`, a
-copy in Qt's form, and reports what is typed in its own coordinates. For files (`corpus_files`), only how they are read
-is kept here. `corpus_counting` counts words. What is opened is read or listed beside the window.
+copy in Qt's form, and reports what is typed in its own coordinates. A text that is too long for that is shown as a
+file, which is kept among the unsaved work; an edit can make it one, and undoing that makes it a text again. For files
+(`corpus_files`), only how they are read is kept here. `corpus_counting` counts words. What is opened is read or listed
+beside the window.
 """
 
 from __future__ import annotations
@@ -16,35 +18,36 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
-from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, encoding_of, is_url, kind_of_name, sample_of
+from wordpiece_studio.corpus.files import (
+    CorpusFile,
+    FileOnDisk,
+    TextOnDisk,
+    encoding_of,
+    is_url,
+    kind_of_name,
+    sample_of,
+)
 from wordpiece_studio.corpus.inspection import described_files
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.commands import Edit, EditCommand
-from wordpiece_studio.session.corpus_files import CorpusFiles, described_row
+from wordpiece_studio.session.corpus_files import CorpusFiles, FileRow, FileState, described_row
+from wordpiece_studio.session.recovery_store import KeptText
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.view_text import (
-    LONGEST_TEXT,
+    LARGEST_TEXT,
     ViewEdit,
     ViewIndex,
     common_ends,
-    folded,
-    has_long_line,
-    has_long_line_near,
+    is_too_long,
     main_line_break,
-    page_starts,
     placed_edit,
     to_view,
-    unfolded,
 )
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
-
-
-LARGEST_EDITED = 10_000_000
-"""In bytes; a larger file is read in parts and never loaded into the editor."""
+    from wordpiece_studio.corpus.files import CorpusReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +148,8 @@ class Document(QObject):
         nothing there is touched; the text has no path meanwhile.
     is_files, files
         Whether the corpus is a list of files, and the list.
-    is_folded, page
-        Whether the text or one of its lines is too long to edit: `view_text` is read-only; the page that it shows.
+    is_kept
+        Whether the corpus is a text that is too long to be edited: it is kept as the only one of `files`.
 
     Signals
     -------
@@ -157,8 +160,7 @@ class Document(QObject):
     view_edited(ViewEdit)
         The editor must make this change to what it shows (undo, redo, an edit that it did not make itself).
     reset()
-        The text was replaced or is displayed differently: the editor must reload `view_text`, read-only if
-        `is_folded`.
+        The text was replaced or is displayed differently: the editor must reload `view_text`.
     path_changed(), modified_changed()
         There is another path; `is_modified` has changed.
     """
@@ -179,10 +181,9 @@ class Document(QObject):
         self.path: Path | None = None
         self.unread_origin: CorpusReference | None = None
         self._newline = "\n"
-        self._index = ViewIndex("")
-        self.is_folded = False
-        self._pages = [0]
-        self.page = 0
+        self._index: ViewIndex | None = None  # of the text, once it is asked for
+        self.is_kept = False
+        self._keeper = KeptText()
         self._editor_has_it = False  # the edit under way came from the editor
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(UNDO_STEPS)
@@ -278,8 +279,8 @@ class Document(QObject):
         what is the same before and after is left alone. The resulting view may differ from what the editor shows: it
         must compare `view_length` and `view_between`.
         """
-        if self.is_folded:
-            return  # read-only
+        if self.is_kept:
+            return
         start, end = self._text_range(position, position + removed)
         edit = placed_edit(self.text[start:end], inserted, self._newline, start)
         if edit is not None:
@@ -287,7 +288,7 @@ class Document(QObject):
 
     def move_view(self, start: int, end: int, place: int) -> None:
         """Move the part between two UTF-16 positions in the view to a third, as one edit; the editor is notified."""
-        if self.is_folded or start <= place <= end:
+        if self.is_kept or start <= place <= end:
             return
         (first, last), (at, _) = self._text_range(start, end), self._text_range(place, place)
         moved = self.text[first:last]
@@ -299,50 +300,43 @@ class Document(QObject):
     # What the editor shows.
 
     @property
+    def is_editable(self) -> bool:
+        return not (self.is_files or self.is_kept)
+
+    @property
     def view_text(self) -> str:
-        """The text as the editor should show it: every line break as LF; if too long, folded and one page of it."""
-        return folded(self._page_text) if self.is_folded else to_view(self.text)
+        """The text as the editor should show it, every line break as LF; nothing of one that is too long."""
+        return "" if self.is_kept else to_view(self.text)
 
     @property
     def view_length(self) -> int:
-        """The length of `view_text`, which is not folded, in UTF-16 units."""
-        return self.view_position(len(self.text))
+        """The length of `view_text` in UTF-16 units."""
+        return 0 if self.is_kept else self.view_position(len(self.text))
 
     def view_between(self, start: int, end: int) -> str:
-        """Return the part of `view_text`, which is not folded, between two UTF-16 positions."""
-        start, end = self._text_range(start, end)
-        return to_view(self.text[start:end])
+        """Return the part of `view_text` between two UTF-16 positions."""
+        return to_view(self.text_between(start, end))
 
     def text_between(self, start: int, end: int) -> str:
         """Return the part of the text shown between two UTF-16 positions in `view_text`."""
-        if not self.is_folded:
-            start, end = self._text_range(start, end)
-            return self.text[start:end]
-        return unfolded(self._page_text, start, end)
-
-    @property
-    def page_count(self) -> int:
-        """Number of pages; 1 unless the text has more than 10 million characters."""
-        return len(self._pages)
-
-    def show_page(self, page: int) -> None:
-        page = max(0, min(page, len(self._pages) - 1))
-        if page != self.page:
-            self.page = page
-            self.reset.emit()
+        if self.is_kept:
+            return ""
+        start, end = self._text_range(start, end)
+        return self.text[start:end]
 
     def text_position(self, view_position: int) -> int:
-        """Return the code point position in `text` of a UTF-16 position in `view_text`, which is not folded."""
-        return max(0, min(self._index.text_position(view_position), len(self.text)))
+        """Return the code point position in `text` of a UTF-16 position in `view_text`."""
+        return max(0, min(self._places.text_position(view_position), len(self.text)))
 
     def view_position(self, position: int) -> int:
-        """Return the UTF-16 position in `view_text`, which is not folded, of a code point position in `text`."""
-        return self._index.view_position(max(0, min(position, len(self.text))))
+        """Return the UTF-16 position in `view_text` of a code point position in `text`."""
+        return self._places.view_position(max(0, min(position, len(self.text))))
 
     @property
-    def _page_text(self) -> str:
-        ends = [*self._pages[1:], len(self.text)]
-        return self.text[self._pages[self.page] : ends[self.page]]
+    def _places(self) -> ViewIndex:
+        if self._index is None:
+            self._index = ViewIndex(self.text)
+        return self._index
 
     def _text_range(self, start: int, end: int) -> tuple[int, int]:
         """Return the code point range between two UTF-16 positions in the view, with a character cut by the end."""
@@ -354,6 +348,7 @@ class Document(QObject):
         """Forget the edits; nothing may be undone afterwards."""
         # Python's garbage collection might free the commands before the stack that deletes them: a crash.
         self.undo_stack.clear()
+        self._keeper.close()
 
     # Internal changes.
 
@@ -361,13 +356,12 @@ class Document(QObject):
         self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None, *, is_files: bool = False
     ) -> None:
         self.is_files = is_files
-        self.files.set_rows([])
         self.file, self.text, self.unread_origin = file, file.text, unread_origin
         self._clean_text = self.text
         self._newline = main_line_break(self.text)
         self.undo_stack.clear()
         self._note_modified()
-        self._lay_out()
+        self._show_or_keep()
         self.move_to(path)
         self.reset.emit()
         self.text_changed.emit()
@@ -384,13 +378,12 @@ class Document(QObject):
     def _apply(self, edit: Edit) -> None:
         """Do, redo or undo an edit."""
         start, end = edit.position, edit.position + len(edit.removed)
-        change = self._change_of_view(edit)
-        was_folded = self.is_folded
+        was_kept = self.is_kept
+        change = None if was_kept else self._change_of_view(edit)
         self.text = self.text[:start] + edit.inserted + self.text[end:]
         self._note_modified()
-        self._index.note_edit(start, len(edit.removed), len(edit.inserted), self.text)
-        if was_folded or self._must_fold(edit):
-            self._lay_out()
+        self._show_or_keep()
+        if was_kept or self.is_kept:
             self.reset.emit()
         elif not self._editor_has_it:
             self.view_edited.emit(change)
@@ -411,16 +404,18 @@ class Document(QObject):
         position = self.view_position(start)
         return ViewEdit(position, self.view_position(end) - position, to_view(inserted))
 
-    def _must_fold(self, edit: Edit) -> bool:
-        end = edit.position + len(edit.inserted)
-        return len(self.text) > LONGEST_TEXT or has_long_line_near(self.text, edit.position, end)
+    def _show_or_keep(self) -> None:
+        """Have the text, which is another one, edited, or keep it as a file if it is too long."""
+        self.is_kept, self._index = is_too_long(self.text), None
+        if self.is_kept or self.files.rows:
+            self.files.set_rows([self._kept_row()] if self.is_kept else [])
 
-    def _lay_out(self) -> None:
-        is_long = len(self.text) > LONGEST_TEXT
-        self.is_folded = is_long or has_long_line(self.text)
-        self._pages = page_starts(self.text) if is_long else [0]
-        self.page = min(self.page, len(self._pages) - 1)
-        self._index = ViewIndex("" if self.is_folded else self.text)
+    def _kept_row(self) -> FileRow:
+        try:
+            path = self._keeper.keep(self.text)
+        except StudioError as error:  # the text itself is not lost
+            return FileRow(CorpusFile("corpus.txt"), state=FileState.FAULT, error=error)
+        return FileRow(CorpusFile(str(path)), path.stat().st_size)
 
     def _note_modified(self) -> None:
         if self.is_modified != self._was_modified:
@@ -447,7 +442,7 @@ class Undecodable:
     guess: str | None
 
 
-Opened: TypeAlias = "TextFile | Undecodable | StudioError | Literal['listed', 'stopped']"
+Opened: TypeAlias = "TextFile | Undecodable | StudioError | Literal['listed', 'long', 'stopped']"
 
 
 class CorpusOpening(QObject):
@@ -463,8 +458,8 @@ class CorpusOpening(QObject):
     files_found(list[FileRow], int)
         It is a list: some of its files, and how many there will be in all.
     ended(Opened)
-        Nothing is being opened any more: it was one small text, all files of a list were found, it could not be
-        opened, or opening was stopped.
+        Nothing is being opened any more: it was one small text, all files of a list were found, or one text that is too
+        long to be edited; it could not be opened, or opening was stopped.
     """
 
     files_found = Signal(object, object)
@@ -475,6 +470,7 @@ class CorpusOpening(QObject):
         self.paths: tuple[str, ...] = ()
         self.reading = Reading()
         self.as_list = False
+        self._is_long = False  # it is a text, and listed only for that
         self._text = Task(
             small_text, "The files cannot be opened", self, on_answer=self._take_text, on_error=self.ended
         )
@@ -491,6 +487,7 @@ class CorpusOpening(QObject):
         """Open something; cancel what is being opened. With `as_list`, even one small text becomes a list."""
         self.stop()
         self.paths, self.reading, self.as_list = paths, reading or Reading(), as_list
+        self._is_long = False
         if as_list or len(paths) > 1:
             self.list.run(paths)
         else:
@@ -503,9 +500,10 @@ class CorpusOpening(QObject):
         if was_running:
             self.ended.emit("stopped")
 
-    def _take_text(self, found: TextFile | Undecodable | None) -> None:
+    def _take_text(self, found: TextFile | Undecodable | Literal["long"] | None) -> None:
         self._text.forget()  # it may be large
-        if found is None:
+        if found is None or found == "long":
+            self._is_long = found is not None
             self.list.run(self.paths)
         else:
             self.ended.emit(found)
@@ -515,15 +513,17 @@ class CorpusOpening(QObject):
         self.files_found.emit([described_row(each) for each in found], number)  # type: ignore[arg-type]
 
     def _end_list(self) -> None:
-        self.ended.emit("listed")
+        self.ended.emit("long" if self._is_long else "listed")
 
 
-def small_text(path: str, reading: Reading) -> TextFile | Undecodable | None:
-    """Return the content of a small text; None if it is something else, to be listed."""
-    if not is_small_text(path):
-        return None
+def small_text(path: str, reading: Reading) -> TextFile | Undecodable | Literal["long"] | None:
+    """Return the content of a text that can be edited, whether it is too long for that, or None if it is no text."""
+    size = text_size(path)
+    if size != "small":
+        return size
     try:
-        return read_text_file(Path(path), reading.encoding, reading.errors)
+        file = read_text_file(Path(path), reading.encoding, reading.errors)
+        return "long" if is_too_long(file.text) else file
     except StudioError as error:
         if not is_about_decoding(error):
             raise
@@ -535,15 +535,17 @@ def is_about_decoding(error: StudioError) -> bool:
     return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
-def is_small_text(path: str) -> bool:
-    """Return whether a path names a file that belongs in the editor, or nothing that can be listed."""
+def text_size(path: str) -> Literal["small", "long"] | None:
+    """Return how many bytes a text has, or that reading it will say what is wrong; None if it is something else."""
     if kind_of_name(path) not in (None, "text") or os.path.isdir(path):
-        return False
+        return None
     if not os.path.isfile(path):
-        return not ("*" in path or "?" in path)  # reading it will say what is wrong
+        return None if "*" in path or "?" in path else "small"  # reading it will say what is wrong
     try:
         with open(path, "rb") as file:
             head = file.read(6)
     except OSError:
-        return True  # as above
-    return os.path.getsize(path) <= LARGEST_EDITED and not head.startswith(_COMPRESSED)
+        return "small"  # as above
+    if head.startswith(_COMPRESSED):
+        return None
+    return "small" if os.path.getsize(path) <= LARGEST_TEXT else "long"

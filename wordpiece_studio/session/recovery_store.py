@@ -14,6 +14,7 @@ kept are removed.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import logging
 import os
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
+import platformdirs
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced
@@ -138,6 +140,11 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
+def recovery_folder() -> Path:
+    """Return the folder in which this user's unsaved work is kept; never beside a file of the user's."""
+    return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "recovery"
+
+
 WORK = f"work{SUFFIX}"
 LEAST_FREE = 200_000_000
 """Bytes to leave free on the disk: a run is not kept if it would use them up."""
@@ -213,14 +220,9 @@ class RecoveryStore:
             if self.folder is not None and not self.folder.is_dir():  # someone has cleaned up
                 if self._lock is not None:
                     self._lock.release()
-                self.folder = self._lock = None
-            while self.folder is None:
-                self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-                own = self._root / secrets.token_hex(8)
-                own.mkdir(mode=0o700)
-                lock = FolderLock(own)
-                if lock.take():
-                    self.folder, self._lock = own, lock
+                self.folder = None
+            if self.folder is None:
+                self.folder, self._lock = _new_folder(self._root)
             return self.folder
 
     def _tidy(self, wanted: set[str], newest: int) -> None:
@@ -246,6 +248,49 @@ class RecoveryStore:
         except (OSError, StudioError) as error:
             reason = error.what if isinstance(error, StudioError) else error.strerror or str(error)
             raise file_error(self.folder or self._root, what, advice, reason=reason) from error
+
+
+def _new_folder(root: Path) -> tuple[Path, FolderLock]:
+    """Return a new folder within `root`, and its lock, which is held."""
+    while True:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        own = root / secrets.token_hex(8)
+        own.mkdir(mode=0o700)
+        lock = FolderLock(own)
+        if lock.take():
+            return own, lock
+
+
+class KeptText:
+    """A text that is too long to be edited, as a file to look into.
+
+    It has a folder of its own, because it is not unsaved work itself: after a crash, one of the next starts removes it.
+    """
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._lock: FolderLock | None = None
+
+    def keep(self, text: str) -> Path:
+        """Write a text in the place of the last one, and return the path of its file, which is another one."""
+        data = codecs.BOM_UTF8 + text.encode("utf-8", "surrogatepass")  # with the mark, nothing in it passes for one
+        try:
+            self.close()
+            self._folder, self._lock = _new_folder(recovery_folder())
+            path = self._folder / "corpus.txt"
+            path.write_bytes(data)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise file_error(recovery_folder(), "The text cannot be kept in {path}: {reason}", reason=reason) from error
+        return path
+
+    def close(self) -> None:
+        """Remove the file and its folder."""
+        if self._lock is not None:
+            self._lock.release()
+        if self._folder is not None:
+            remove_folder(self._folder)
+        self._folder = self._lock = None
 
 
 def _save(path: Path, project: Project, **options: Any) -> None:

@@ -1,9 +1,8 @@
 """How the text is shown in the editor, which is only a view of it.
 
-Qt's editor has one kind of line break, and needs minutes for a line of a few megabytes and much memory for long texts.
-So it shows a copy: every line break as LF; a lone surrogate, which Qt would join with its neighbor, as U+FFFD; lines of
-more than 10,000 characters folded; texts of more than 10 million characters in pages. Folded and paged texts are
-read-only. The text itself stays as it is.
+Qt's editor has one kind of line break. So it shows a copy: every line break as LF; a lone surrogate, which Qt would
+join with its neighbor, as U+FFFD. The text itself stays as it is. Qt also needs minutes for a line of a few megabytes,
+and seconds for very many lines: `is_too_long` says which texts are not edited, and in previews long lines are folded.
 
 Python counts code points; Qt counts UTF-16 units, in which an emoji takes two, and its editor shows CR LF as one line
 break. All other characters count the same in both, so only the irregular ones are stored.
@@ -15,7 +14,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class ViewIndex:
     r"""The irregular characters of a text.
 
     They are stored in two int64 arrays of shape (n,): `_places`, the code point index of each, ascending; and
-    `shifts`, how much further on the text after it lies in the view. A character beyond U+FFFF adds 1 to the shift,
+    `_shifts`, how much further on the text after it lies in the view. A character beyond U+FFFF adds 1 to the shift,
     the LF of a CR LF subtracts 1.
 
     >>> index = ViewIndex("a\r\n\N{HUGGING FACE}b")
@@ -44,7 +43,7 @@ class ViewIndex:
     """
 
     def __init__(self, text: str) -> None:
-        self._places, self.shifts = _irregular(text)
+        self._places, self._shifts = _irregular(text)
 
     def view_position(self, position: int) -> int:
         """Return the UTF-16 position in the editor of the code point position `position`."""
@@ -57,27 +56,11 @@ class ViewIndex:
         is_inside = before < len(self._places) and position > self._places[before]
         return position - 1 if is_inside else position
 
-    def note_edit(self, position: int, removed: int, inserted: int, text: str) -> None:
-        """Update after an edit: `removed` and `inserted` code points at `position`; `text` is the new text."""
-        # One more character on each side: an edit may join or part a CR and its LF.
-        start, end = max(0, position - 1), min(len(text), position + inserted + 1)
-        # An LF whose CR lies before the window is still irregular, though the window does not show it.
-        side: Literal["left", "right"] = "right" if start and text[start - 1 : start + 1] == "\r\n" else "left"
-        first = int(np.searchsorted(self._places, start, side=side))
-        last = max(first, int(np.searchsorted(self._places, end - inserted + removed)))
-        places, shifts = _irregular(text[start:end])
-        shifts += self._shift_after(first)
-        further = (int(shifts[-1]) if len(shifts) else self._shift_after(first)) - self._shift_after(last)
-        self._places = np.concatenate(
-            (self._places[:first], places + start, self._places[last:] + (inserted - removed))
-        )
-        self.shifts = np.concatenate((self.shifts[:first], shifts, self.shifts[last:] + further))
-
     def _shift_after(self, count: int) -> int:
-        return int(self.shifts[count - 1]) if count else 0
+        return int(self._shifts[count - 1]) if count else 0
 
     def _view_end(self, index: int) -> int:
-        return int(self._places[index]) + 1 + int(self.shifts[index])
+        return int(self._places[index]) + 1 + int(self._shifts[index])
 
 
 def utf16_length(text: str) -> int:
@@ -96,19 +79,11 @@ def _irregular(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return places, np.cumsum(np.where(wide[places], 1, -1), dtype=np.int64)
 
 
-LONGEST_LINE = 10_000
-"""In characters; a longer line is folded."""
-
-LONGEST_TEXT = 10_000_000
-"""In characters; a longer text is paged."""
-
-PAGE_LENGTH = 2_000_000
-"""Approximate, in characters: pages end at line ends."""
-
-LINE_BREAK = re.compile("\r\n|[\r\n\u2029\ufdd0\ufdd1]")
-"""What Qt's editor treats as the end of a block. U+2028 is not included: it breaks a line inside a block."""
+LARGEST_TEXT, MOST_LINES, LONGEST_LINE = 2_000_000, 100_000, 10_000
+"""What the editor takes: bytes in UTF-8, lines, and characters of a line."""
 
 _BREAKS = "\r\n\u2029\ufdd0\ufdd1"
+"""What Qt's editor treats as the end of a block. U+2028 is not included: it breaks a line inside a block."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -128,8 +103,15 @@ def length_in_text(text: str, view: str, view_length: int) -> int:
     return view_length + sum(1 for _ in takewhile(lambda place: place < view_length, pairs))
 
 
+def is_too_long(text: str) -> bool:
+    """Return whether a text is too long to be edited."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    lines = sum(map(text.count, _BREAKS)) - text.count("\r\n")
+    return size > LARGEST_TEXT or lines > MOST_LINES or has_long_line(text)
+
+
 def has_long_line(text: str) -> bool:
-    """Return whether a line of `text` must be folded. Jumps from one line break to the last one within range."""
+    """Return whether a line of `text` is too long. Jumps from one line break to the last one within range."""
     start = 0
     while len(text) - start > LONGEST_LINE:
         found = max(text.rfind(line_break, start, start + LONGEST_LINE + 1) for line_break in _BREAKS)
@@ -137,11 +119,6 @@ def has_long_line(text: str) -> bool:
             return True
         start = found + 1
     return False
-
-
-def has_long_line_near(text: str, start: int, end: int) -> bool:
-    """Return whether any line that overlaps the positions `start` to `end` must be folded."""
-    return has_long_line(text[max(0, start - LONGEST_LINE - 1) : end + LONGEST_LINE + 1])
 
 
 def folded(text: str) -> str:
@@ -170,16 +147,6 @@ def _unfolded_length(text: str, folded_length: int) -> int:
         before += len(line) + 1
         left -= length + 1
     return len(text)
-
-
-def page_starts(text: str) -> list[int]:
-    """Return where the pages of `text` begin, in code points; a page ends at a line end unless the line is long."""
-    starts = [0]
-    while len(text) - starts[-1] > PAGE_LENGTH:
-        wanted = starts[-1] + PAGE_LENGTH
-        found = LINE_BREAK.search(text, wanted, wanted + PAGE_LENGTH // 2)
-        starts.append(found.end() if found else wanted)
-    return starts
 
 
 def main_line_break(text: str) -> str:

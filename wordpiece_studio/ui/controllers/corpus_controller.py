@@ -81,6 +81,8 @@ class CorpusController(Controller):
         pane = window.corpus_pane
         self.disk = CorpusOnDisk(window)
         self._undo: Callable[[], None] | None = None  # what undoes a drop
+        self._too_long = self.tr("The text is too long to edit (over 2 MB, 100,000 lines, or 10,000 characters in a "
+                                 "line), so it is a file with a preview.")  # fmt: skip
         pane.editor.drops.files_dropped.connect(partial(self.open_paths, are_dropped=True))
         window.drops.files_dropped.connect(partial(self.open_paths, are_dropped=True))
         pane.files_view.drops.files_dropped.connect(partial(self.add_paths, are_dropped=True))
@@ -89,13 +91,14 @@ class CorpusController(Controller):
         session = window.session
         session.opening.files_found.connect(self._on_opening_files_found)
         session.opening.ended.connect(self._on_opening_ended)
-        project.opening.finished.connect(lambda _project: self._say_what_a_drop_did())
+        project.opening.finished.connect(lambda _project: self._say_what_was_opened(is_long=self._document.is_kept))
         project.opening.failed.connect(self._forget_drop)
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
         session.document.text_changed.connect(self._lend_first_line)
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.document.reset.connect(self._keep_what_was_dropped)
+        session.document.reset.connect(self._say_what_was_kept)
         session.document.undo_stack.indexChanged.connect(self._keep_what_was_dropped)
         session.live_text_changed.connect(window.tokenization_pane.set_text)
         window.tokenization_pane.edit.text_changed.connect(session.set_live_text)
@@ -181,14 +184,24 @@ class CorpusController(Controller):
         elif places:
             self._project.when_safe(begin, Loss.ALL if is_project else Loss.CORPUS)
 
-    def _say_what_a_drop_did(self, added: int = 0) -> None:
+    def _say_what_was_opened(self, added: int = 0, *, is_long: bool = False) -> None:
         undo, self._undo = self._undo, None
-        words = self.tr("The corpus is now {name}.").format(name=self._session.corpus_name)
-        if added:
-            words = counted(added, "1 file was added to the corpus.", "{count} files were added to the corpus.")
+        banner, words = self._window.notices.training, self._too_long if is_long else ""
         if undo is not None:  # a training clears the notice: undone after it, its run would be lost
+            done = self.tr("The corpus is now {name}.").format(name=self._session.corpus_name)
+            if added:
+                done = counted(added, "1 file was added to the corpus.", "{count} files were added to the corpus.")
             act = partial(self._undo_drop, undo)
-            self._window.notices.training.show_message(words, action=self.tr("Undo"), act=act, needs_answer=False)
+            banner.show_message(f"{done} {words}".strip(), action=self.tr("Undo"), act=act, needs_answer=False)
+        elif is_long:
+            banner.show_message(words)
+
+    def _say_what_was_kept(self) -> None:
+        banner = self._window.notices.training
+        if banner.text.startswith(self._too_long):
+            banner.clear()
+        if self._document.is_kept:
+            banner.show_message(self._too_long)
 
     def _forget_drop(self) -> None:
         self._undo = None
@@ -287,8 +300,8 @@ class CorpusController(Controller):
             asked.rejected.connect(self._forget_drop)
         elif isinstance(opened, StudioError):
             self._messages.show_error(opened)
-        if opened == "listed" or isinstance(opened, TextFile):
-            self._say_what_a_drop_did(len(added or ()))
+        if opened in ("listed", "long") or isinstance(opened, TextFile):
+            self._say_what_was_opened(len(added or ()), is_long=opened == "long")
         elif not isinstance(opened, Undecodable):
             self._forget_drop()
 
@@ -327,7 +340,6 @@ class CorpusController(Controller):
         return self._window.tokenization_pane.text not in (self._suggested_text, "")
 
     def _suggest_text(self, text: str) -> None:
-        """Suggest a text to tokenize; if the user has typed one, only offer it."""
         pane, is_own = self._window.tokenization_pane, self._is_live_text_own()
         if text:
             self._suggested_text = text
@@ -375,7 +387,7 @@ class CorpusController(Controller):
     def _folder(self) -> Path | None:
         if self._document.path is not None:
             return self._document.path.parent
-        files = self._document.files.files
+        files = self._document.files.files if self._document.is_files else ()
         return None if not files or files[0].unagreed or is_url(files[0].path) else Path(files[0].path).parent
 
     @command(
@@ -509,7 +521,12 @@ class CorpusOnDisk(Controller):
         if self._offer_to_read():
             return
         if gone:
-            self._offer_to_locate(self._gone_words(gone))
+            words = self.tr("The file {path} is missing. Its text is still open; save it to keep it.")
+            if self._document.is_files:
+                words = plural(len(gone), "A corpus file is missing: {path}. Existing counts and merges are kept.",
+                "{number} corpus files are missing: {path}. Existing counts and merges are kept.")  # fmt: skip
+            path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
+            self._offer_to_locate(words.format(number=number_text(len(gone)), path=path))
         elif changed and self._document.is_files:
             words = plural(
                 len(changed),
@@ -530,15 +547,6 @@ class CorpusOnDisk(Controller):
         else:
             self._banner.clear()
 
-    def _gone_words(self, gone: Sequence[str]) -> str:
-        if not self._document.is_files:
-            words = self.tr("The file {path} is missing. Its text is still open; save it to keep it.")
-        else:
-            words = plural(len(gone), "A corpus file is missing: {path}. Existing counts and merges are kept.",
-            "{number} corpus files are missing: {path}. Existing counts and merges are kept.")  # fmt: skip
-        path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
-        return words.format(number=number_text(len(gone)), path=path)
-
     def _offer_to_locate(self, words: str) -> None:
         self._banner.show_message(words, "warning", plain_title(self._actions.locate_files.text()), self.locate_files)
 
@@ -552,7 +560,7 @@ class CorpusOnDisk(Controller):
             self._window.messages.show_error(error)
             return
         self._banner.clear()
-        if (file.encoding, file.mark) == (document.file.encoding, document.file.mark) and not document.is_folded:
+        if (file.encoding, file.mark) == (document.file.encoding, document.file.mark):
             document.set_text(file.text)  # as an edit, so that it can be undone
             document.note_saved()
         else:
@@ -616,7 +624,7 @@ class CorpusOnDisk(Controller):
     # -- files outside the folder of the project
 
     def _offer_to_read(self) -> bool:
-        """Name these files, and offer to read them; return whether there are any."""
+        """Return whether there are any."""
         unagreed, places = self._document.unagreed, self._places()
         if not unagreed:
             return False
@@ -642,7 +650,7 @@ class CorpusOnDisk(Controller):
         """Agree, because the user has pressed the banner's button; first show what it had no room for."""
         places = self._places()
         if _has_room(places):
-            self._agree()
+            self._agree_to(places)
         else:
             box = agreement_box(self._window, places, self._reading_words())
             ask(box, {_YES: partial(self._agree_to, places)}, otherwise=self._offer_to_read)
@@ -654,12 +662,9 @@ class CorpusOnDisk(Controller):
         return plural(len(self._document.unagreed), "Read this file", "Read these files")
 
     def _agree_to(self, places: list[str]) -> None:
-        if self._places() == places:  # else another project was read meanwhile
-            self._agree()
-        else:
+        if self._places() != places:  # another project was read meanwhile
             self._offer_to_read()
-
-    def _agree(self) -> None:
+            return
         state = self._window.project
         if state.path is not None:
             note_agreed(state.path, self._session.corpus())
@@ -668,7 +673,6 @@ class CorpusOnDisk(Controller):
 
 
 def _has_room(places: Sequence[str]) -> bool:
-    """Return whether the banner can name all places."""
     return len(places) <= _MOST_NAMED and all(len(display_name(place)) <= LONGEST_NAMED for place in places)
 
 
@@ -680,7 +684,6 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _name_of(paths: Sequence[str]) -> str:
-    """Return the name in the menu of what was opened together."""
     name, others = Path(paths[0]).name, len(paths) - 1
     if not others:
         return name
@@ -688,7 +691,6 @@ def _name_of(paths: Sequence[str]) -> str:
 
 
 def _names(paths: Sequence[str]) -> str:
-    """Return the names of the first files, for a sentence."""
     names = ", ".join(display_name(os.path.basename(path)) for path in paths[:_MOST_NAMED])
     return f"{names}, …" if len(paths) > _MOST_NAMED else names
 

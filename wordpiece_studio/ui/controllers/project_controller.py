@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import platformdirs
 from PySide6.QtCore import QLockFile, Signal
 from PySide6.QtWidgets import QMessageBox
 
@@ -22,6 +21,7 @@ from wordpiece_studio.session.recovery_store import (
     RecoveryStore,
     find_recoverable,
     recover,
+    recovery_folder,
     remove,
     set_aside,
 )
@@ -394,11 +394,6 @@ class ProjectController(Controller):
         self.saving.failed.connect(self._on_saving_failed)
         self.opening.finished.connect(self._on_opening_finished)
         self.opening.failed.connect(self._messages.show_error)
-
-
-def recovery_folder() -> Path:
-    """Return the folder in which this user's unsaved work is kept; never beside a file of the user's."""
-    return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "recovery"
 
 
 class RecoveryController(Controller):

@@ -111,7 +111,7 @@ class RunsController(Controller):
             return
         document = self._session.document
         is_earlier = not self._session.changes_since_run().is_other_corpus and not document.is_files
-        if is_earlier and corpus.text is not None and not document.is_folded:
+        if is_earlier and corpus.text is not None:
             # The text of a sample's or a saved run in place of another unedited one loses nothing.
             is_edit = document.is_modified or corpus.is_edited or run.is_unsaved or document.path is not None
             document.set_text(corpus.text)

@@ -72,7 +72,7 @@ class ViewController(Controller):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
         self._document = window.session.document
-        self._document.reset.connect(lambda: self._docks.set_wide_left(self._document.is_files))
+        self._document.reset.connect(lambda: self._docks.set_wide_left(not self._document.is_editable))
         window.session.runs.changed.connect(self._show_run_strip)
         for show in (self._color_symbols, self._show_gestures):
             window.model.run_reset.connect(show)
@@ -312,7 +312,7 @@ class ViewController(Controller):
     # -- finding
 
     def _is_text(self) -> bool:
-        return not self._document.is_files
+        return self._document.is_editable
 
     @command(tr("&Find in corpus…"), tr("Find text in the corpus"), _KEYS.Find, when=_is_text)
     def find(self) -> None:

@@ -60,31 +60,15 @@ if TYPE_CHECKING:
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
-_LOADED_AT_ONCE, _LOADED_PIECE = 1_000_000, 200_000
-"""Characters: a longer text is loaded in pieces of a few milliseconds each, and can be edited once it is complete."""
-_LINES_AT_ONCE = 50_000
-"""The number of lines that takes Qt about as long as that many characters."""
 _SOON_MS, _LATER_MS = 0, 60
 _LONGEST_BLOCK = 2000
 """Characters of a line that are searched for the selection."""
 _MOST_MARKS = 400
 
 
-def _is_long(text: str) -> bool:
-    return len(text) > _LOADED_AT_ONCE or text.count("\n") > _LINES_AT_ONCE
-
-
-def _first_piece(text: str) -> tuple[str, str]:
-    size = min(len(text), _LOADED_PIECE)
-    size = min(size, size * _LINES_AT_ONCE // max(text.count("\n", 0, size), 1))
-    return text[:size], text[size:]
-
-
 class CorpusEditor(ExactEdit):
     """Shows ``document.view_text`` and hands every edit to the document."""
 
-    loaded = Signal()
-    """The whole text is loaded: at once, or with the last piece of a long one."""
     word_wanted = Signal(object)
     """The user asks to select the word at this UTF-16 position (int)."""
 
@@ -96,8 +80,6 @@ class CorpusEditor(ExactEdit):
         self._is_reporting = False  # in contentsChange, where the text must not be replaced
         self.is_stale = False  # until the text is loaded anew
         self._differs = False  # until the difference from the document is repaired
-        self.rest = ""  # not loaded yet
-        self._awaited: tuple[int, int | None] | None = None  # to be selected once loaded
         self._marks: list[QTextCursor] = []  # cursors, because edits move them
         self.selection_marks: list[QTextCursor] = []
         self.drops = FileDrops(self, self.tr("Drop to open as the corpus"))
@@ -130,43 +112,16 @@ class CorpusEditor(ExactEdit):
 
     def _load(self) -> None:
         self.is_stale = self._differs = False
-        place = self._awaited or (self.textCursor().position(), None)
+        place = self.textCursor().position()
         self._is_own_change = True
-        text = self._document.view_text
-        shown, self.rest = _first_piece(text) if _is_long(text) else (text, "")
         self._marks, self.selection_marks = [], []
-        self.setPlainText(whole(shown))
+        self.setPlainText(whole(self._document.view_text))
         self._is_own_change = False
-        self.setReadOnly(self._document.is_folded or bool(self.rest))
-        self.select(*place)
+        self.setReadOnly(not self._document.is_editable)
+        self.select(place)
         self._draw_marks()
-        if self.rest:
-            later(self, 0, self._load_more)
-        else:
-            self.loaded.emit()
-
-    def _load_more(self) -> None:
-        if not self.rest:
-            return  # another text has been loaded meanwhile
-        self._is_own_change = True
-        cursor = QTextCursor(self.document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        shown, self.rest = _first_piece(self.rest)
-        cursor.insertText(whole(shown))
-        self._is_own_change = False
-        if self.rest:
-            later(self, 0, self._load_more)
-            return
-        self.setReadOnly(self._document.is_folded)
-        if self._awaited is not None:
-            self.select(*self._awaited)
-        self.loaded.emit()
 
     def _on_document_view_edited(self, edit: ViewEdit) -> None:
-        if self.rest or _is_long(edit.inserted):  # the place may not be loaded yet, or the lines would take seconds
-            self._load()
-            self.select(edit.position + utf16_length(edit.inserted))
-            return
         self._is_own_change = True
         self._end_composing()
         cursor = self._replace(edit.position, edit.position + edit.removed, edit.inserted)
@@ -242,7 +197,7 @@ class CorpusEditor(ExactEdit):
         return self.document().characterCount() - 1
 
     def _cursor(self, start: int, end: int) -> QTextCursor:
-        """Return a cursor that selects the text between these positions, as far as it is loaded."""
+        """Return a cursor that selects the text between these positions, as far as there is any."""
         cursor = QTextCursor(self.document())
         cursor.setPosition(min(start, self._length))
         cursor.setPosition(min(end, self._length), _KEEP)
@@ -253,10 +208,8 @@ class CorpusEditor(ExactEdit):
         return editor_text(self.document(), start, end)
 
     def select(self, start: int, end: int | None = None) -> None:
-        """Move the cursor to `start`, or select up to `end` (UTF-16 positions); scroll there once it is loaded."""
+        """Move the cursor to `start`, or select up to `end` (UTF-16 positions), and scroll there."""
         self._end_composing()
-        is_there = not self.is_stale and (not self.rest or max(start, end or 0) <= self._length)
-        self._awaited = None if is_there else (start, end)
         self.setTextCursor(self._cursor(start, start if end is None else end))
         self.ensureCursorVisible()
 
@@ -327,7 +280,6 @@ class CorpusEditor(ExactEdit):
             self._document.edit_view(place, 0, event.mimeData().text())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._awaited = None
         is_asked = event.modifiers() == Qt.KeyboardModifier.ControlModifier
         super().mousePressEvent(event)
         if is_asked and event.button() == Qt.MouseButton.LeftButton:
@@ -511,7 +463,7 @@ class FindBar(QFrame):
         self._next_button = tool_button("", self.tr("Find next (F3, Enter)"), self, self.find_next)
         self.close_button = tool_button("", self.tr("Close (Esc)"), self, self.close_bar)
         self._search_timer = single_shot(self, self._search_again, _SEARCH_DELAY_MS)
-        for changed in (document.text_changed, document.reset, editor.loaded):
+        for changed in (document.text_changed, document.reset):
             changed.connect(self._forget_places)
         self._lay_out()
         for button, name in ((self._previous_button, "up"), (self._next_button, "down"), (self.close_button, "close")):
@@ -589,7 +541,6 @@ class FindBar(QFrame):
     def _go_to(self, places: list[tuple[int, int]], place: int) -> None:
         self._editor.select(*places[place])
         self._show_places(places)
-        self._show_count(place + 1, len(places))  # a place that is not loaded yet is selected later
 
     def _show_count(self, place: int, places: int) -> None:
         """Show that place number `place` (from 1; 0 for none) of `places` is selected."""

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import counted, plural
-from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.plain_engine import split, token_of
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor, FindBar
@@ -36,7 +35,6 @@ from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
     set_plain_tooltip,
-    tool_button,
     tooltip_text,
 )
 from wordpiece_studio.ui.widgets.token_text import jamo_apart, line_text, number_text, pipeline_text, token_text
@@ -212,7 +210,7 @@ class Face(IntEnum):
 
 
 class FaceBar(Fitted, QTabBar):
-    """The tabs of the faces; a list of files has no text to show."""
+    """The tabs of the faces; files, and a text that is kept as one, cannot be edited."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, expanding=False, drawBase=False, usesScrollButtons=False)
@@ -220,12 +218,13 @@ class FaceBar(Fitted, QTabBar):
             self.addTab(name)
         self.setAccessibleName(self.tr("Corpus views"))
 
-    def show_kind(self, is_files: bool) -> None:
+    def show_kind(self, document: Document) -> None:
         shows_words = self.currentIndex() == Face.WORDS  # Qt leaves a tab that is disabled
-        self.setTabEnabled(Face.TEXT, not is_files)
-        self.setTabToolTip(Face.TEXT, tooltip_text(self.tr("The corpus is a list of files") if is_files else ""))
+        self.setTabEnabled(Face.TEXT, document.is_editable)
+        why = self.tr("The text is too long to edit") if document.is_kept else self.tr("The corpus is a list of files")
+        self.setTabToolTip(Face.TEXT, "" if document.is_editable else tooltip_text(why))
         if not shows_words:
-            self.setCurrentIndex(Face.FILES if is_files else Face.TEXT)
+            self.setCurrentIndex(Face.TEXT if document.is_editable else Face.FILES)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
@@ -234,27 +233,6 @@ class FaceBar(Fitted, QTabBar):
         self.setTabText(Face.WORDS, self.tr("Words and splits"))
         if self.sizeHint().width() > self.width():
             self.setTabText(Face.WORDS, self.tr("Words"))
-
-
-class PageBar(QWidget):
-    """Buttons to turn pages, visible only where the text has several."""
-
-    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._label = plain_label("", self, role="hint")
-        earlier = tool_button("‹", self.tr("Previous page"), self, lambda: document.show_page(document.page - 1))
-        later = tool_button("›", self.tr("Next page"), self, lambda: document.show_page(document.page + 1))
-        fill(QHBoxLayout(self), earlier, (self._label, 1), later, margins=(14, 0, 14, 0), spacing=-1)
-        self.hide()
-
-    def refresh(self, is_text_shown: bool) -> None:
-        document = self._document
-        self.setVisible(is_text_shown and document.page_count > 1)
-        words = self.tr("Page {page} of {pages}")
-        set_plain_text(
-            self._label, words.format(page=number_text(document.page + 1), pages=number_text(document.page_count))
-        )
 
 
 class CorpusPane(Pane):
@@ -281,7 +259,6 @@ class CorpusPane(Pane):
         self.lint_view = LintView(theme, self)
         self.figures = CorpusFiguresView(counting, session.settings, self.refused.emit, self)
         self.lint_controller = LintController(document, counting, self.figures, self.lint_view, self)
-        self._page_bar = PageBar(document, self)
         self.note_label = WholeLabel(self, role="hint")
         self.note_label.setContentsMargins(14, 2, 14, 4)
         self._header = QWidget(self)
@@ -310,7 +287,7 @@ class CorpusPane(Pane):
     def show_face(self, face: Face) -> None:
         """Show the text or the files, whichever the corpus is, or the words."""
         if face is not Face.WORDS:
-            face = Face.FILES if self._document.is_files else Face.TEXT
+            face = Face.TEXT if self._document.is_editable else Face.FILES
         self.faces.setCurrentIndex(face)
 
     # -- finding
@@ -338,10 +315,7 @@ class CorpusPane(Pane):
     # -- the document
 
     def _on_document_reset(self) -> None:
-        is_files = self._document.is_files
-        if is_files and not self.find_bar.isHidden():
-            self.find_bar.close_bar()
-        self.faces.show_kind(is_files)
+        self.faces.show_kind(self._document)
         self._show_face()
         self._counted = None
         self.refresh_later()
@@ -352,7 +326,6 @@ class CorpusPane(Pane):
         self.files_view.setVisible(self.face is Face.FILES)
         if self.face is not Face.TEXT and not self.find_bar.isHidden():
             self.find_bar.close_bar()
-        self._page_bar.refresh(self.face is Face.TEXT)
         self.counts_offer.set_wanted(self.face is not Face.WORDS)
         self.fit()
 
@@ -360,9 +333,6 @@ class CorpusPane(Pane):
         notes = []
         if self._counting.counts is not None:
             self._counted = self._counting.counts
-        if self._document.is_folded:
-            notes.append(self.tr("Read-only: the text is very long, or has lines of over 10,000 characters, which "
-                                 "are folded here. Training uses all of it."))  # fmt: skip
         if self._counted is not None and not self._document.is_files and self._counted.statistics.skipped_lines:
             notes.append(self._lines_left_out(self._counted.statistics.skipped_lines))
         if self._counted is not None and self._counted.skipped:
@@ -406,20 +376,16 @@ class CorpusPane(Pane):
 
     def _show_line(self) -> None:
         config, is_next = self._session.settings.valid_config(), not self._session.has_pipeline_of(self._model.run)
-        if self._document.is_files:
+        if not self._document.is_editable:
             at_cursor = self.files_view.preview.line_at_cursor()
             self.line_view.show_line(*at_cursor, self._counting.pipeline, config, is_next=is_next)
             return
         block = self.editor.textCursor().block()
         number = block.blockNumber() + 1
-        if self._document.is_folded:
-            line = self.editor.view_part(block.position(), block.position() + block.length() - 1)
-            column = ViewIndex(line).text_position(self.editor.textCursor().positionInBlock())
-        else:
-            # From the document, because the editor replaces some characters by others.
-            start = self._document.text_position(block.position())
-            line = self._document.text[start : self._document.text_position(block.position() + block.length() - 1)]
-            column = self._document.text_position(self.editor.textCursor().position()) - start
+        # From the document, because the editor replaces some characters by others.
+        start = self._document.text_position(block.position())
+        line = self._document.text[start : self._document.text_position(block.position() + block.length() - 1)]
+        column = self._document.text_position(self.editor.textCursor().position()) - start
         self.line_view.show_line(number, line, column, self._counting.pipeline, config, is_next=is_next)
 
     def minimumSizeHint(self) -> QSize:
@@ -429,7 +395,7 @@ class CorpusPane(Pane):
         return least.expandedTo(QSize(0, whole))
 
     def fit(self) -> None:
-        is_files, room = self._document.is_files, self.seen.height()
+        is_files, room = not self._document.is_editable, self.seen.height()
         is_dense = self.face is not Face.TEXT or room < _DENSE_BELOW
         self.figures.fit(is_dense=is_dense, has_choices=self.face is not Face.WORDS)
         is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
@@ -449,7 +415,7 @@ class CorpusPane(Pane):
     def _give_room_to_text(self, room: int) -> None:
         """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
         warnings, line_view = self.lint_view, self.line_view
-        others = self.faces, self.counting_bar, self.counts_offer, self.find_bar, self._page_bar, self.figures
+        others = self.faces, self.counting_bar, self.counts_offer, self.find_bar, self.figures
         taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
         taken += 0 if self.note_label.isHidden() else self.note_label.minimumHeight()
         rest = room - taken - _LEAST_LINES * self.editor.fontMetrics().lineSpacing()
@@ -480,7 +446,6 @@ class CorpusPane(Pane):
             (self.editor, 1),
             (self.words_face, 1),
             (self.files_view, 1),
-            self._page_bar,
             self.note_label,
             self.line_view,
             self.lint_view,

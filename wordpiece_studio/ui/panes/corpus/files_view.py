@@ -332,18 +332,20 @@ class FilesView(QWidget):
         model.select(selection, flags.ClearAndSelect)
 
     def _remove(self) -> None:
-        self._table.remove(self.selected)
+        if not self._document.is_kept:
+            self._table.remove(self.selected)
 
     def _move(self, by: int) -> None:
         self._table.move(self.selected, by)
 
     def _show_selected(self) -> None:
         rows = [self._table.records[number] for number in self.selected]
+        self.form.setVisible(not self._document.is_kept)
         self.form.show_files(rows)
         current = self.current
         self._show_detail()
         for button in self._of_selected:
-            button.setEnabled(bool(rows))
+            button.setEnabled(bool(rows) and not self._document.is_kept)
         self.preview.show_file(current.file if current is not None and self.isVisible() else None)
 
     def _show_detail(self) -> None:
