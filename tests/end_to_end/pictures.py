@@ -29,7 +29,7 @@ from wordpiece_studio.session.samples import document_titles
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def hug(window: MainWindow) -> None:
     window.session.runs.keep(window.session.runs.all[0])
     train(window, objective="likelihood")
     compare_all(window, 3)
-    window.corpus_pane.show_face(Face.WORDS)
+    window.corpus_pane.show_tab(CorpusTab.WORDS)
 
 
 def four(window: MainWindow) -> None:
@@ -197,7 +197,7 @@ def many_words(window: MainWindow) -> None:
     path.write_text("\n".join(lines), encoding="utf-8")
     language(window, path)
     window.docks.bring("corpus")
-    window.corpus_pane.show_face(Face.WORDS)
+    window.corpus_pane.show_tab(CorpusTab.WORDS)
 
 
 def dark(window: MainWindow) -> None:

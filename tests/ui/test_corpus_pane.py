@@ -16,7 +16,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.panes.corpus.corpus_editor import find_places, next_place, previous_place
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face, LineView
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab, LineView
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.token_text import jamo_apart
 
@@ -104,7 +104,11 @@ def test_a_pasted_line_of_5_mb_becomes_a_file_and_is_undone(studio: Studio) -> N
     pane.editor.selectAll()
     pane.editor.insertFromMimeData(data)
     banner = window.notices.training
-    assert (pane.face, pane.files_view.list.isVisible(), window.session.document.is_kept) == (Face.FILES, True, True)
+    assert (pane.tab, pane.files_view.list.isVisible(), window.session.document.is_kept) == (
+        CorpusTab.FILES,
+        True,
+        True,
+    )
     assert len(window.session.document.text) == 5_000_000
     assert banner.text == (
         "The text is too long to edit (over 2 MB, 100,000 lines, or 10,000 characters in a line), so it is a file with "
@@ -116,7 +120,7 @@ def test_a_pasted_line_of_5_mb_becomes_a_file_and_is_undone(studio: Studio) -> N
     assert not pane.files_view.form.isVisible()
     window.actions_.undo.trigger()
     assert window.session.document.text == shown(studio) == before
-    assert (pane.face, pane.editor.isReadOnly(), banner.text) == (Face.TEXT, False, "")
+    assert (pane.tab, pane.editor.isReadOnly(), banner.text) == (CorpusTab.TEXT, False, "")
 
 
 def test_words_of_a_kept_text_are_counted(studio: Studio) -> None:
@@ -139,7 +143,7 @@ def test_a_kept_text_is_in_its_project(studio: Studio, tmp_path: Path) -> None:
     document = window.session.document
     studio.wait(lambda: document.is_kept, 30_000)
     assert document.text == text
-    assert window.corpus_pane.face is Face.FILES
+    assert window.corpus_pane.tab is CorpusTab.FILES
     assert window.notices.training.text.endswith("so it is a file with a preview.")
 
 
@@ -165,7 +169,7 @@ def test_a_drop_says_what_it_did_and_is_undone(studio: Studio, tmp_path: Path) -
     path.write_text("dropped", encoding="utf-8")
     text, tokens = window.session.document.text, window.model.history.vocabulary(25).tokens
     pane = window.corpus_pane
-    pane.faces.setCurrentIndex(Face.FILES)
+    pane.tabs.setCurrentIndex(CorpusTab.FILES)
     with hovering(pane.files_view, path):
         assert pane.files_view.drops.light.isVisible()
     assert not pane.files_view.drops.light.isVisible()

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.widgets.pane import EmptyState, HintLabel
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def looks(studio: Studio) -> list[tuple[str, bool, str]]:
 def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
     window = studio.window
     window.actions_.train_as_you_type.trigger()  # off
-    window.corpus_pane.show_face(Face.WORDS)
+    window.corpus_pane.show_tab(CorpusTab.WORDS)
     window.actions_.new_corpus.trigger()
     card = window.scoreboard_pane.middle.nothing
     studio.wait(card.isVisible)
@@ -39,7 +39,7 @@ def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
     title = window.docks.panel("tokenization").title_bar
     assert "Click a token" not in title.findChild(HintLabel).text()
     studio.qtbot.mouseClick(steps(studio)[0], Qt.MouseButton.LeftButton)
-    assert window.corpus_pane.face is Face.TEXT
+    assert window.corpus_pane.tab is CorpusTab.TEXT
     assert window.corpus_pane.editor.hasFocus()
     studio.wait(lambda: not window.corpus_pane.line_view.isVisible())  # there is no line to read
     studio.qtbot.keyClicks(window.corpus_pane.editor, "hug pug")

@@ -18,7 +18,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.dialogs.file_questions import unsaved_work_box
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.training_bar import FurtherDialog
 
@@ -453,7 +453,7 @@ def test_the_notes_of_a_document_are_said_with_their_run_alone(studio: Studio) -
 
 def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edit(studio: Studio) -> None:
     window, runs, corpus = studio.window, studio.window.session.runs, studio.window.corpus_pane
-    words, strip = corpus.words_face.owner, window.run_strip
+    words, strip = corpus.words_tab.owner, window.run_strip
 
     def is_said_of(letter: str) -> bool:
         said = f"Showing run {letter}, trained on a different text than the corpus."
@@ -463,7 +463,7 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     studio.wait(lambda: not window.project.reading.is_running)
     runs.show(runs.all[1])
     studio.wait(lambda: is_said_of("B") and strip.line.isVisible())
-    corpus.faces.setCurrentIndex(Face.WORDS)
+    corpus.tabs.setCurrentIndex(CorpusTab.WORDS)
     assert corpus.figures.summary_label.text().startswith("Current\u00a0corpus · Lines:\u00a012")
     assert words.text().startswith("Words of run B of Spanish course")
     window.actions_.bring_text_back.trigger()

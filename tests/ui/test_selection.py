@@ -9,7 +9,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
 
 from wordpiece_studio.storage.view import Breakpoint, Selection
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ def test_the_selection_is_copied_where_no_field_takes_the_key(studio: Studio) ->
     activate(studio, window.tokenization_pane.chips)
     studio.qtbot.keyClick(window.tokenization_pane.chips, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == "##fully"
-    window.corpus_pane.show_face(Face.WORDS)
-    for table in (window.scoreboard_pane.candidates_view, window.history_pane.view, window.corpus_pane.words_face.view):
+    window.corpus_pane.show_tab(CorpusTab.WORDS)
+    for table in (window.scoreboard_pane.candidates_view, window.history_pane.view, window.corpus_pane.words_tab.view):
         table.clearSelection()
         table.setFocus()
         QGuiApplication.clipboard().setText("what was there")
@@ -179,8 +179,8 @@ def test_token_details_come_to_the_front_but_not_over_what_was_clicked(studio: S
     assert window.docks.changed_by_hand() is None
     window.actions_.clear_selection.trigger()
     assert window.corpus_pane.isVisible()
-    window.corpus_pane.show_face(Face.WORDS)
-    words = window.corpus_pane.words_face.view
+    window.corpus_pane.show_tab(CorpusTab.WORDS)
+    words = window.corpus_pane.words_tab.view
     words.setFocus()
     studio.wait(words.rows.rowCount)
     words.item_chosen.emit(0)

@@ -80,7 +80,7 @@ class MainWindow(Workspace):
         about_selection = "copy", "show_in_vocabulary go_to_birth switch_breakpoint", "keep_step compare_step"
         for pane in (
             self.token_details_pane, self.scoreboard_pane, self.history_pane, self.vocabulary_pane,
-            self.tokenization_pane, self.corpus_pane.words_face,
+            self.tokenization_pane, self.corpus_pane.words_tab,
         ):  # fmt: skip
             for part in (*pane.findChildren(TableView), *pane.findChildren(ChipArea)):
                 self.actions_.give_menu(part, *about_selection)

@@ -139,7 +139,7 @@ class Workspace(QMainWindow):
             comparison=session.comparison,
             judging=session.judging,
         )  # fmt: skip
-        self.run_strip.owner_changed.connect(self.corpus_pane.words_face.owner.show_text)
+        self.run_strip.owner_changed.connect(self.corpus_pane.words_tab.owner.show_text)
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         self.scoreboard_pane.middle.nothing.offer(self.actions_.add_text, self.actions_.train)
 

@@ -45,7 +45,7 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     overwrite_box,
 )
 from wordpiece_studio.ui.messages import ask, question_box
-from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, shown
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -395,7 +395,7 @@ class CorpusController(Controller):
     )
     def add_text(self) -> None:
         self._window.docks.bring("corpus")
-        self._window.corpus_pane.show_face(Face.TEXT)
+        self._window.corpus_pane.show_tab(CorpusTab.TEXT)
         self._window.corpus_pane.editor.setFocus()
 
     # -- saving the text

@@ -1,4 +1,4 @@
-"""The corpus pane with its three faces, *Text*, *Words* and *Files*; find bar, the line at the cursor, the numbers.
+"""The corpus pane with its three tabs, *Text*, *Words* and *Files*; find bar, the line at the cursor, the numbers.
 
 The line is shown as the trainer reads it: raw, normalized, words, and the symbols of the word at the cursor. The
 normalizer and pre-tokenizer are those used for counting and training.
@@ -25,7 +25,7 @@ from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView, C
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
-from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
+from wordpiece_studio.ui.panes.corpus.words_tab import WordsTab
 from wordpiece_studio.ui.widgets.pane import Pane, fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     Fitted,
@@ -201,7 +201,7 @@ _LEAST_LINES = 7
 _NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, files and preview do not both fit
 
 
-class Face(IntEnum):
+class CorpusTab(IntEnum):
     """What the pane shows of the corpus."""
 
     TEXT = 0
@@ -209,8 +209,8 @@ class Face(IntEnum):
     FILES = 2
 
 
-class FaceBar(Fitted, QTabBar):
-    """The tabs of the faces; files, and a text that is kept as one, cannot be edited."""
+class CorpusTabs(Fitted, QTabBar):
+    """The text, of which files, and a text that is kept as one, have none to edit; the words; the files."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, expanding=False, drawBase=False, usesScrollButtons=False)
@@ -219,20 +219,20 @@ class FaceBar(Fitted, QTabBar):
         self.setAccessibleName(self.tr("Corpus views"))
 
     def show_kind(self, document: Document) -> None:
-        shows_words = self.currentIndex() == Face.WORDS  # Qt leaves a tab that is disabled
-        self.setTabEnabled(Face.TEXT, document.is_editable)
+        shows_words = self.currentIndex() == CorpusTab.WORDS  # Qt leaves a tab that is disabled
+        self.setTabEnabled(CorpusTab.TEXT, document.is_editable)
         why = self.tr("The text is too long to edit") if document.is_kept else self.tr("The corpus is a list of files")
-        self.setTabToolTip(Face.TEXT, "" if document.is_editable else tooltip_text(why))
+        self.setTabToolTip(CorpusTab.TEXT, "" if document.is_editable else tooltip_text(why))
         if not shows_words:
-            self.setCurrentIndex(Face.TEXT if document.is_editable else Face.FILES)
+            self.setCurrentIndex(CorpusTab.TEXT if document.is_editable else CorpusTab.FILES)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
 
     def fit(self) -> None:
-        self.setTabText(Face.WORDS, self.tr("Words and splits"))
+        self.setTabText(CorpusTab.WORDS, self.tr("Words and splits"))
         if self.sizeHint().width() > self.width():
-            self.setTabText(Face.WORDS, self.tr("Words"))
+            self.setTabText(CorpusTab.WORDS, self.tr("Words"))
 
 
 class CorpusPane(Pane):
@@ -252,8 +252,8 @@ class CorpusPane(Pane):
         self.counts_offer = CountsOffer(document, self)
         self.editor = CorpusEditor(document, theme, self)
         self.files_view = FilesView(document, actions, theme, self)
-        self.faces = FaceBar(self)
-        self.words_face = WordsFace(session, self.refused.emit, theme, self)
+        self.tabs = CorpusTabs(self)
+        self.words_tab = WordsTab(session, self.refused.emit, theme, self)
         self.find_bar = FindBar(document, self.editor, theme, self)
         self.line_view = LineView(theme, self)
         self.lint_view = LintView(theme, self)
@@ -281,23 +281,23 @@ class CorpusPane(Pane):
         self._samples_button.setMenu(menu)
 
     @property
-    def face(self) -> Face:
-        return Face(self.faces.currentIndex())
+    def tab(self) -> CorpusTab:
+        return CorpusTab(self.tabs.currentIndex())
 
-    def show_face(self, face: Face) -> None:
+    def show_tab(self, tab: CorpusTab) -> None:
         """Show the text or the files, whichever the corpus is, or the words."""
-        if face is not Face.WORDS:
-            face = Face.TEXT if self._document.is_editable else Face.FILES
-        self.faces.setCurrentIndex(face)
+        if tab is not CorpusTab.WORDS:
+            tab = CorpusTab.TEXT if self._document.is_editable else CorpusTab.FILES
+        self.tabs.setCurrentIndex(tab)
 
     # -- finding
 
     def open_find_bar(self) -> None:
         """Open the find bar, filled with the selected text; among the words, go to their search."""
-        if self.face is Face.WORDS:
-            self.words_face.focus_search()
+        if self.tab is CorpusTab.WORDS:
+            self.words_tab.focus_search()
             return
-        self.show_face(Face.TEXT)
+        self.show_tab(CorpusTab.TEXT)
         self.find_bar.open_bar()
 
     def find_next(self) -> None:
@@ -315,18 +315,18 @@ class CorpusPane(Pane):
     # -- the document
 
     def _on_document_reset(self) -> None:
-        self.faces.show_kind(self._document)
-        self._show_face()
+        self.tabs.show_kind(self._document)
+        self._show_tab()
         self._counted = None
         self.refresh_later()
 
-    def _show_face(self) -> None:
-        self.editor.setVisible(self.face is Face.TEXT)
-        self.words_face.setVisible(self.face is Face.WORDS)
-        self.files_view.setVisible(self.face is Face.FILES)
-        if self.face is not Face.TEXT and not self.find_bar.isHidden():
+    def _show_tab(self) -> None:
+        self.editor.setVisible(self.tab is CorpusTab.TEXT)
+        self.words_tab.setVisible(self.tab is CorpusTab.WORDS)
+        self.files_view.setVisible(self.tab is CorpusTab.FILES)
+        if self.tab is not CorpusTab.TEXT and not self.find_bar.isHidden():
             self.find_bar.close_bar()
-        self.counts_offer.set_wanted(self.face is not Face.WORDS)
+        self.counts_offer.set_wanted(self.tab is not CorpusTab.WORDS)
         self.fit()
 
     def _show_note(self) -> None:
@@ -396,15 +396,15 @@ class CorpusPane(Pane):
 
     def fit(self) -> None:
         is_files, room = not self._document.is_editable, self.seen.height()
-        is_dense = self.face is not Face.TEXT or room < _DENSE_BELOW
-        self.figures.fit(is_dense=is_dense, has_choices=self.face is not Face.WORDS)
+        is_dense = self.tab is not CorpusTab.TEXT or room < _DENSE_BELOW
+        self.figures.fit(is_dense=is_dense, has_choices=self.tab is not CorpusTab.WORDS)
         is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
         self.counting_bar.set_narrow(is_narrow)
         self.files_view.form.set_narrow(is_narrow)
         if is_files:
             self.lint_view.set_dense(room < _LOW_BELOW)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
-        if self.face is Face.WORDS or (self.face is Face.FILES and not is_files):
+        if self.tab is CorpusTab.WORDS or (self.tab is CorpusTab.FILES and not is_files):
             self.line_view.hide()
             self.lint_view.set_dense(True)
         elif is_files:
@@ -415,7 +415,7 @@ class CorpusPane(Pane):
     def _give_room_to_text(self, room: int) -> None:
         """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
         warnings, line_view = self.lint_view, self.line_view
-        others = self.faces, self.counting_bar, self.counts_offer, self.find_bar, self.figures
+        others = self.tabs, self.counting_bar, self.counts_offer, self.find_bar, self.figures
         taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
         taken += 0 if self.note_label.isHidden() else self.note_label.minimumHeight()
         rest = room - taken - _LEAST_LINES * self.editor.fontMetrics().lineSpacing()
@@ -439,12 +439,12 @@ class CorpusPane(Pane):
         line.setFixedHeight(1)
         fill(
             QVBoxLayout(self),
-            self.faces,
+            self.tabs,
             self.counting_bar,
             self.counts_offer,
             self.find_bar,
             (self.editor, 1),
-            (self.words_face, 1),
+            (self.words_tab, 1),
             (self.files_view, 1),
             self.note_label,
             self.line_view,
@@ -465,7 +465,7 @@ class CorpusPane(Pane):
         document.reset.connect(self._on_document_reset)
         session.corpus_taken.connect(lambda: self.editor.select(0))
         counting.failed.connect(self.files_view.show_fault)
-        self.faces.currentChanged.connect(self._show_face)
+        self.tabs.currentChanged.connect(self._show_tab)
         for changed in (self.files_view.preview_button.toggled, document.files.changed):
             changed.connect(self.fit)
         session.watch.noticed.connect(preview.read_again)

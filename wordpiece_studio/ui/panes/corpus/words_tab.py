@@ -1,4 +1,4 @@
-"""The words of the run shown and their splits: the second face of the corpus pane.
+"""The words of the run shown and their splits: the second tab of the corpus pane.
 
 A click on a word selects it, a click on a chip selects its token; what is selected elsewhere is marked here. The field
 above searches the words; a word with a number, such as ``hug 10``, is a count that Enter sets in the text.
@@ -47,7 +47,7 @@ _ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
 """A word and how often it is to occur."""
 
 
-class WordsFace(Pane):
+class WordsTab(Pane):
     """The table with a field for searches and counts, and a box that leaves only words with the selected token.
 
     `refuse` is called if a count cannot be set.
