@@ -300,6 +300,7 @@ def test_the_text_is_known_at_once(pane: TokenizationPane) -> None:
     assert pane.text == "another text"
 
 
+@pytest.mark.usefixtures("styled")
 def test_before_a_training_the_field_is_no_higher_than_its_two_rows(empty_bench: Bench) -> None:
     pane = empty_bench.show_tokenization()
     assert pane._field.height() == pane.edit.height() + pane.options.height() + 8 + 2

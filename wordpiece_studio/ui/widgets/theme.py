@@ -316,8 +316,8 @@ class Theme(QObject, Colors):
         self.scale = 1.0
         self.token_styles = TokenStyles()  # those of tokens, from the next time they are drawn
         self._usual_font = QGuiApplication.font()
-        self._unseen: list[QWidget] = []  # to be polished some at a time
-        self._unseen_timer = single_shot(self, self._polish_unseen)
+        self._unseen: list[tuple[QWidget, Callable[[QWidget], object]]] = []  # what is done to them, some at a time
+        self._unseen_timer = single_shot(self, self._restyle_unseen)
         self._take_look(self._wanted_look())
         # Else a font set on a widget does not reach what inside it has a style sheet.
         QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
@@ -356,7 +356,7 @@ class Theme(QObject, Colors):
         if self._application is not None:
             self._application.setFont(scaled_font(self._usual_font, scale))
             for window in self._application.topLevelWidgets():
-                self.pass_font_on(window)
+                self._do_soon(window, self.pass_font_on, at_once=window.isVisible())
         self.changed.emit()
 
     def pass_font_on(self, root: QWidget) -> None:
@@ -375,7 +375,7 @@ class Theme(QObject, Colors):
             if not (has_signs or is_bold) or any(panel.isAncestorOf(part) for panel in hidden):
                 continue
             if has_signs:
-                self._polish(part, is_seen=part.isVisibleTo(root))
+                self._do_soon(part, _polish, at_once=part.isVisibleTo(root))
                 part.updateGeometry()
             if is_bold:  # the style sheet gave it a font of its own
                 part.setFont(self.font(bold=True))
@@ -417,22 +417,22 @@ class Theme(QObject, Colors):
             names["check"] = resource_path("icons/check-black.svg").as_posix()
         self._unseen = []
         for widget in _replace_sheet(self._application, sheet.substitute(names)):
-            self._polish(widget, is_seen=widget.isVisible())
+            self._do_soon(widget, _polish, at_once=widget.isVisible())
             widget.update()
 
-    def _polish(self, widget: QWidget, *, is_seen: bool) -> None:
-        """Let the style sheet draw a widget anew: at once, or a little later."""
-        if is_seen:
-            widget.style().polish(widget)
+    def _do_soon(self, widget: QWidget, restyle: Callable[[QWidget], object], *, at_once: bool) -> None:
+        """Restyle a widget at once, or a little later if it is not seen."""
+        if at_once:
+            restyle(widget)
         else:
-            self._unseen.append(widget)
+            self._unseen.append((widget, restyle))
             self._unseen_timer.start(_UNSEEN_MS)
 
-    def _polish_unseen(self) -> None:
+    def _restyle_unseen(self) -> None:
         some, self._unseen = self._unseen[:_AT_ONCE], self._unseen[_AT_ONCE:]
-        for widget in some:
+        for widget, restyle in some:
             if isValid(widget):
-                widget.style().polish(widget)
+                restyle(widget)
         if self._unseen:
             self._unseen_timer.start(0)
 
@@ -469,6 +469,11 @@ class Theme(QObject, Colors):
         if QGuiApplication.font().pointSizeF() > 0:
             font.setPointSizeF(QGuiApplication.font().pointSizeF())
         return _changed(font, points, bold)
+
+
+def _polish(widget: QWidget) -> None:
+    """Let the style sheet draw a widget anew."""
+    widget.style().polish(widget)
 
 
 class _ThemedIcon(QObject):

@@ -74,7 +74,6 @@ class CommandButton(Fitted, QToolButton):
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
         self.setProperty("role", "button")
-        self.setStyleSheet("padding: 0px;")  # the style sheet's padding is meant for text buttons
         self.setAutoRepeat(name in _REPEATED)
         self.setDefaultAction(action)
         action.changed.connect(self._show_action)  # after the button's own update

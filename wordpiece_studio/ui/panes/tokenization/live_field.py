@@ -249,7 +249,6 @@ class LiveField(QFrame):
         self, theme: Theme, decode: Callable[[Sequence[int]], str | None], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.setObjectName("live_field")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.edit = LiveEdit(*_LINES, self)
@@ -268,7 +267,6 @@ class LiveField(QFrame):
         self.edit.installEventFilter(self)
         self.edit.left_out_changed.connect(self._on_edit_left_out_changed)
         self.options.decode.toggled.connect(self._on_decode_toggled)
-        theme.dress(self._dress)
 
     def set_low(self, is_low: bool) -> None:
         self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
@@ -304,12 +302,5 @@ class LiveField(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self._dress()
+            set_look(self, state="focused" if self.edit.hasFocus() else "")
         return super().eventFilter(watched, event)
-
-    def _dress(self) -> None:
-        color = self._theme.accent if self.edit.hasFocus() else self._theme.border
-        self.setStyleSheet(
-            f"#live_field {{ border: 1px solid {color.name()}; border-radius: 6px; }}"
-            "#live_field QPlainTextEdit { border-color: transparent; }"
-        )
