@@ -221,7 +221,7 @@ def cut_cells(table: QTableView) -> list[str]:
         left, width = table.columnViewportPosition(column), table.columnWidth(column)
         if left + width > table.viewport().width() + 1:
             cut.append(f"column {title}")
-        if header.isVisible() and header.fontMetrics().horizontalAdvance(title) > width:
+        if header.isVisible() and max(map(header.fontMetrics().horizontalAdvance, title.split("\n"))) > width:
             cut.append(f"title {title}")
         for row in range(table.rowAt(0), min(model.rowCount(), table.rowAt(0) + 12)):
             index = model.index(row, column)

@@ -48,11 +48,6 @@ CELL_PADDING = 6
 """Pixels between the edge of a cell and what is in it."""
 _ROOM = 2 * CELL_PADDING + 2
 _MARK_WIDTH = 3.5
-_ARROWS_ABOVE = (
-    "QHeaderView::up-arrow, QHeaderView::down-arrow"
-    "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
-)
-"""The style of a header that sorts: on the right, where Qt puts it, the arrow would cover the title."""
 _BETWEEN_TEXTS = 8
 """Pixels between two that may have several lines."""
 _SIGN_WIDTH, _SIGN_GAP = 12, 4
@@ -339,7 +334,6 @@ class TableView(QTableView):
         header.sectionResized.connect(self._on_header_section_resized)
         header.sectionMoved.connect(self._note_columns)
         if is_sorted:
-            header.setStyleSheet(_ARROWS_ABOVE)
             header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
             header.setSortIndicatorClearable(True)
             self.setSortingEnabled(True)
