@@ -147,7 +147,7 @@ class Encoding:
 
     @classmethod
     def of_library(cls, raw: Any, found: Any, **known: Any) -> Self:
-        """Return an encoding of the library; `found`: what returns its tokens, or columns in which its ids are places.
+        """Return an encoding of the library; `found`: what returns its tokens, or columns with its words as places.
 
         Until something is asked for it may still be padded. Without the library, `found` returns the columns.
         """
@@ -171,10 +171,11 @@ class Encoding:
             value = tuple(Encoding.of_library(more, found, overflowing=()) for more in value)
         elif name == "sequence_ids":  # the library has some for the padding of an empty text
             value = [None if added else number for number, added in zip(value, raw.special_tokens_mask, strict=True)]
-        elif isinstance(found, Columns):
-            if name in ("tokens", "ids"):
-                column, places = getattr(found, name), zip(value, raw.ids, raw.special_tokens_mask, strict=True)
-                value = [each if added else column[place] for each, place, added in places]
+        elif isinstance(found, tuple):
+            if name in Columns._fields:
+                columns = [getattr(each, name) for each in found]
+                places = zip(value, raw.special_tokens_mask, raw.sequence_ids, raw.word_ids, strict=True)
+                value = [each if added else columns[text][place] for each, added, text, place in places]
         elif name == "tokens":
             value = found(raw)
         setattr(self, name, value)
@@ -470,8 +471,9 @@ class Encoder(ABC):
         processor = None
         with suppress(StudioError):  # which was raised before, if special tokens are to be added
             processor = self.post_processor()
-        library = shaper(processor)
-        return [Encoding.of_library(library.of_columns(each, form), _joined(each)) for each in columns]
+        counted = [tuple(["x"] * len(text.ids) for text in each) for each in columns]
+        raws = shaper(processor).encoded(counted, form, is_pretokenized=True)
+        return [Encoding.of_library(raw, each) for raw, each in zip(raws, columns, strict=True)]
 
     def _is_shaped(self, both: Sequence[Texts], form: Form) -> bool:
         """Return whether texts get more than their tokens; a template may give even one text alone another type."""
@@ -564,13 +566,11 @@ def checked_text(text: object) -> str:
     return text
 
 
-def _joined(texts: Iterable[Columns]) -> Columns:
-    return Columns(*(list(chain.from_iterable(column)) for column in zip(*texts, strict=True)))
-
-
 def _of_words(words: Iterable[Columns]) -> Columns:
     numbered = [each._replace(words=[number] * len(each.ids)) for number, each in enumerate(words)]
-    return _joined(numbered) if numbered else Columns([], [], [], [])
+    return Columns(
+        *(list(chain.from_iterable(column)) for column in zip(Columns([], [], [], []), *numbered, strict=True))
+    )
 
 
 def _form(

@@ -1,8 +1,8 @@
 """Texts by the library `tokenizers`, in the form that a model expects: pairs, special tokens, truncation, padding.
 
 The library is imported when a `Library` is made, and given only what the Studio wrote itself; a tokenizer of somebody
-else is run by the child process alone (`libraries`). Where another way found the tokens, `Library.of_columns` shapes
-them. Not here: what options mean (`encoding`).
+else is run by the child process alone (`libraries`). Where another way found the tokens, a `shaper` shapes them. Not
+here: what options mean (`encoding`).
 """
 
 from __future__ import annotations
@@ -153,24 +153,11 @@ class Library:
                 lengths += [[*map(len, plain(texts))] for texts in seconds]
                 _check_stride(form, room, zip(*lengths, strict=True))
         options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
-        if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
-            return [self._called(form, "encode", *both[0], **options)]
-        batch: list[Any] = list(both) if is_pair else [text for (text,) in both]
-        return self._called(form, "encode_batch", batch, **options)  # type: ignore[no-any-return]
-
-    def of_columns(self, texts: Sequence[Columns], form: Form) -> Any:
-        """Return an encoding in which an id is the place of its token among those of one or two texts."""
-        is_pair = len(texts) > 1
-        room = self._room(form, is_pair)
-        lengths = tuple(len(each.ids) for each in texts)
-        if _may_be_short(form, room, is_pair):
-            _check_stride(form, room, [lengths])
-        raws = [_raw(each, number, number * lengths[0]) for number, each in enumerate(texts)]
-        return self._called(form, "post_process", *raws, add_special_tokens=form.add_special_tokens)
-
-    def _called(self, form: Form, method: str, *arguments: Any, **options: Any) -> Any:
+        in_form = self._in_form(form)
         try:
-            return getattr(self._in_form(form), method)(*arguments, **options)
+            if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
+                return [in_form.encode(*both[0], **options)]
+            return in_form.encode_batch(both if is_pair else [text for (text,) in both], **options)  # type: ignore[no-any-return]
         except Exception as error:
             if "Truncation error" not in str(error):
                 raise
@@ -235,9 +222,9 @@ _SHORT = 1000  # characters, or words: so little is done before threads would ha
 
 
 def shaper(post_processor: Any) -> Library:
-    """Return a library that finds no tokens, and only shapes those that were found otherwise."""
+    """Return a library in which each word is a token, to shape what was found otherwise."""
     parts = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "decoder"))
-    parts |= {"post_processor": post_processor, "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}}
+    parts |= {"post_processor": post_processor, "model": {"type": "WordLevel", "vocab": {"x": 0}, "unk_token": "x"}}
     return _library_of(msgspec.json.encode({"version": "1.0", "added_tokens": [], **parts}))
 
 
@@ -284,22 +271,6 @@ def _too_long(form: Form, length: int | None) -> StudioError:
         stride=form.stride,
         length=length,
     )
-
-
-def _raw(columns: Columns, number: int, first: int) -> Any:
-    length = len(columns.ids)
-    state = {
-        "ids": [*range(first, first + length)],
-        "type_ids": [number] * length,
-        "tokens": [token.encode("utf-8", "replace").decode() for token in columns.tokens],
-        "words": columns.words,
-        "offsets": columns.offsets,
-        "special_tokens_mask": [0] * length,
-        "attention_mask": [1] * length,
-        "overflowing": [],
-        "sequence_ranges": {},
-    }
-    return restored(msgspec.json.encode(state))
 
 
 def restored(state: bytes) -> Any:
