@@ -152,16 +152,14 @@ class BpeTokenizer(WordEncoder):
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
     def _cut(self, word: str) -> WordMatch:
-        return _match_of(self._symbols_in(word), self.vocab.__getitem__)
+        symbols = self._symbols_in(word)
+        tokens = tuple(symbol.token for symbol in symbols)
+        spans = tuple((start, end) for _, start, end in symbols)
+        return WordMatch(tokens, tuple(self.vocab[token] for token in tokens), spans, None)
 
     def _symbols_in(self, word: str) -> list[_Symbol]:
         symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
         return _after_merges(symbols, self._ranks)[0]
-
-
-def _match_of(symbols: Sequence[_Symbol], id_of: Callable[[str], int]) -> WordMatch:
-    tokens = tuple(symbol.token for symbol in symbols)
-    return WordMatch(tokens, tuple(map(id_of, tokens)), tuple((start, end) for _, start, end in symbols), None)
 
 
 def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:

@@ -485,10 +485,7 @@ class Encoder(ABC):
     def post_processor(self) -> Any:
         """Return what adds special tokens, as a ``tokenizer.json`` says it: that of the file, or BERT's with the roles.
 
-        Raises
-        ------
-        StudioError
-            If no file says what, and the vocabulary lacks one of the special tokens.
+        If no file says what, an error is raised where no token has one of the roles.
         """
         if self._stated is not None:
             return self._stated[0]
@@ -502,13 +499,7 @@ class Encoder(ABC):
         return [Encoding([*tokens], [*ids], [*spans], [0] * len(tokens)) for tokens, ids, spans in self._cuts(words)]
 
     def special(self, role: Role) -> tuple[str, int]:
-        """Return the token with a role, and its id.
-
-        Raises
-        ------
-        StudioError
-            If no token in the vocabulary has it.
-        """
+        """Return the token with a role, and its id; an error is raised if no token in the vocabulary has it."""
         token = self.roles.get(role)
         token_id = None if token is None else self.id_of(token)
         if token is None or token_id is None:

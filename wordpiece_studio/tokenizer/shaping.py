@@ -137,10 +137,7 @@ class Library:
     def encoded(self, both: Sequence[Texts], form: Form, *, is_pretokenized: bool = False) -> list[Any]:
         """Return an encoding of the library for each text or pair; lets other threads run meanwhile if there is much.
 
-        Raises
-        ------
-        StudioError
-            If a text cannot be truncated as asked.
+        An error is raised if a text cannot be truncated as asked.
         """
         is_pair = len(both[0]) > 1
         room = self._room(form, is_pair)
