@@ -128,8 +128,6 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()  # else each full collection goes through all of it
     gc.enable()
-    if typer := sys.modules.get("typer.main"):  # it builds all commands for each call, of which a process has one
-        typer.get_command = cache(typer.get_command)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,7 +13,6 @@ import pytest
 import wordpiece_studio as wps
 from tests.test_architecture import LAYERS
 from wordpiece_studio import cli
-from wordpiece_studio.cli.parameters import declared
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "wordpiece_studio"
@@ -149,12 +148,12 @@ def test_the_command_lines_are_found() -> None:
 
 
 def test_the_options_that_the_pages_name_exist() -> None:
-    others = {"--quiet", "--editable", "--help", "--install-completion", "--show-completion"}  # pip's and typer's
+    others = {"--quiet", "--editable", "--help", "--install-completion", "--show-completion"}  # pip's and the program's
     others |= {"--table"}  # of a benchmark
     known = {
         spelling
         for command in cli._COMMANDS
-        for each in declared(cli._command(command)).values()
+        for each in cli._command(command).declared().values()
         for spelling in each.names
     }
     text = README + "".join(page.read_text("utf-8") for page in HELP)

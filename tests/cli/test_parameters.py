@@ -1,90 +1,107 @@
-"""A call is understood without typer as typer would understand it, or left to typer."""
+"""What a call is understood to ask for, and what is said of one that is wrong."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from typing import Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.calls import COURSE, POSIX, process
+from tests.cli.calls import COURSE, POSIX, process, run
 from wordpiece_studio import cli
-from wordpiece_studio.cli.parameters import WrongCall, run_by_typer, values_in
+from wordpiece_studio.cli import parameters
+from wordpiece_studio.cli.parameters import WrongCall
+from wordpiece_studio.training.config import TrainingConfig
 
-UNDERSTOOD = [
-    "count a.txt", "count a.txt -o b.tsv --top 3 --json c", "count --top=3 -- --json a", "count - --min-count 1",
-    "train a b --output=x --min-value 0.5 --max-seconds 2 --vocab-size 70 --held-out --remove= ",
-    "train a -o x --special-tokens=<s> -o y --column text --bpe --objective count --force",
-    "train a -o b --min-value -1", "train a -o b --min-value .5", "verify x", "verify x y z --processes 2", "tokenize",
-    "tokenize hug --ids --vocab v", "explain -- -hug", "decode", "decode 1 2 3 --keep-special-tokens",
-    "encode a -o b --add-special-tokens --dtype uint16", "lint a b --encoding detect", "prepare",
-    "evaluate a b --on c --json --on=d", "evaluate a --on - -- -b",
-]  # fmt: skip
-LEFT_TO_TYPER = [
-    "count", "count --help", "count a -h", "count a --top", "count a -ob.tsv", "count a --json=1", "count a --nonsense",
-    "train a", "count a -o --json", "encode a -o b --top 1", "explain",
-    "evaluate a b", "evaluate a --on --json", "evaluate --on a",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from pathlib import Path
+
+UNDERSTOOD: dict[str, dict[str, Any]] = {
+    "count a.txt": {"files": ["a.txt"], "output": None, "top": 0, "as_json": False, "normalizer": "bert-cased"},
+    "count a.txt -o b.tsv --top 3 --json c": {"files": ["a.txt", "c"], "output": "b.tsv", "top": 3, "as_json": True},
+    "count -ob.tsv a": {"files": ["a"], "output": "b.tsv"},
+    "count --top=3 -- --json a": {"files": ["--json", "a"], "top": 3, "as_json": False},
+    "count - --min-count 1": {"files": ["-"], "min_count": 1},
+    "train a b --output=x --min-value 0.5 --max-seconds 2 --vocab-size 70 --held-out --remove= ": {
+        "files": ["a", "b", ""], "output": "x", "min_value": 0.5, "max_seconds": 2.0, "vocab_size": 70,
+        "held_out": True, "remove": "",
+    },
+    "train a -o x --special-tokens=<s> -o y --column text --bpe --objective count --force": {
+        "output": "y", "special_tokens": ["<s>"], "column": "text", "bpe": True, "objective": "count", "force": True,
+    },
+    "train a -o b --min-value -1": {"min_value": -1.0},
+    "train a -o b --min-value .5": {"min_value": 0.5},
+    "verify x": {"place": "x", "sources": []},
+    "verify x y z --processes 2": {"place": "x", "sources": ["y", "z"], "processes": 2},
+    "tokenize": {"text": "-", "ids": False, "vocab": "."},
+    "tokenize hug --ids --vocab v": {"text": "hug", "ids": True, "vocab": "v"},
+    "explain -- -hug": {"word": "-hug"},
+    "explain --vocab v -- --help": {"word": "--help", "vocab": "v"},
+    "decode": {"ids": []},
+    "decode 1 2 3 --keep-special-tokens": {"ids": ["1", "2", "3"], "keep_special_tokens": True},
+    "encode a -o b --add-special-tokens --dtype uint16": {"dtype": "uint16", "add_special_tokens": True},
+    "lint a b --encoding detect": {"files": ["a", "b"], "encoding": "detect", "errors": "replace"},
+    "prepare": {"as_json": False},
+    "evaluate a b --on c --json --on=d": {"tokenizers": ["a", "b"], "on": ["c", "d"], "as_json": True},
+    "evaluate a --on - -- -b": {"tokenizers": ["a", "-b"], "on": ["-"]},
+    "evaluate a b --on c d --json --on e -- f": {"tokenizers": ["a", "b", "f"], "on": ["c", "d", "e"], "as_json": True},
+}  # fmt: skip
 WRONG = {
+    "count": "The following arguments are required: FILES",
+    "count a --top": "--top needs a value",
+    "count a -o --json": "-o/--output needs a value",
     "count a --top x": "--top must be a whole number, not x",
     "count a --top=-1": "--top must be at least 0, not -1",
+    "count a --json=1": "--json: ignored explicit argument '1'",
+    "count a --normaliser nfc": r"There is no option --normaliser \(did you mean --normalizer\?\)",
+    "count a --normaliser=nfc": r"There is no option --normaliser \(did you mean --normalizer\?\)",
+    "count a --min 3": "There is no option --min",
+    "encode a -o b --word-counts": "There is no option --word-counts",
+    "lint a --errors strict": "There is no option --errors",
+    "train a": "The following arguments are required: -o/--output",
     "train a -o b --max-seconds 1s": "--max-seconds must be a number, not 1s",
+    "evaluate a b": "The following arguments are required: --on",
+    "evaluate a --on --json": "--on needs a value",
+    "evaluate --on a": "The following arguments are required: TOKENIZERS",
+    "explain": "The following arguments are required: WORD",
     "prepare now": "now is one argument too many",
     "tokenize a b": "b is one argument too many; put a text with spaces in quotation marks",
 }
 
 
-def as_typer_reads(words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any] | None:
-    seen: list[dict[str, Any]] = []
-    command = cli._command(words[0])
-    monkeypatch.setattr(command, "run", lambda called: seen.append(called.values))
-    try:
-        run_by_typer(words, {words[0]: command})
-    except WrongCall:
-        return None
-    return seen[0] if seen else None
-
-
-@pytest.mark.parametrize("call", UNDERSTOOD)
-def test_what_is_understood_is_what_typer_reads(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = call.split(" ")
-    values = values_in(cli._command(words[0]), words[1:])
-    assert values is not None
-    theirs = as_typer_reads(words, monkeypatch)
-    assert theirs is not None
-    ours, typers = (
-        {name: (type(value), value) for name, value in each.items() if value not in (None, [])}
-        for each in (values, theirs)
-    )
-    assert ours == typers
-
-
-def test_an_option_may_take_several_words() -> None:
-    values = values_in(cli._command("evaluate"), "a b --on c d --json --on e -- f".split(" "))
-    assert values is not None
-    assert (values["tokenizers"], values["on"], values["as_json"]) == (["a", "b", "f"], ["c", "d", "e"], True)
-
-
-@pytest.mark.parametrize("call", LEFT_TO_TYPER)
-def test_what_is_not_understood_is_left_to_typer(call: str) -> None:
+@pytest.mark.parametrize(("call", "expected"), UNDERSTOOD.items())
+def test_what_is_understood(call: str, expected: dict[str, Any]) -> None:
     name, *words = call.split(" ")
-    assert values_in(cli._command(name), words) is None
+    command = cli._command(name)(words)
+    found = {each: getattr(command, each) for each in expected}
+    assert {name: (type(value), value) for name, value in found.items()} == {
+        name: (type(value), value) for name, value in expected.items()
+    }
 
 
 @pytest.mark.parametrize(("call", "message"), WRONG.items())
 def test_what_is_wrong_is_said(call: str, message: str) -> None:
     name, *words = call.split(" ")
     with pytest.raises(WrongCall, match=message):
-        values_in(cli._command(name), words)
+        cli._command(name)(words)
+
+
+def test_the_options_of_train_are_the_settings_of_a_training() -> None:
+    declared = cli._command("train").declared()
+    for field in fields(TrainingConfig):
+        if field.name not in ("user_tokens", "continuing_subword_prefix"):
+            assert declared[field.name].default == field.default
+    assert declared["objective"].values == ("likelihood", "score", "count")
 
 
 @pytest.mark.slow
-def test_typer_and_rich_are_not_loaded_for_nothing() -> None:
+def test_rich_and_argcomplete_are_not_loaded_for_nothing() -> None:
     program = (
         f"import sys; from wordpiece_studio import cli; cli.run(['count', {COURSE!r}]);"
-        "print({'typer', 'click', 'pydantic', 'rich', 'llvmlite', 'wordpiece_studio.cli.train'} & set(sys.modules))"
+        "print({'argcomplete', 'psutil', 'rich', 'llvmlite', 'wordpiece_studio.cli.train'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()"
@@ -100,10 +117,51 @@ def test_a_start_does_not_wait_for_numpy() -> None:
 @pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize(
-    ("words", "found"), [("wordpiece-studio enc", "encode"), ("wordpiece-studio train --objective sc", "score")]
+    ("line", "found"),
+    [
+        ("wordpiece-studio enc", ["encode"]),
+        ("wordpiece-studio train --objective sc", ["score"]),
+        ("wordpiece-studio train --norm", ["--normalizer"]),
+        ("wordpiece-studio train --normalizer nfk", ["nfkc", "nfkd"]),
+    ],
 )
-def test_the_shell_completes(words: str, found: str) -> None:
-    asked = {"_WORDPIECE_STUDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    with process(env=os.environ | asked) as completing:
+def test_the_shell_completes(line: str, found: list[str], tmp_path: Path) -> None:
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
+    output = tmp_path / "found"
+    with process(env=os.environ | asked | {"_ARGCOMPLETE_STDOUT_FILENAME": str(output)}) as completing:
+        assert completing.wait() == 0
+    assert output.read_text().split() == found
+
+
+@pytest.mark.slow
+@POSIX
+def test_a_script_of_an_earlier_version_completes_nothing() -> None:
+    with process(env=os.environ | {"_WORDPIECE_STUDIO_COMPLETE": "complete_bash"}) as completing:
         assert completing.stdout is not None
-        assert completing.stdout.read().decode().split() == [found]
+        assert (completing.wait(), completing.stdout.read()) == (0, b"")
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("shell", "profile"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/config.fish")]
+)
+def test_completion_is_installed_once(
+    shell: str, profile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Caller:
+        def parents(self) -> list[Caller]:
+            return [self]
+
+        def name(self) -> str:
+            return f"-{shell}"  # as the shell of a login is called
+
+    monkeypatch.setattr("psutil.Process", Caller)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    for _ in range(2):
+        code, out, _ = run(capsys, "--install-completion")
+        assert (code, out) == (0, f"Completion is installed in {tmp_path / profile}. Start a new shell to use it.\n")
+    script = tmp_path / "data" / parameters.PROGRAM / f"completion.{shell}"
+    assert (tmp_path / profile).read_text() == f"source '{script}'\n"
+    assert run(capsys, "--show-completion")[1] == f"{script.read_text()}\n"
+    assert parameters.PROGRAM in script.read_text()

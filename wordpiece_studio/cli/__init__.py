@@ -17,7 +17,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.cli.messages import OutputClosed, error_words, place_of, print_line, warn
-from wordpiece_studio.cli.parameters import PROGRAM, WrongCall, run_by_typer, values_in
+from wordpiece_studio.cli.parameters import PROGRAM, HelpShown, WrongCall, complete, run_program, similar
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
 from wordpiece_studio.system.printable import display_name, printable_json
@@ -30,21 +30,35 @@ if TYPE_CHECKING:
 
 logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is reported in one line, not two
 
-# Which module of this package defines which command; only the one that is run is imported.
+# Of each command, which module of this package defines it, and what it does. Only the one that is run is imported.
 _COMMANDS = {
-    "train": "train",
-    "count": "count",
-    "lint": "count",
-    "encode": "encode",
-    "decode": "encode",
-    "tokenize": "tokenize",
-    "explain": "tokenize",
-    "evaluate": "evaluate",
-    "compare": "evaluate",
-    "verify": "verify",
-    "prepare": "verify",
-}
-_COMPLETING = "_WORDPIECE_STUDIO_COMPLETE"  # set by the shell, beside the words typed so far
+    "train": ("train", "Learn a vocabulary from texts and write it to a folder."),
+    "count": ("count", "Count the words of texts, print statistics for each file, and write the words as a table."),
+    "lint": (
+        "count",
+        "Look for what would spoil a vocabulary, and say which option helps. The exit code is 1 if there are warnings."
+        "\n\nA large corpus is examined in parts, evenly chosen.",
+    ),
+    "encode": ("encode", "Write the token IDs of whole files, line by line, as one array for numpy.load."),
+    "decode": ("encode", "Turn token IDs back into text, as far as possible: one line per text."),
+    "tokenize": ("tokenize", "Tokenize text: one line of tokens per line."),
+    "explain": ("tokenize", "Show which pieces longest match tries for a word, and if the word is unknown, why."),
+    "evaluate": (
+        "evaluate", "Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole, and more."
+    ),
+    "compare": (
+        "evaluate",
+        "Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges.",
+    ),
+    "verify": (
+        "verify",
+        "Train again, and report for each exported file whether its bytes agree. The exit code is 0 if all do.",
+    ),
+    "prepare": (
+        "verify", "Compile the engines now, once per machine, so that no later command has to wait for it."
+    ),
+}  # fmt: skip
+_OLD_COMPLETION = "_WORDPIECE_STUDIO_COMPLETE"  # set by scripts that earlier versions installed
 
 
 def main() -> None:
@@ -67,15 +81,14 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return the exit code; errors are reported on stderr."""
     try:
-        code = _dispatch(arguments)
+        try:
+            code = _dispatch(arguments)
+        except HelpShown:
+            code = 0
         sys.stdout.flush()
     except (OutputClosed, BrokenPipeError):
         _drop_output()
         return 0
-    except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # how rich ends when its help output is not read
-            return 0
-        raise
     except WrongCall as error:
         known = f" {arguments[0]}" if arguments[0] in _COMMANDS else ""
         return _fail(f"{str(error).rstrip('.')}. See {PROGRAM}{known} --help.", 2, arguments)
@@ -95,35 +108,29 @@ def run(arguments: list[str]) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     first, *others = arguments or [""]
-    is_completing = _COMPLETING in os.environ
+    texts = {name: text for name, (_, text) in _COMMANDS.items()}
+    if "_ARGCOMPLETE" in os.environ:
+        complete(texts, _command)
+    if _OLD_COMPLETION in os.environ:
+        return 0
     if first == "--version":
         print_line(f"{PROGRAM} {__version__}")
         return 0
-    if first in _COMMANDS and not is_completing:
-        command = _command(first)
-        values = values_in(command, others)
-        if values is not None:
-            return command(values).run() or 0
-        return run_by_typer(arguments, {first: command}) or 0
-    if not is_completing and all(map(_is_place, arguments)):
+    if first in _COMMANDS:
+        return _command(first)(others, _COMMANDS[first][1]).run() or 0
+    if all(map(_is_place, arguments)):
         return _open_window(arguments)
-    if arguments and not first.startswith("-"):
+    if not first.startswith("-"):
         wrong = next(argument for argument in arguments if not _is_place(argument))
-        what = f"neither a command nor a file{_similar(first)}" if wrong == first else "not a file"
+        what = f"neither a command nor a file{similar(first, _COMMANDS)}" if wrong == first else "not a file"
         raise WrongCall(f"{display_name(wrong)} is {what}")
-    return run_by_typer(arguments, {name: _command(name) for name in _COMMANDS}) or 0
+    print_line(run_program(arguments, texts))
+    return 0
 
 
 def _command(name: str) -> type[CliCommand]:
-    module = importlib.import_module(f"{__name__}.{_COMMANDS[name]}")
+    module = importlib.import_module(f"{__name__}.{_COMMANDS[name][0]}")
     return getattr(module, f"{name.capitalize()}Command")  # type: ignore[no-any-return]
-
-
-def _similar(name: str) -> str:
-    from difflib import get_close_matches
-
-    found = get_close_matches(name, _COMMANDS, 1)
-    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def _is_place(argument: str) -> bool:

@@ -54,25 +54,19 @@ _MOST_CHARACTERS = 60
 
 
 class CountCommand(CorpusCommand):
-    """Count the words of texts, print statistics for each file, and write the words as a table."""
-
-    files: list[str] = argument(FILES, "FILES")
     output: str | None = option("The .tsv, .csv or .parquet file to write.", names=("-o", "--output"), metavar="FILE")
-    top: int = option("Print this many of the most common words.", default=0, metavar="N", min=0)
+    top: int = option("Print this many of the most common words.", default=0, least=0)
     as_json: bool = JSON
-    reading: FileOptions = FileOptions.group()
-    pipeline: PipelineOptions = PipelineOptions.group()
-    counting: CountingOptions = CountingOptions.group()
     force: bool = FORCE
 
     def run(self) -> None:
         started, output = time.monotonic(), self.output
-        tokens, normalizer = self.counting.tokens, self.pipeline.whole_normalizer()
-        sources = self.reading.listed(self.files)
+        tokens, normalizer = self.tokens, self.whole_normalizer()
+        sources = self.listed(self.files)
         if output is not None:
             _check_output(output, () if sources is None else sources.files)
             check_results([output], force=self.force)
-        notes = CorpusNotes(sources, self.counting)
+        notes = CorpusNotes(sources, self)
         with progress(of_bytes=True) as report:
             counts = self.counted(sources, normalizer, report)
         if not set(tokens) <= set(counts.statistics.user_tokens):
@@ -119,35 +113,23 @@ def _summary(
 # ---- lint ------------------------------------------------------------------------------------------------------------
 
 
-class _LintedReading(FileOptions):
-    errors = "replace"  # what cannot be decoded is a finding
-
-
-class LintCommand(CliCommand):
-    """Look for what would spoil a vocabulary, and say which option helps. The exit code is 1 if there are warnings.
-
-    A large corpus is examined in parts, evenly chosen.
-    """
-
+class LintCommand(CliCommand, FileOptions, PipelineOptions):
     files: list[str] = argument(FILES, "FILES")
     as_json: bool = JSON
-    reading: FileOptions = _LintedReading.group()
-    pipeline: PipelineOptions = PipelineOptions.group()
     user_tokens: str | None = CountingOptions.user_tokens
+    errors = "replace"  # what cannot be decoded is a finding
 
     def run(self) -> int:
         from wordpiece_studio.corpus.linter.linter import lint  # counting does not need it
 
         started = time.monotonic()
-        normalizer = self.pipeline.whole_normalizer()
-        sources, own = self.reading.listed(self.files), tokens_in(self.user_tokens)
+        normalizer = self.whole_normalizer()
+        sources, own = self.listed(self.files), tokens_in(self.user_tokens)
         texts = [self._beginning_of_stdin()] if sources is None else []
         has_text = [*map(bool, texts)] if sources is None else [*map(_has_text, sources.files[:_MOST_CHECKED])]
         if not any(has_text):
             raise no_words(self.files)
-        found = lint(
-            () if sources is None else sources, normalizer, self.pipeline.pre_tokenizer, texts=texts, user_tokens=own
-        )
+        found = lint(() if sources is None else sources, normalizer, self.pre_tokenizer, texts=texts, user_tokens=own)
         number = 1 if sources is None else len(sources.files)
         warnings = sum(finding.severity == "warning" for finding in found)
         lines = [line for finding in found for line in self._lines(finding)]
@@ -162,7 +144,7 @@ class LintCommand(CliCommand):
     def _beginning_of_stdin(self) -> str:
         texts: list[str] = []
         length = 0
-        with self.reading.opened(self.files) as stream:
+        with self.opened(self.files) as stream:
             for piece in stream.pieces():
                 texts.append(piece.text)
                 length += len(piece.text)
@@ -193,7 +175,7 @@ class LintCommand(CliCommand):
         fix, given = finding.fix, {}
         if isinstance(fix, PipelineFix):
             given = {"normalizer": fix.normalizer, "pre_tokenizer": fix.pre_tokenizer}
-            given = {name: value for name, value in given.items() if value != getattr(self.pipeline, name)}
+            given = {name: value for name, value in given.items() if value != getattr(self, name)}
         elif isinstance(fix, ReadingFix):
             given = {"encoding": fix.encoding}
         elif isinstance(fix, LengthFix):

@@ -66,13 +66,7 @@ _IDS_ADVICE = "Specify whole numbers, or a .npy file that encode wrote."
 _IDS = "Writing the token IDs"
 
 
-class _LineReading(FileOptions):
-    word_counts = False
-
-
-class EncodeCommand(CliCommand):
-    """Write the token IDs of whole files, line by line, as one array for numpy.load."""
-
+class EncodeCommand(CliCommand, FileOptions, LoadingOptions):
     files: list[str] = argument(f"{FILES} Each line is a text.", "FILES")
     output: str = required_option("The .npy file to write the token IDs to.", "-o", "--output", metavar="FILE")
     vocab: str = VOCAB
@@ -86,20 +80,19 @@ class EncodeCommand(CliCommand):
     add_special_tokens: bool = flag(
         "Add special tokens such as [CLS] and [SEP] around every line, as in the template.", _IDS
     )
-    pipeline: LoadingOptions = LoadingOptions.group()
-    reading: FileOptions = _LineReading.group()
     force: bool = FORCE
+    word_counts = False
 
     def run(self) -> None:
         from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
 
         started = time.monotonic()
-        tokenizer = self.pipeline.tokenizer(self.vocab)
+        tokenizer = self.tokenizer(self.vocab)
         outputs = [path for path in (self.output, self.offsets) if path is not None]
         _check_outputs(outputs, self.vocab)
         check_results(outputs, force=self.force)
-        sources = self.reading.listed(self.files)
-        opened = self.reading.opened(self.files) if sources is None else nullcontext(sources)
+        sources = self.listed(self.files)
+        opened = self.opened(self.files) if sources is None else nullcontext(sources)
         with opened as source, progress(of_bytes=True) as report, results(force=self.force):
             statistics = write_ids(
                 tokenizer,
@@ -132,13 +125,10 @@ def _check_outputs(outputs: Sequence[str], vocab: str) -> None:
 
 
 class DecodeCommand(CliCommand):
-    """Turn token IDs back into text, as far as possible: one line per text."""
-
-    ids: list[str] | None = argument(
+    ids: list[str] = argument(
         "The token IDs of one text, or a .npy file that encode wrote; - or nothing for stdin, one text per line.",
         "ID|FILE",
         default=None,
-        show_default=False,
     )
     vocab: str = VOCAB
     offsets: str | None = option(

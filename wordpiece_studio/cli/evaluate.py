@@ -29,9 +29,7 @@ _TABLES = (".csv", ".jsonl", ".parquet")
 _TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
 
 
-class EvaluateCommand(CliCommand):
-    """Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole, and more."""
-
+class EvaluateCommand(CliCommand, FileOptions):
     tokenizers: list[str] = argument(f"Each {_TOKENIZER}.", "TOKENIZERS")
     on: list[str] = required_option(f"{TEXT_FILES}.", "--on", metavar="FILES")
     each: bool = flag("Also print the metrics for each of FILES, such as one per language.")
@@ -40,7 +38,6 @@ class EvaluateCommand(CliCommand):
     )
     held_out: bool = flag("Measure only on what train --held-out holds out of FILES, together as one text.")
     as_json: bool = JSON
-    reading: FileOptions = FileOptions.group()
 
     def run(self) -> None:
         from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
@@ -52,7 +49,7 @@ class EvaluateCommand(CliCommand):
             f"{name} (trained on words)" if _is_of_words(manifest) else name: each
             for manifest, (name, each) in zip(manifests, loaded.items(), strict=True)
         }
-        texts: Mapping[str, Listing] = _texts_of(self.on, self.reading)
+        texts: Mapping[str, Listing] = _texts_of(self.on, self)
         if self.held_out and self.parallel:
             what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
             raise StudioError(what, "Omit one of them.")
@@ -199,15 +196,12 @@ def _printed(found: Evaluation, *, each: bool) -> str:
 # ---- compare ---------------------------------------------------------------------------------------------------------
 
 
-class CompareCommand(CliCommand):
-    """Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges."""
-
+class CompareCommand(CliCommand, FileOptions):
     first: str = argument(f"A tokenizer: {_TOKENIZER}; or a table of merges that train wrote.", "A")
     second: str = argument("Another tokenizer or table of merges.", "B")
     on: list[str] | None = option(f"Also compare how the words of a text are split. {TEXT_FILES}.", metavar="FILES")
-    top: int = option("Print this many words that are split differently.", default=20, metavar="N", min=0)
+    top: int = option("Print this many words that are split differently.", default=20, least=0)
     as_json: bool = JSON
-    reading: FileOptions = FileOptions.group()
 
     def run(self) -> None:
         from wordpiece_studio.evaluation.differences import compare, divergence  # with it comes the trainer
@@ -224,7 +218,7 @@ class CompareCommand(CliCommand):
             return
         one, other = _loaded(paths).values()
         with progress() as report:
-            texts = _texts_of(self.on or [], self.reading)
+            texts = _texts_of(self.on or [], self)
             files = [file for listed in texts.values() for file in listed.files]
             found = compare(one, other, files, progress=report)
         print_result(_summary(found, self.top), _compared(found, self.top), as_json=self.as_json)

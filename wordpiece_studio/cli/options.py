@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from wordpiece_studio.cli.messages import STDIN, detected_encodings, loss_warnings, no_words
-from wordpiece_studio.cli.parameters import CliCommand, Options, flag, option
+from wordpiece_studio.cli.parameters import CliCommand, argument, flag, option
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.decoding import ErrorHandling
 from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
@@ -60,10 +60,10 @@ _PRE_TOKENIZERS = (
 TEXT = "Reading the text"
 TEXT_FILES = "Files, folders and patterns: text, JSONL, CSV, TSV or Parquet, also compressed"
 FILES = f"{TEXT_FILES}; or - for stdin, or a pipe."
-JSON = flag("Print JSON, for programs.", "", "--json")
+JSON = flag("Print JSON, for programs.", names=("--json",))
 VOCAB = option("A folder that train wrote, or a vocab.txt or tokenizer.json.", default=".", metavar="DIR|FILE")
 WORD_COUNTS = flag("The files are tables of words and counts.", TEXT)
-PROCESSES = option("Count in this many processes at once.", TEXT, metavar="N", show_default="as many as pay off")
+PROCESSES = option("Count in this many processes at once.", TEXT, shown_default="as many as pay off")
 FORCE = flag("Replace existing files even if WordPiece Studio did not write them or they have changed since.")
 _LARGEST_LIST_BYTES = 16 << 20
 
@@ -72,7 +72,7 @@ def _names_in(text: str) -> list[str]:
     return [name.strip() for name in text.partition(";")[0].split(",") if ":" not in name]
 
 
-class FileOptions(Options):
+class FileOptions:
     """How files are read."""
 
     kind: str | None = option(
@@ -126,7 +126,7 @@ class FileOptions(Options):
         return self._kind() or kind_of_name(name) or "text"
 
 
-class PipelineOptions(Options):
+class PipelineOptions:
     """How text becomes words."""
 
     normalizer: str = option(_NORMALIZERS, TEXT, default="bert-cased", values=_names_in(_NORMALIZERS))
@@ -138,7 +138,7 @@ class PipelineOptions(Options):
         return _with_removal(resolve_normalizer(self.normalizer), self.remove)
 
 
-class LoadingOptions(Options):
+class LoadingOptions:
     """How text becomes words, if not as a vocabulary's files say."""
 
     normalizer: str | None = option("Use this instead of the one the vocabulary was trained with.", TEXT)
@@ -184,12 +184,12 @@ def _check_default(vocab: str) -> None:
         raise StudioError(what, "Specify a vocabulary with --vocab.")
 
 
-class CountingOptions(Options):
+class CountingOptions:
     """How words are counted."""
 
     user_tokens: str | None = option("A file of tokens that are never split, one per line.", TEXT, metavar="FILE")
     max_word_length: int = option("Leave out words of more characters.", TEXT, default=1000)
-    min_count: int = option("Leave out words that occur fewer times.", TEXT, default=1, metavar="N", min=1)
+    min_count: int = option("Leave out words that occur fewer times.", TEXT, default=1, least=1)
     processes: int | None = PROCESSES
     cluster: str | None = option(
         "Count on a Dask cluster, whose scheduler is at ADDRESS: tcp://host:8786.", TEXT, metavar="ADDRESS"
@@ -200,44 +200,40 @@ class CountingOptions(Options):
         return tokens_in(self.user_tokens)
 
 
-class CorpusCommand(CliCommand):
+class CorpusCommand(CliCommand, CountingOptions, FileOptions, PipelineOptions):
     """A command that counts the words of a corpus."""
 
-    files: list[str]
-    reading: FileOptions
-    pipeline: PipelineOptions
-    counting: CountingOptions
+    files: list[str] = argument(FILES, "FILES")
 
     def counted(self, sources: Listing | None, normalizer: Normalizer, report: Report) -> WordCounts:
         """Return the words of files, or of standard input."""
-        counting = self.counting
         given: dict[str, Any] = {
-            "pre_tokenizer": self.pipeline.pre_tokenizer,
-            "max_word_length": counting.max_word_length,
-            "user_tokens": counting.tokens,
+            "pre_tokenizer": self.pre_tokenizer,
+            "max_word_length": self.max_word_length,
+            "user_tokens": self.tokens,
         }
         if sources is None:
             (name,) = self.files
-            if counting.cluster is not None:
+            if self.cluster is not None:
                 what = f"{'Stdin' if name == '-' else '{path}'} cannot be counted on a cluster"
                 raise StudioError(what, "Write it to a file that its workers can read.", path=display_name(name))
-            counts = self.reading.counted_stream(self.files, normalizer, **given).at_least(counting.min_count)
+            counts = self.counted_stream(self.files, normalizer, **given).at_least(self.min_count)
         else:
-            given |= {name: getattr(counting, name) for name in ("processes", "cluster", "min_count")}
+            given |= {name: getattr(self, name) for name in ("processes", "cluster", "min_count")}
             counts = count_words(sources, normalizer, **given, progress=partial(report_counting, report))
             if all(file.kind == "word-counts" for file in sources.files):
                 tokens = _tokens_behind(sources.files)
                 counts.statistics = replace(counts.statistics, user_tokens=tokens)
         if not counts and counts.statistics.rare_words:
-            raise StudioError("No word occurs {n:,} times or more", "Leave out fewer words.", n=counting.min_count)
+            raise StudioError("No word occurs {n:,} times or more", "Leave out fewer words.", n=self.min_count)
         if not counts:
             raise no_words(self.files, counts)
         return counts
 
     def reading_warnings(self, counts: WordCounts, sources: Listing | None) -> list[str]:
         """Return a sentence about everything that was skipped, altered or guessed."""
-        tables = _table_warnings(counts, () if sources is None else sources.files, self.counting.tokens)
-        return [*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, self.reading.encoding)]
+        tables = _table_warnings(counts, () if sources is None else sources.files, self.tokens)
+        return [*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, self.encoding)]
 
 
 def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> None:

@@ -1,274 +1,272 @@
-"""What a command takes: declared as the attributes of its class, read from a call, and shown by typer.
-
-Importing typer takes longer than counting a small text, so it is only loaded for help, for completion, and to say what
-is wrong with a call.
-"""
+"""What a command takes: declared as the attributes of its class, read from a call and described by argparse."""
 
 from __future__ import annotations
 
-import inspect
-from copy import copy
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+import argparse
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import NoReturn
 
 PROGRAM = "wordpiece-studio"
-_HELP = frozenset({"-h", "--help"})
-_TYPES: dict[str, Any] = {"bool": bool, "int": int, "float": float, "list[str]": list[str]}  # others are texts
-_METAVARS = {bool: "", int: "N", float: "X"}
+_ABOUT = "Train WordPiece vocabularies, step through their merges, and tokenize. Without a command, open the window."
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 an error, or verify found a difference, or lint has a warning; 2 wrong usage; 130 stopped "
     "by Ctrl-C, 143 by SIGTERM, 129 when the terminal was closed."
 )
-_REQUIRED: Any = inspect.Parameter.empty
-
-
-class Parameter:
-    """An option or an argument, the value of a class attribute whose annotation gives its type.
-
-    Attributes
-    ----------
-    name, type, is_optional
-        Of the attribute; the type is without the None of an option that is not given.
-    names
-        What an option is called; empty for an argument.
-    settings
-        As for ``typer.Option`` or ``typer.Argument``.
-    """
-
-    def __init__(self, names: tuple[str, ...] | None, default: Any, settings: dict[str, Any]) -> None:
-        self.name, self.is_optional, self.is_argument = "", False, names is None
-        self.type: Any = None
-        self.names, self.default, self.settings = names or (), default, settings
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        annotation: str = owner.__annotations__[name]
-        self.name, self.is_optional = name, annotation.endswith(" | None")
-        self.type = _TYPES.get(annotation.removesuffix(" | None"), str)
-        if not (self.names or self.is_argument):
-            self.names = (f"--{name.replace('_', '-')}",)
-
-    def value(self, spelling: str, text: str) -> str | int | float:
-        """Return the value that a word stands for."""
-        if self.type is str:
-            return text
-        least = self.settings.get("min")
-        try:
-            value: int | float = self.type(text)
-        except ValueError:
-            kind = "a whole number" if self.type is int else "a number"
-            raise WrongCall(f"{spelling} must be {kind}, not {text}") from None
-        if least is not None and value < least:
-            raise WrongCall(f"{spelling} must be at least {least}, not {text}")
-        return value
-
-    def for_typer(self) -> inspect.Parameter:
-        """Return the parameter of a function that typer makes a command."""
-        import typer
-
-        settings = {"metavar": _METAVARS.get(self.type, "TEXT")} | self.settings
-        given = typer.Argument(**settings) if self.is_argument else typer.Option(*self.names, **settings)
-        type_ = self.type | None if self.is_optional else self.type
-        annotation = Annotated[type_, given]  # type: ignore[valid-type]
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Parameter(self.name, kind, default=self.default, annotation=annotation)
-
-
-def option(
-    text: str, panel: str = "", *, default: Any = None, names: tuple[str, ...] = (), values: Any = (), **settings: Any
-) -> Any:
-    """Return an option listed under the heading `panel`; the shell completes its `values`, names or a `Literal`."""
-    choices = get_args(values) or values
-    if choices:
-        settings = {"metavar": "NAME", "autocompletion": lambda: [*choices]} | settings
-    if panel:
-        settings["rich_help_panel"] = panel
-    return Parameter(names, default, {"help": text, **settings})
-
-
-def required_option(text: str, *names: str, metavar: str) -> Any:
-    return option(text, default=_REQUIRED, names=names, metavar=metavar)
-
-
-def flag(text: str, panel: str = "", *names: str) -> Any:
-    """Return an option without a value."""
-    return option(text, panel, default=False, names=names)
-
-
-def argument(text: str, metavar: str, *, default: Any = _REQUIRED, **settings: Any) -> Any:
-    """Return what has no name in a call."""
-    return Parameter(None, default, {"help": text, "metavar": metavar, **settings})
+_TYPES: dict[str, Any] = {"bool": bool, "int": int, "float": float, "tuple[str, ...]": str.split}  # others are texts
+_METAVARS = {int: "N", float: "X"}
+_REQUIRED: Any = object()
+_BEHIND_DASHES = "\0"  # marks what stands behind ``--``, which argparse forgets where options and arguments are mixed
+_ARGUMENTS, _OPTIONS = "Arguments", "Options"
 
 
 class WrongCall(Exception):
     """A command line that cannot be understood; the message says what is wrong."""
 
 
-class Options:
-    """Options that belong together; those of a command are its attributes, or in groups that are."""
+class HelpShown(Exception):
+    """A call that asks for help, which has been printed."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        for name, each in _attributes(type(self)):
-            setattr(self, name, values[name] if isinstance(each, Parameter) else each(values))
 
-    def changed(self, **values: Any) -> Self:
-        """Return these options with other values."""
-        other = copy(self)
-        vars(other).update(values)
-        return other
+class Parameter:
+    """An option or an argument: the value of a class attribute, whose annotation gives its type.
+
+    The shell completes its `values`. With `of`, type, default and values are those of that data class's field of the
+    same name.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        panel: str,
+        *,
+        default: Any = None,
+        names: tuple[str, ...] = (),
+        values: Any = (),
+        metavar: str | None = None,
+        shown_default: str = "",
+        least: int | None = None,
+        of: type | None = None,
+    ) -> None:
+        self.panel, self.default, self.names, self.values = panel, default, names, get_args(values) or values
+        self._text, self._metavar, self._shown, self._least, self._of = text, metavar, shown_default, least, of
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        annotation = (self._of or owner).__annotations__[name].removesuffix(" | None")
+        if self._of is not None:
+            self.default = self._of.__dataclass_fields__[name].default  # type: ignore[attr-defined]
+            self.values = get_args(vars(sys.modules[self._of.__module__]).get(annotation))
+        self.name, self._is_list, self._type = name, annotation == "list[str]", _TYPES.get(annotation, str)
+        if self.panel != _ARGUMENTS and not self.names:
+            self.names = (f"--{name.replace('_', '-')}",)
+
+    @property
+    def shape(self) -> str:
+        """How the help writes an argument."""
+        text = f"{self._metavar}..." if self._is_list else str(self._metavar)
+        return text if self.default is _REQUIRED else f"[{text}]"
+
+    def add_to(self, group: argparse._ArgumentGroup) -> None:
+        is_required = self.default is _REQUIRED
+        given: dict[str, Any] = {"help": self._text, "default": None if is_required else self.default}
+        if self._type is bool:
+            group.add_argument(*self.names, dest=self.name, action="store_true", **given)
+            return
+        usual = "NAME" if self.values else _METAVARS.get(self._type, "TEXT")
+        given |= {"type": self._value, "metavar": self._metavar or usual}
+        shown = self._shown or (self.default if self.default or self._type is int else None)
+        if shown is not None and not is_required:
+            given["help"] += f" [default: {shown}]"
+        if not self.names:
+            given["nargs"] = ("+" if is_required else "*") if self._is_list else None if is_required else "?"
+            group.add_argument(self.name, **given)
+            return
+        if self._is_list:
+            given |= {"nargs": "+", "action": "extend"}
+        if is_required:
+            given |= {"help": f"{self._text} [required]", "required": True}
+        action = group.add_argument(*self.names, dest=self.name, **given)
+        if self.values:
+            action.completer = lambda **_: self.values  # type: ignore[attr-defined]  # of argcomplete
+
+    def _value(self, text: str) -> object:
+        """Return the value that a word stands for."""
+        text = text.removeprefix(_BEHIND_DASHES)
+        try:
+            value = self._type(text)
+        except ValueError:
+            kind = "a whole number" if self._type is int else "a number"
+            raise argparse.ArgumentTypeError(f"must be {kind}, not {text}") from None
+        if self._least is not None and value < self._least:
+            raise argparse.ArgumentTypeError(f"must be at least {self._least}, not {text}")
+        return value  # type: ignore[no-any-return]
+
+
+def option(text: str, panel: str = _OPTIONS, **given: Any) -> Any:
+    return Parameter(text, panel, **given)
+
+
+def required_option(text: str, *names: str, metavar: str) -> Any:
+    return Parameter(text, _OPTIONS, default=_REQUIRED, names=names, metavar=metavar)
+
+
+def flag(text: str, panel: str = _OPTIONS, *, names: tuple[str, ...] = ()) -> Any:
+    """Return an option without a value."""
+    return Parameter(text, panel, default=False, names=names)
+
+
+def argument(text: str, metavar: str, *, default: Any = _REQUIRED) -> Any:
+    """Return what has no name in a call."""
+    return Parameter(text, _ARGUMENTS, default=default, metavar=metavar)
+
+
+class CliCommand:
+    """A command: its options and arguments, the attributes of its class and its bases, and what it does."""
+
+    def __init__(self, words: Sequence[str], text: str = "") -> None:
+        """Read a call; the help says `text` of the command."""
+        parser = _Parser(f"{PROGRAM} {type(self).__name__.removesuffix('Command').lower()}", text, self.declared())
+        at = words.index("--") if "--" in words else len(words)
+        marked = [*words[: at + 1], *(_BEHIND_DASHES + word for word in words[at + 1 :])]
+        vars(self).update(vars(parser.checked(*parser.parse_known_intermixed_args(marked))))
 
     @classmethod
-    def group(cls) -> Self:
-        """Return what declares these options as one attribute of a command."""
-        return cls  # type: ignore[return-value]  # the attribute of an instance is an instance
-
-
-class CliCommand(Options):
-    """A command: its options and arguments, and what it does."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        super().__init__(values)
-        self.values = values
+    def declared(cls) -> dict[str, Parameter]:
+        """Return the parameters by name."""
+        names = dict.fromkeys(name for each in reversed(cls.__mro__) for name in vars(each))
+        return {name: each for name in names if isinstance(each := getattr(cls, name), Parameter)}
 
     def is_given(self, name: str) -> bool:
-        """Return whether an option, perhaps of a group, has another value than usual."""
-        return bool(self.values[name] != declared(type(self))[name].default)
+        """Return whether an option has another value than usual."""
+        return bool(getattr(self, name) != self.declared()[name].default)
 
     def run(self) -> int | None:
         """Do what the command is for, and return the exit code, if it is not 0."""
         raise NotImplementedError
 
 
-def _attributes(options: type[Options]) -> Iterator[tuple[str, Any]]:
-    names = dict.fromkeys(name for each in reversed(options.__mro__) for name in vars(each))
-    for name in names:
-        value = getattr(options, name)
-        if isinstance(value, Parameter) or (isinstance(value, type) and issubclass(value, Options)):
-            yield name, value
+class _Formatter(argparse.HelpFormatter):
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)  # values are whole, to be copied
 
 
-def declared(options: type[Options]) -> dict[str, Parameter]:
-    """Return the parameters of a command, with those in its groups, by name."""
-    found: dict[str, Parameter] = {}
-    for name, each in _attributes(options):
-        found |= {name: each} if isinstance(each, Parameter) else declared(each)
-    return found
+class _Parser(argparse.ArgumentParser):
+    """Reads the calls of a command, or of the program itself; raises what is wrong with one."""
+
+    def __init__(self, prog: str, text: str = "", parameters: Mapping[str, Parameter] = {}, **given: Any) -> None:
+        formatter: Any = partial(_Formatter, max_help_position=30)
+        given |= {"add_help": False, "allow_abbrev": False, "formatter_class": formatter}
+        super().__init__(prog, description=text, **given)
+        panels = dict.fromkeys((_ARGUMENTS, _OPTIONS, *(each.panel for each in parameters.values())))
+        groups = {panel: self.add_argument_group(panel) for panel in panels}
+        for each in parameters.values():
+            each.add_to(groups[each.panel])
+        groups[_OPTIONS].add_argument("-h", "--help", action="help", help="Show this message and exit.")
+        shapes = (each.shape for each in parameters.values() if each.panel == _ARGUMENTS)
+        self.usage = self.usage or " ".join((prog, "[OPTIONS]", *shapes))
+
+    def checked(self, values: argparse.Namespace, others: Sequence[str]) -> argparse.Namespace:
+        """Return the values in a call if there is nothing else in it."""
+        for word in others[:1]:
+            if word.startswith("-"):
+                name = word.partition("=")[0]
+                raise WrongCall(f"There is no option {name}{similar(name, self._option_string_actions)}")
+            text = "; put a text with spaces in quotation marks" if "text" in values or "word" in values else ""
+            raise WrongCall(f"{word} is one argument too many{text}")
+        return values
+
+    def error(self, message: str) -> NoReturn:
+        message = re.sub(": expected (at least )?one argument", " needs a value", message.removeprefix("argument "))
+        raise WrongCall(message[:1].upper() + message[1:].replace(": must be", " must be", 1))
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise HelpShown
 
 
-def values_in(command: type[CliCommand], words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the values of a command's parameters in a call; None if typer has to read it, which knows more forms."""
-    parameters = declared(command)
-    try:
-        if not _HELP.isdisjoint(words):
-            raise _Unclear
-        given, others = _options_in(parameters, [*words])
-        given |= _arguments_in(parameters, others)
-    except _Unclear:
-        return None
-    values = {name: each.default for name, each in parameters.items()} | given
-    return None if _REQUIRED in values.values() else values
+def similar(word: str, known: Iterable[str]) -> str:
+    """Return a question about the most similar word, if one is known."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(word, known, 1, cutoff=0.7)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
-class _Unclear(Exception):
-    """A call that asks for help, is not well-formed, or is not as simple as expected here."""
-
-
-def _options_in(parameters: Mapping[str, Parameter], words: list[str]) -> tuple[dict[str, Any], list[str]]:
-    by_name = {name: each for each in parameters.values() for name in each.names}
-    values: dict[str, Any] = {}
-    others: list[str] = []
-    while words:
-        word = words.pop(0)
-        if word == "--":
-            return values, others + words
-        if not word.startswith("-") or word == "-":
-            others.append(word)
-            continue
-        spelling, equals, text = word.partition("=")
-        given = by_name.get(spelling)
-        if given is None or (equals and (given.type is bool or not spelling.startswith("--"))):
-            raise _Unclear
-        if given.type is bool:
-            values[given.name] = True
-            continue
-        text = text if equals else _next(words)
-        if given.type != list[str]:
-            values[given.name] = given.value(spelling, text)
-            continue
-        texts = values.setdefault(given.name, [])
-        texts.append(text)
-        while words and not words[0].startswith("-"):
-            texts.append(words.pop(0))
-    return values, others
-
-
-def _next(words: list[str]) -> str:
-    """Return the value of an option, the next word."""
-    word = words.pop(0) if words else "--"
-    if word.startswith("-") and word != "-" and not word[1:2].isdecimal():
-        raise _Unclear
-    return word
-
-
-def _arguments_in(parameters: Mapping[str, Parameter], words: list[str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name, each in parameters.items():
-        if each.is_argument and words:
-            if each.type is str:
-                values[name], *words = words
-            else:
-                values[name], words = words, []
-    if words:
-        text = "; put a text with spaces in quotation marks" if "text" in values or "word" in values else ""
-        raise WrongCall(f"{words[0]} is one argument too many{text}")
-    return values
-
-
-# ---- typer -----------------------------------------------------------------------------------------------------------
+# ---- the program without a command -----------------------------------------------------------------------------------
 
 
 class _Program(CliCommand):
-    """Train WordPiece vocabularies, step through their merges, and tokenize. Without a command, open the window."""
-
-    version: bool = option("Print the version.", default=False, metavar=None)  # as typer describes its own
-
-    def run(self) -> None:
-        pass
+    version: bool = flag("Print the version.")
+    install_completion: bool = flag("Install completion for the current shell.")
+    show_completion: bool = flag("Show completion for the current shell, to copy it or customize the installation.")
 
 
-def run_by_typer(arguments: Sequence[str], commands: Mapping[str, type[CliCommand]]) -> int | None:
-    """Do what the arguments say, one of the commands or what typer adds to them."""
-    import typer
+_PROFILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish", "powershell": "", "pwsh": ""}
 
-    app = typer.Typer(
-        pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
-        context_settings={"help_option_names": ["-h", "--help"]},
-        subcommand_metavar="[FILES]... | COMMAND [ARGS]...",
-        epilog=_EXIT_CODES,
+
+def run_program(words: Sequence[str], commands: Mapping[str, str]) -> str:
+    """Do what a call without a command asks for, and return what is to be printed; `commands` says what each does."""
+    parser = _program(commands)
+    asked = parser.checked(*parser.parse_known_args(words))
+    return _completion(is_shown=asked.show_completion)
+
+
+def complete(commands: Mapping[str, str], command: Callable[[str], type[CliCommand]]) -> None:
+    """Print how the call that is being typed may go on, and end the process."""
+    import argcomplete
+
+    called = os.environ.get("COMP_LINE", "").split()[1:2]
+    argcomplete.autocomplete(
+        _program(commands, {name: command(name).declared() for name in called if name in commands})
     )
-    app.callback()(_function_of(_Program))
-    for name, command in commands.items():
-        app.command(name)(_function_of(command))
-    usage_error: type[Exception] = typer.BadParameter.__bases__[0]
-    try:
-        code = app(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
-    except usage_error as error:
-        raise WrongCall(getattr(error, "format_message", error.__str__)()) from None
-    except typer.Abort:
-        raise KeyboardInterrupt from None
-    return code if isinstance(code, int) else None
 
 
-def _function_of(command: type[CliCommand]) -> Callable[..., int | None]:
-    """Return a command as the function that typer reads."""
+def _program(commands: Mapping[str, str], parameters: Mapping[str, Mapping[str, Parameter]] = {}) -> _Parser:
+    """Return the parser of the program, and in it those of its commands, as far as their parameters are given."""
+    usage = f"{PROGRAM} [OPTIONS] [FILES]... | COMMAND [ARGS]..."
+    parser = _Parser(PROGRAM, _ABOUT, _Program.declared(), usage=usage, epilog=_EXIT_CODES)
+    listed = parser.add_subparsers(title="Commands", metavar="COMMAND")
+    for name, text in commands.items():
+        listed.add_parser(name, help=text.partition("\n")[0], parameters=parameters.get(name, {}))
+    return parser
 
-    def call(**values: Any) -> int | None:
-        return command(values).run()
 
-    parameters = [each.for_typer() for each in declared(command).values()]
-    call.__doc__ = command.__doc__
-    call.__annotations__ = {each.name: each.annotation for each in parameters}
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return call
+def _completion(*, is_shown: bool) -> str:
+    """Return the script that completes calls in the shell of this call, or have the shell load it, and say so."""
+    import psutil
+    from argcomplete.shell_integration import shellcode
+    from platformdirs import user_data_path
+
+    callers = [process.name() for process in psutil.Process().parents()] + [os.environ.get("SHELL", "")]
+    names = [Path(caller.lstrip("-")).stem.lower() for caller in callers]
+    shell = next((name for name in names if name in _PROFILES), None)
+    if shell is None:
+        raise StudioError("The shell is not known", "Call this from bash, zsh, fish or PowerShell.")
+    has_profile = bool(_PROFILES[shell])  # else it is PowerShell, which knows its place
+    script = shellcode([PROGRAM], shell=shell if has_profile else "powershell")
+    if shell == "zsh":
+        script = f"autoload -Uz compinit && compinit\n{script}"
+    if is_shown:
+        return script
+    place = user_data_path(PROGRAM, appauthor=False) / f"completion.{shell if has_profile else 'ps1'}"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(script, encoding="utf-8")
+    asked = [shell, "-NoProfile", "-Command", "$PROFILE"]
+    told = "" if has_profile else subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    profile = Path(told or _PROFILES[shell]).expanduser()
+    profile.parent.mkdir(parents=True, exist_ok=True)
+    line = f"{'source' if has_profile else '.'} '{place}'\n"
+    if not profile.exists() or line not in profile.read_text(encoding="utf-8"):
+        with profile.open("a", encoding="utf-8") as file:
+            file.write(line)
+    return f"Completion is installed in {profile}. Start a new shell to use it."

@@ -25,17 +25,14 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 1 << 18
 
 
-class TokenizeCommand(CliCommand):
-    """Tokenize text: one line of tokens per line."""
-
+class TokenizeCommand(CliCommand, LoadingOptions):
     text: str = argument("The text; - or nothing for stdin, line by line.", "TEXT", default="-")
     vocab: str = VOCAB
-    pipeline: LoadingOptions = LoadingOptions.group()
     ids: bool = flag("Print token IDs instead of tokens.")
     as_json: bool = JSON
 
     def run(self) -> None:
-        tokenizer = self.pipeline.tokenizer(self.vocab)
+        tokenizer = self.tokenizer(self.vocab)
         warn(*guessed_case(tokenizer, self.vocab))
         is_warned = not (self.ids or self.as_json)
         lines = decoded_lines(stdin(), STDIN) if self.text == "-" else self.text.split("\n")
@@ -65,16 +62,13 @@ def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[st
         yield from zip(portion, encodings, strict=True)
 
 
-class ExplainCommand(CliCommand):
-    """Show which pieces longest match tries for a word, and if the word is unknown, why."""
-
+class ExplainCommand(CliCommand, LoadingOptions):
     word: str = argument("The word; a text is explained word by word.", "WORD")
     vocab: str = VOCAB
-    pipeline: LoadingOptions = LoadingOptions.group()
     as_json: bool = JSON
 
     def run(self) -> None:
-        tokenizer = self.pipeline.wordpiece_tokenizer(self.vocab)
+        tokenizer = self.wordpiece_tokenizer(self.vocab)
         words = tokenizer.pipeline.words(self.word)
         if not words:
             raise StudioError("There is no word in {text!r}", "Specify a word.", text=self.word)

@@ -7,6 +7,7 @@ import dataclasses
 import os
 import threading
 import time
+from copy import copy
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -14,20 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from wordpiece_studio.cli.messages import held_out_words, print_result, progress, summary_words, warn
 from wordpiece_studio.cli.options import (
-    FILES,
     FORCE,
     JSON,
     CorpusCommand,
     CorpusNotes,
-    CountingOptions,
-    FileOptions,
-    PipelineOptions,
     check_results,
     is_stream,
     report_counting,
     results,
 )
-from wordpiece_studio.cli.parameters import argument, flag, option, required_option
+from wordpiece_studio.cli.parameters import flag, option, required_option
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk, kind_of_name
 from wordpiece_studio.errors import StudioError
@@ -61,15 +58,7 @@ from wordpiece_studio.storage.tokenizer_directory import (
 from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
-from wordpiece_studio.training.config import (
-    AlphabetLayout,
-    AlphabetOverflow,
-    ByteAlphabet,
-    EndOfWord,
-    Objective,
-    Tie,
-    TrainingConfig,
-)
+from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
@@ -93,8 +82,14 @@ _OURS = ("bpe", "only", "history", "with_counts")
 _OF_WORDS = ("normalizer", "pre_tokenizer", "remove", "min_count", "max_word_length", "cluster")
 
 
+def _setting(text: str, panel: str, **given: Any) -> Any:
+    """Return the option for a field of `TrainingConfig`, of the same name."""
+    return option(text, panel, of=TrainingConfig, **given)
+
+
 def _role(names: str) -> Any:
-    return option("The special token with this role.", ROLES, metavar="TOKEN", show_default=f"{names}, if present")
+    shown = f"{names}, if present"
+    return _setting("The special token with this role.", ROLES, metavar="TOKEN", shown_default=shown)
 
 
 class _Rates(NamedTuple):
@@ -106,14 +101,8 @@ class _Rates(NamedTuple):
 
 
 class TrainCommand(CorpusCommand):
-    """Learn a vocabulary from texts and write it to a folder."""
-
-    files: list[str] = argument(FILES, "FILES")
     output: str = required_option("The folder to write to.", "-o", "--output", metavar="DIR")
     as_json: bool = JSON
-    pipeline: PipelineOptions = PipelineOptions.group()
-    reading: FileOptions = FileOptions.group()
-    counting: CountingOptions = CountingOptions.group()
     by: LibraryTrainer | None = option(
         f"Train with another library: {', '.join(get_args(LibraryTrainer))}.", BY, values=LibraryTrainer
     )
@@ -124,51 +113,41 @@ class TrainCommand(CorpusCommand):
         BY,
     )
     character_coverage: float | None = option(
-        "SentencePiece: include this share of all characters in the alphabet.", BY, show_default="0.9995"
+        "SentencePiece: include this share of all characters in the alphabet.", BY, shown_default="0.9995"
     )
     byte_fallback: bool = flag("SentencePiece: unknown characters become bytes.", BY)
-    objective: str = option(
-        "Rank pairs by likelihood, score or count (BPE).", CHOICE, default=USUAL.objective, values=Objective
+    objective = _setting("Rank pairs by likelihood, score or count (BPE).", CHOICE)
+    tie = _setting("Break ties by first (in the corpus) or ids (the lowest).", CHOICE)
+    min_frequency = _setting("Do not merge pairs that occur fewer times.", CHOICE)
+    max_token_length = _setting("Create no tokens of more characters.", CHOICE)
+    vocab_size = _setting("At this many tokens.", STOP)
+    max_merges = _setting("After this many merges.", STOP)
+    max_seconds = _setting("After this time.", STOP, metavar="SECONDS")
+    min_value = _setting("When the highest merge score is below this.", STOP)
+    alphabet = _setting("The layout: seen or huggingface.", ALPHABET)
+    alphabet_limit = _setting("At most this many characters.", ALPHABET)
+    alphabet_overflow = _setting(
+        "In words with other characters, leave out the word (unk) or only them (remove).", ALPHABET
     )
-    tie: str = option("Break ties by first (in the corpus) or ids (the lowest).", CHOICE, default="first", values=Tie)
-    min_frequency: int = option("Do not merge pairs that occur fewer times.", CHOICE, default=0)
-    max_token_length: int | None = option("Create no tokens of more characters.", CHOICE)
-    vocab_size: int | None = option("At this many tokens.", STOP, metavar="N")
-    max_merges: int | None = option("After this many merges.", STOP)
-    max_seconds: float | None = option("After this time.", STOP, metavar="SECONDS")
-    min_value: float | None = option("When the highest merge score is below this.", STOP)
-    alphabet: str = option("The layout: seen or huggingface.", ALPHABET, default="seen", values=AlphabetLayout)
-    alphabet_limit: int | None = option("At most this many characters.", ALPHABET)
-    alphabet_overflow: str = option(
-        "In words with other characters, leave out the word (unk) or only them (remove).",
-        ALPHABET,
-        default="unk",
-        values=AlphabetOverflow,
+    byte_alphabet = _setting("After byte-level: all bytes, or only seen.", ALPHABET)
+    initial_alphabet = _setting("Symbols always included, separated by spaces.", ALPHABET)
+    continuing_order = _setting("Order of symbols inside words, space-separated.", ALPHABET)
+    special_tokens = _setting(
+        "The first tokens, separated by spaces; may be empty.", ALPHABET, shown_default="BERT's five"
     )
-    byte_alphabet: str = option(
-        "After byte-level: all bytes, or only seen.", ALPHABET, default="all", values=ByteAlphabet
-    )
-    initial_alphabet: str = option("Symbols always included, separated by spaces.", ALPHABET, default="")
-    continuing_order: str | None = option("Order of symbols inside words, space-separated.", ALPHABET)
-    special_tokens: str = option(
-        "The first tokens, separated by spaces; may be empty.",
-        ALPHABET,
-        default=" ".join(USUAL.special_tokens),
-        show_default="BERT's five",
-    )
-    unk_token: str | None = _role("[UNK] or <unk>")
-    pad_token: str | None = _role("[PAD] or <pad>")
-    cls_token: str | None = _role("[CLS] or <s>")
-    sep_token: str | None = _role("[SEP] or </s>")
-    mask_token: str | None = _role("[MASK] or <mask>")
-    bos_token: str | None = _role("[BOS] or <s>")
-    eos_token: str | None = _role("[EOS] or </s>")
-    model_max_length: int = option("Tokens per text, for transformers.", ALPHABET, default=MODEL_MAX_LENGTH, min=1)
+    unk_token = _role("[UNK] or <unk>")
+    pad_token = _role("[PAD] or <pad>")
+    cls_token = _role("[CLS] or <s>")
+    sep_token = _role("[SEP] or </s>")
+    mask_token = _role("[MASK] or <mask>")
+    bos_token = _role("[BOS] or <s>")
+    eos_token = _role("[EOS] or </s>")
+    model_max_length: int = option("Tokens per text, for transformers.", ALPHABET, default=MODEL_MAX_LENGTH, least=1)
     continuing_subword_prefix: str | None = option(
-        "What precedes symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"
+        "What precedes symbols inside a word.", ALPHABET, shown_default="##; with --by, for tokenizers-wordpiece only"
     )
-    end_of_word_suffix: str | None = option("Suffix of every word, for byte pair encoding.", ALPHABET)
-    end_of_word: str = option("The suffix is a symbol, or attached.", ALPHABET, default="symbol", values=EndOfWord)
+    end_of_word_suffix = _setting("Suffix of every word, for byte pair encoding.", ALPHABET)
+    end_of_word = _setting("The suffix is a symbol, or attached.", ALPHABET)
     held_out: bool = flag(
         "Hold out a tenth of the corpus and print its tokens per word for each objective, with vocabularies trained on "
         "the rest.",
@@ -197,8 +176,8 @@ class TrainCommand(CorpusCommand):
         self._check_by(config)
         self._check_held_out()
         if self.by is not None and reads_text(self.by):  # which does not use our normalizer and pre-tokenizer
-            self.pipeline.normalizer, self.pipeline.pre_tokenizer = "none", "whitespace-split"
-        normalizer = self.pipeline.whole_normalizer()
+            self.normalizer, self.pre_tokenizer = "none", "whitespace-split"
+        normalizer = self.whole_normalizer()
         if self.by is not None and not self.replay:
             # Most of them have no prefix, which counts do not need.
             noticed = dataclasses.replace(config, objective="count")
@@ -207,7 +186,7 @@ class TrainCommand(CorpusCommand):
         if self.bpe and self.only is not None:
             raise StudioError("--bpe and --only cannot be combined", "Omit one of them.")
         tokens = config.vocabulary(config.reserved_tokens)  # so far
-        beginning = Tokenizer(tokens, normalizer, self.pipeline.pre_tokenizer)
+        beginning = Tokenizer(tokens, normalizer, self.pre_tokenizer)
         exports = self._exports()
         self._check_exports(exports, beginning, config.replaying(()) if self.replay else config)
         if self.held_out_model is not None:
@@ -237,20 +216,16 @@ class TrainCommand(CorpusCommand):
         self._print(lines, self._summary(trainer), seconds, rates)
 
     def _config(self) -> TrainingConfig:
-        """Return the settings; the options have the same names, and lists are space-separated."""
-        names = [field.name for field in dataclasses.fields(TrainingConfig)]
-        settings = {name: self.values[name] for name in names} | {"user_tokens": self.counting.tokens}
+        """Return the settings; the options have the same names."""
+        settings = {name: getattr(self, name) for name in USUAL.to_dict()} | {"user_tokens": self.tokens}
         if self.continuing_subword_prefix is None:
             settings["continuing_subword_prefix"] = "##" if self.by in (None, "tokenizers-wordpiece") else ""
-        for name in ("initial_alphabet", "continuing_order", "special_tokens"):
-            if (text := settings[name]) is not None:
-                settings[name] = text.split()
-        return TrainingConfig.from_dict(settings)
+        return TrainingConfig(**settings)
 
     def _counted(self, normalizer: Normalizer, config: TrainingConfig) -> tuple[WordCounts, CorpusNotes]:
         """Return the words of the texts, while the files are being hashed; print warnings about them."""
-        sources = self.reading.listed(self.files)
-        notes = CorpusNotes(sources, self.counting)
+        sources = self.listed(self.files)
+        notes = CorpusNotes(sources, self)
         with progress(of_bytes=True) as report:
             if sources is not None and sum(FileOnDisk(file.path).size for file in sources.files) > _BIG:
                 # Counting rarely holds the interpreter lock.
@@ -340,9 +315,11 @@ class TrainCommand(CorpusCommand):
 
     def _held_out_source(self, file: str) -> Listing:
         """Return the file to judge by, which is text even where the corpus is words with their counts."""
-        kind = None if self.reading.kind == "word-counts" else self.reading.kind
-        column = None if (kind or kind_of_name(file) or "text") == "text" else self.reading.column
-        return self.reading.changed(kind=kind, column=column, word_counts=False).listed_text(file, "--held-out-file")
+        kind = None if self.kind == "word-counts" else self.kind
+        column = None if (kind or kind_of_name(file) or "text") == "text" else self.column
+        reading = copy(self)
+        reading.kind, reading.column, reading.word_counts = kind, column, False
+        return reading.listed_text(file, "--held-out-file")
 
     def _read_held_out(
         self, read: Callable[..., _Text], sources: Listing, counts: WordCounts, config: TrainingConfig
@@ -355,14 +332,14 @@ class TrainCommand(CorpusCommand):
                 counts.pre_tokenizer,
                 special_tokens=config.special_tokens,
                 user_tokens=config.user_tokens,
-                max_word_length=self.counting.max_word_length,
+                max_word_length=self.max_word_length,
                 progress=partial(report_counting, report, what="Reading held-out text"),
             )
 
     def _judged_by(self) -> Listing | None:
         """Return the files to judge by, or of which a part is held out for that; None if nothing is to be judged."""
         if self.held_out:
-            return self.reading.listed(self.files)
+            return self.listed(self.files)
         return None if self.held_out_file is None else self._held_out_source(self.held_out_file)
 
     def _held_out_figures(self, trainer: Trainer) -> HeldOutFigures | None:
@@ -372,7 +349,7 @@ class TrainCommand(CorpusCommand):
             return None
         if self.held_out:
             corpus = self._read_held_out(divided_corpus, sources, counts, config)
-            counts, text = corpus.rest.at_least(self.counting.min_count), corpus.held_out
+            counts, text = corpus.rest.at_least(self.min_count), corpus.held_out
         else:
             run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
             text = self._read_held_out(held_out_text, sources, counts, config)
@@ -465,7 +442,7 @@ class TrainCommand(CorpusCommand):
 
     def _lines(self) -> Listing | None:
         """Return the files, if their lines are what the library reads."""
-        sources = self.reading.listed(self.files) if self.by is not None and reads_text(self.by) else None
+        sources = self.listed(self.files) if self.by is not None and reads_text(self.by) else None
         if sources is None or any(file.kind == "word-counts" for file in sources.files):
             return None
         return sources
@@ -481,7 +458,7 @@ class TrainCommand(CorpusCommand):
             return run, counts, None
         if self.held_out:
             rest = self._read_held_out(divided_corpus, sources, counts, config).rest
-            counts, lines = rest.at_least(self.counting.min_count), self._lines()
+            counts, lines = rest.at_least(self.min_count), self._lines()
             run = self._library_run(config, lines or counts, is_rest=lines is not None, twice=False)
         with progress() as report:
             found = evaluate(run.tokenizer(), sources, is_held_out=self.held_out, progress=report)

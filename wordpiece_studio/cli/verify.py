@@ -26,15 +26,12 @@ _WIDTH = len("unchecked")
 
 
 class VerifyCommand(CliCommand):
-    """Train again, and report for each exported file whether its bytes agree. The exit code is 0 if all do."""
-
     place: str = argument("The export: a folder, or a file with its manifest next to it.", "DIR|FILE")
-    sources: list[str] | None = argument(
+    sources: list[str] = argument(
         "A project, an exported table of word counts, or the files of the corpus. By default the table in DIR, or the "
         "files that the manifest names.",
         "FROM",
         default=None,
-        show_default=False,
     )
     as_json: bool = JSON
     word_counts: bool = WORD_COUNTS
@@ -47,7 +44,7 @@ class VerifyCommand(CliCommand):
         with progress() as report:
             result = verify(
                 self.place,
-                self.sources or (),
+                self.sources,
                 is_counts=self.word_counts,
                 processes=self.processes,
                 counting=partial(report_counting, report),
@@ -82,8 +79,6 @@ def _printed(result: Verification, place: str, seconds: float) -> str:
 
 
 class PrepareCommand(CliCommand):
-    """Compile the engines now, once per machine, so that no later command has to wait for it."""
-
     as_json: bool = JSON
 
     def run(self) -> None:
