@@ -62,7 +62,6 @@ _OLD_COMPLETION = "_WORDPIECE_STUDIO_COMPLETE"  # set by scripts that earlier ve
 
 
 def main() -> None:
-    """Run the command line and end the program with its exit code."""
     stop_on_signals()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)

@@ -85,7 +85,6 @@ def _loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
 
 
 def _texts_of(paths: Sequence[str], reading: FileOptions) -> dict[str, Listing]:
-    """Return the texts of ``--on`` by name."""
     return {name: reading.listed_text(path, "--on") for name, path in _by_name(paths).items()}
 
 

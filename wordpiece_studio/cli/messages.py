@@ -84,7 +84,6 @@ class OutputClosed(Exception):
 
 
 def print_line(text: str, end: str = "\n") -> None:
-    """Print a line of the result, or a part of one."""
     try:
         sys.stdout.write(text + end)
     except BrokenPipeError:
@@ -92,13 +91,11 @@ def print_line(text: str, end: str = "\n") -> None:
 
 
 def warn(*texts: str) -> None:
-    """Print lines on stderr."""
     for text in texts:
         sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
 
 
 def print_result(summary: Mapping[str, object], words: str, *, as_json: bool) -> None:
-    """Print the result of a command."""
     print_line(printable_json(summary) if as_json else words)
 
 
@@ -134,7 +131,6 @@ class _Bars:
         self._is_over = False
 
     def report(self, what: str, done: int, total: int | None) -> None:
-        """Show how far the command is."""
         if self.bars is None and time.monotonic() < self._due:
             return
         if self._of_bytes:
@@ -153,7 +149,6 @@ class _Bars:
                     self.bars.remove_task(self._tasks.pop(what))
 
     def close(self) -> None:
-        """Remove the bars."""
         with self._changing:
             self._is_over = True
             if self.bars is not None:
@@ -248,7 +243,6 @@ def place_of(error: StudioError) -> dict[str, object]:
 
 
 def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
-    """Return the result of a training, and why it ended."""
     tokens, merges = len(trainer.vocabulary), len(trainer.history)
     figures = f"{number_of(tokens, 'token')} after {number_of(merges, 'merge')} in {seconds:.1f} s"
     reason = _stop_words(trainer.stop_reason or "", trainer.config)
@@ -286,7 +280,6 @@ def loss_warnings(counts: WordCounts) -> list[str]:
 
 
 def reading_warnings(statistics: CorpusStatistics) -> list[str]:
-    """Return a sentence about everything that was skipped or altered in reading."""
     warnings = []
     if statistics.replaced:
         warnings.append(f"{_were(statistics.replaced, 'invalid sequence', 'replaced')}.")
@@ -304,7 +297,6 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
 
 
 def detected_encodings(statistics: CorpusStatistics, encoding: str | None) -> list[str]:
-    """Return a sentence about every file that was detected to be in an encoding other than UTF-8."""
     files = statistics.files if encoding == DETECT else ()
     return [f"{file.name} was read as {file.encoding.upper()}." for file in files if file.encoding != "utf-8"]
 
@@ -328,13 +320,11 @@ def aligned(rows: Sequence[Sequence[str]], names: int = 1) -> list[str]:
 
 
 def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str:
-    """Return the result of counting."""
     figures = f"{number_of(counts.total, 'word')}, {len(counts):,} distinct, in {seconds:.1f} s"
     return f"{figures}, written to {display_name(output)}" if output else figures
 
 
 def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioError:
-    """Return the error for files that contain no words, or only words that are too long."""
     names = ", ".join(STDIN if name == "-" else display_name(name) for name in files[:3])
     names += ", …" if len(files) > 3 else ""
     if counts is not None and counts.statistics.skipped_words:
@@ -348,7 +338,6 @@ def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioEr
 
 
 def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:
-    """Return the result of encoding a corpus."""
     megabytes = statistics.corpus.bytes / 1e6
     figures = f"{number_of(statistics.tokens, 'token')} of {number_of(statistics.texts, 'text')} in {seconds:.1f} s"
     share = statistics.unknown / max(statistics.tokens, 1)
@@ -357,7 +346,6 @@ def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str
 
 
 def no_unknown_token(unk_token: str, done: str = "printed") -> str:
-    """Return the warning for words without an id."""
     return f"The vocabulary has no {unk_token}: words that it cannot spell have no ID and are {done} as {NO_ID}."
 
 
@@ -377,7 +365,6 @@ def guessed_case(tokenizer: AnyTokenizer, vocab: str) -> list[str]:
 
 
 def number_of(count: int, what: str) -> str:
-    """Return a count with its noun."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 

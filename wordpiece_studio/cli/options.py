@@ -73,8 +73,6 @@ def _names_in(text: str) -> list[str]:
 
 
 class FileOptions:
-    """How files are read."""
-
     kind: str | None = option(
         f"{', '.join(get_args(FileKind))}; if the file extension does not say.", TEXT, values=FileKind, metavar="KIND"
     )
@@ -98,13 +96,11 @@ class FileOptions:
 
     @contextmanager
     def opened(self, files: list[str]) -> Iterator[TextStream]:
-        """Open standard input or the named pipe for the duration of the block."""
         (name,) = files
         with _opened_bytes(name) as stream:
             yield opened_stream(stream, _stream_name(name), self._stream_kind(name), **self._rest)
 
     def counted_stream(self, files: list[str], normalizer: Normalizer, **counting: Any) -> WordCounts:
-        """Return the words of standard input or of the named pipe."""
         (name,) = files
         with _opened_bytes(name) as stream:
             reading = {"kind": self._stream_kind(name), **self._rest}
@@ -127,8 +123,6 @@ class FileOptions:
 
 
 class PipelineOptions:
-    """How text becomes words."""
-
     normalizer: str = option(_NORMALIZERS, TEXT, default="bert-cased", values=_names_in(_NORMALIZERS))
     pre_tokenizer: str = option(_PRE_TOKENIZERS, TEXT, default="bert", values=_names_in(_PRE_TOKENIZERS))
     remove: str = option("Characters to remove after normalizing.", TEXT, default="", metavar="CHARACTERS")
@@ -169,7 +163,6 @@ def _with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
 
 
 def loaded_tokenizer(vocab: str, *steps: str | None) -> AnyTokenizer:
-    """Return the tokenizer that `vocab` names, perhaps with another normalizer and pre-tokenizer."""
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer  # large: it reads many formats
 
     _check_default(vocab)
@@ -185,8 +178,6 @@ def _check_default(vocab: str) -> None:
 
 
 class CountingOptions:
-    """How words are counted."""
-
     user_tokens: str | None = option("A file of tokens that are never split, one per line.", TEXT, metavar="FILE")
     max_word_length: int = option("Leave out words of more characters.", TEXT, default=1000)
     min_count: int = option("Leave out words that occur fewer times.", TEXT, default=1, least=1)
@@ -201,12 +192,9 @@ class CountingOptions:
 
 
 class CorpusCommand(CliCommand, CountingOptions, FileOptions, PipelineOptions):
-    """A command that counts the words of a corpus."""
-
     files: list[str] = argument(FILES, "FILES")
 
     def counted(self, sources: Listing | None, normalizer: Normalizer, report: Report) -> WordCounts:
-        """Return the words of files, or of standard input."""
         given: dict[str, Any] = {
             "pre_tokenizer": self.pre_tokenizer,
             "max_word_length": self.max_word_length,
@@ -252,7 +240,6 @@ def results(*, force: bool) -> AbstractContextManager[object]:
 
 
 def stdin() -> BufferedIOBase:
-    """Return standard input."""
     if sys.stdin is None:  # closed by the parent process
         raise StudioError("There is nothing to read: stdin is closed", "Specify a file or a text instead.")
     return cast("BufferedIOBase", sys.stdin.buffer)
@@ -266,7 +253,6 @@ def is_stream(files: list[str]) -> bool:
 
 
 def _opened_bytes(name: str) -> AbstractContextManager[BufferedIOBase]:
-    """Open a pipe for the duration of a block; ``-`` is standard input."""
     if name == "-":
         return nullcontext(stdin())
     try:
@@ -298,7 +284,6 @@ def tokens_in(path: str | None) -> tuple[str, ...]:
 
 
 def report_counting(report: Report, progress: CountingProgress, what: str = "Counting") -> None:
-    """Show how far counting is."""
     report(what, progress.bytes_done, progress.bytes_total)
 
 

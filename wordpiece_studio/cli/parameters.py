@@ -73,7 +73,6 @@ class Parameter:
 
     @property
     def shape(self) -> str:
-        """How the help writes an argument."""
         text = f"{self._metavar}..." if self._is_list else str(self._metavar)
         return text if self.default is _REQUIRED else f"[{text}]"
 
@@ -101,7 +100,6 @@ class Parameter:
             action.completer = lambda **_: self.values  # type: ignore[attr-defined]  # of argcomplete
 
     def _value(self, text: str) -> object:
-        """Return the value that a word stands for."""
         text = text.removeprefix(_BEHIND_DASHES)
         try:
             value = self._type(text)
@@ -122,7 +120,6 @@ def required_option(text: str, *names: str, metavar: str) -> Any:
 
 
 def flag(text: str, panel: str = _OPTIONS, *, names: tuple[str, ...] = ()) -> Any:
-    """Return an option without a value."""
     return Parameter(text, panel, default=False, names=names)
 
 
@@ -143,7 +140,6 @@ class CliCommand:
 
     @classmethod
     def declared(cls) -> dict[str, Parameter]:
-        """Return the parameters by name."""
         names = dict.fromkeys(name for each in reversed(cls.__mro__) for name in vars(each))
         return {name: each for name in names if isinstance(each := getattr(cls, name), Parameter)}
 
@@ -177,7 +173,6 @@ class _Parser(argparse.ArgumentParser):
         self.usage = self.usage or " ".join((prog, "[OPTIONS]", *shapes))
 
     def checked(self, values: argparse.Namespace, others: Sequence[str]) -> argparse.Namespace:
-        """Return the values in a call if there is nothing else in it."""
         for word in others[:1]:
             if word.startswith("-"):
                 name = word.partition("=")[0]

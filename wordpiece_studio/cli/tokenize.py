@@ -49,7 +49,6 @@ class TokenizeCommand(CliCommand, LoadingOptions):
 
 
 def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[str, Encoding]]:
-    """Yield each line with its tokens."""
     if not isinstance(tokenizer, LibraryTokenizer):
         yield from ((line, tokenizer.encode(line)) for line in lines)
         return

@@ -216,7 +216,6 @@ class TrainCommand(CorpusCommand):
         self._print(lines, self._summary(trainer), seconds, rates)
 
     def _config(self) -> TrainingConfig:
-        """Return the settings; the options have the same names."""
         settings = {name: getattr(self, name) for name in USUAL.to_dict()} | {"user_tokens": self.tokens}
         if self.continuing_subword_prefix is None:
             settings["continuing_subword_prefix"] = "##" if self.by in (None, "tokenizers-wordpiece") else ""
@@ -241,7 +240,6 @@ class TrainCommand(CorpusCommand):
     # -- what is written
 
     def _exports(self, counts_file: str = COUNTS_FILE) -> list[Export]:
-        """Return what is written, the vocabulary first."""
         output = Path(self.output)
         exports = [Export("bpe", output) if self.bpe else Export("folder", output, self.only)]
         if self.with_counts:
@@ -296,7 +294,6 @@ class TrainCommand(CorpusCommand):
     # -- text that was not trained on
 
     def _check_held_out(self) -> None:
-        """Check that the options about held-out text can be combined with each other and with the rest."""
         output, file, model = self.output, self.held_out_file, self.held_out_model
         if self.held_out and file is not None:
             raise StudioError("--held-out and --held-out-file cannot be combined", "Omit one of them.")
@@ -343,7 +340,6 @@ class TrainCommand(CorpusCommand):
         return None if self.held_out_file is None else self._held_out_source(self.held_out_file)
 
     def _held_out_figures(self, trainer: Trainer) -> HeldOutFigures | None:
-        """Return how the vocabulary splits the held-out text; None if none is to be."""
         counts, config, run, sources = trainer.counts, trainer.config, None, self._judged_by()
         if sources is None:
             return None
@@ -361,7 +357,6 @@ class TrainCommand(CorpusCommand):
             return held_out_figures(counts, text, config, run=run, progress=report_training)
 
     def _warn_of_known_text(self, corpus: CorpusRecord) -> None:
-        """Print a warning if the file to judge by is one of the corpus."""
         if self.held_out_file is None:
             return
         digests = {file.sha256 for file in corpus.files} - {None}
@@ -375,7 +370,6 @@ class TrainCommand(CorpusCommand):
     # -- another library
 
     def _check_by(self, config: TrainingConfig) -> None:
-        """Check that the options about other libraries can be combined with the rest."""
         by = self.by
         if by is None:
             names = ("replay", "twice", "character_coverage", "byte_fallback")
@@ -469,7 +463,6 @@ class TrainCommand(CorpusCommand):
     def _library_run(
         self, config: TrainingConfig, corpus: WordCounts | Listing, *, is_rest: bool = False, twice: bool | None = None
     ) -> LibraryRun:
-        """Train with another library, twice if requested, and show how far it is."""
         by = self.by
         assert by is not None
         library = by.partition("-")[0]
@@ -547,7 +540,6 @@ def _check_replayed(run: LibraryRun, trainer: Trainer) -> None:
 
 
 def _repetition_words(run: LibraryRun) -> str:
-    """Return what differed when the library trained twice."""
     differing = run.repetition
     assert differing is not None
     if differing.is_same:

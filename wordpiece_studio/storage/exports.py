@@ -72,7 +72,6 @@ class Exported:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer at the step."""
         counts = self.counts
         return Tokenizer(
             self.vocabulary,
@@ -97,7 +96,6 @@ class Export:
 
     @property
     def folder(self) -> Path:
-        """Where the files lie."""
         return self.place if self.is_folder else self.place.parent
 
     def files(self, tokenizer: Tokenizer | None = None) -> list[Path]:

@@ -134,7 +134,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     @property
     def steps(self) -> tuple[Normalizer, PreTokenizer]:
-        """How text becomes words."""
         return normalizers.from_spec(self.normalizer), pre_tokenizers.from_spec(self.pre_tokenizer)
 
     def tokenizer(
@@ -229,7 +228,6 @@ def make_counts_manifest(
 
 
 def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
-    """Return the manifest of files of ids."""
     if isinstance(tokenizer, Tokenizer):
         manifest = make_manifest(tokenizer, kind="ids", files=files)
         return msgspec.structs.replace(manifest, model_max_length=MODEL_MAX_LENGTH)
@@ -298,7 +296,6 @@ def present_versions() -> dict[str, str]:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return the manifest in a file."""
     data = small_file_bytes(
         path, _LARGEST_BYTES, "{path} is {n} MB, too large for a manifest", "Train again to write a new one."
     )
@@ -327,7 +324,6 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    """Return the content of a manifest's file."""
     try:
         return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
     except UnicodeEncodeError as error:
@@ -384,7 +380,6 @@ def with_side_manifest(
 
 
 def write_word_counts_with_manifest(place: Path, counts: WordCounts, record: CorpusRecord) -> None:
-    """Write a table of words and its manifest."""
     manifest = make_counts_manifest(counts, record, (place.name,), place.parent)
     write_word_counts(place, counts, together=partial(with_side_manifest, manifest))
 

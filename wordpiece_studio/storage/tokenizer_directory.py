@@ -262,7 +262,6 @@ def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Onl
 
 
 def written_names(only: Only | None) -> tuple[str, ...]:
-    """Return the names of the files that `tokenizer_files` returns."""
     if only == VOCABULARY_FILE:
         return (VOCABULARY_FILE,)
     return TOKENIZER_FILES if only is None else TOKENIZER_FILES[1:]

@@ -275,7 +275,6 @@ def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | LibraryTokenizer
 
 
 def _with_steps(tokenizer: Tokenizer | LibraryTokenizer, steps: Steps, name: str) -> Tokenizer | LibraryTokenizer:
-    """Return a tokenizer with the requested normalizer and pre-tokenizer, if any."""
     normalizer, pre_tokenizer = steps
     if normalizer is None and pre_tokenizer is None:
         return tokenizer
@@ -318,7 +317,6 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer
 
 
 def _check_manifest(path: Path, manifest: Manifest, tokenizer: Tokenizer | LibraryTokenizer) -> None:
-    """Check that the manifest agrees with a ``tokenizer.json``."""
     if not isinstance(tokenizer, Tokenizer) or manifest.vocabulary_sha256 != vocabulary_digest(
         tokenizer.vocabulary.tokens
     ):

@@ -156,7 +156,6 @@ def verify(
 
 @contextlib.contextmanager
 def _scratch_folder() -> Iterator[Path]:
-    """Create a temporary folder that is removed however the program ends."""
     with undisturbed():
         folder = tempfile.TemporaryDirectory(prefix="wordpiece-studio-")
         undo_if_stopped(folder, partial(shutil.rmtree, folder.name, ignore_errors=True))
@@ -195,7 +194,6 @@ class _Again:
     trainers: dict[str, Trainer] = field(default_factory=dict)
 
     def checks(self, path: Path, manifest: Manifest) -> list[Check]:
-        """Return the results of comparing the files that a manifest covers."""
         name, folder, trainer = path.name.removesuffix(SIDE_SUFFIX), path.parent, None
         if manifest.kind in _UNCHECKED:
             return [Check(name, "unchecked", _UNCHECKED[manifest.kind])]
@@ -301,7 +299,6 @@ def _other_fields(then: Manifest, now: Manifest) -> list[str]:
 
 
 def _compared(then: Path, now: Path) -> Check:
-    """Return whether two files have the same bytes."""
     name = display_name(then.name)
     if not then.is_file():
         return Check(name, "differs", "it does not exist")
@@ -349,8 +346,6 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words, their source, and what is known about their corpus."""
-
     counts: WordCounts
     source: str
     corpus: CorpusRecord
@@ -414,7 +409,6 @@ def _record_of(files: Sequence[CorpusFile]) -> CorpusRecord:
 
 
 def _table_in(folder: Path) -> Path | None:
-    """Return the table of words exported to a folder."""
     beside = (path.with_name(path.name.removesuffix(SIDE_SUFFIX)) for path in sorted(folder.glob(f"*{SIDE_SUFFIX}")))
     return next((path for path in beside if path.is_file() and _is_word_counts(path)), None)
 

@@ -82,7 +82,6 @@ def write_vocabulary(path: str | os.PathLike[str], tokens: Sequence[str]) -> Non
 
 
 def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
-    """Return the content of a ``vocab.txt`` with these tokens."""
     if not tokens:
         raise StudioError("There are no tokens to write", "A vocabulary has at least one.")
     faulty = [

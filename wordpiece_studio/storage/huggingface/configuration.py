@@ -178,7 +178,6 @@ class Configuration:
         )
 
     def check(self, normalizer: Normalizer | None, other: str) -> None:
-        """Check that it is consistent with the normalizer of a ``tokenizer.json`` beside it, named `other`."""
         fields = self._fields
         if not isinstance(normalizer, BertNormalizer):
             return

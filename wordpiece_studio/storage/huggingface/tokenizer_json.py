@@ -467,7 +467,6 @@ def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -
 
 
 def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_AddedToken]:
-    """Return the added tokens of a file; `part`: its ``added_tokens``, or None if it has none."""
     found = _listed_tokens(part)
     if part is None:
         return []

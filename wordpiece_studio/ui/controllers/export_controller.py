@@ -47,8 +47,6 @@ _CHART_KINDS = ("png", "svg")
 
 
 class ExportController(Controller):
-    """The exports, as attributes."""
-
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self.vocabulary = VocabularyExport(window)
@@ -219,7 +217,6 @@ class ExportBar(QWidget):
         self.hide()
 
     def begin(self, name: str) -> None:
-        """Show that a file of this name is being written."""
         self._name = name
         set_plain_text(self._label, self.tr("Writing {name}…").format(name=name))
         self._bar.setRange(0, 0)
@@ -235,8 +232,6 @@ class ExportBar(QWidget):
 
 
 class HistoryExport(Controller):
-    """Writes the merges, or those that the history shows, as a table, in the background."""
-
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         model = window.session.model
@@ -258,7 +253,6 @@ class HistoryExport(Controller):
         when=lambda self: self._model.merge_count > 0 and not self.job.is_running,
     )  # fmt: skip
     def export_history(self) -> None:
-        """Ask which merges to export and where, and write them."""
         rows = self._pane.rows
         shown = None if rows.is_plain else rows.rowCount()
         dialog = HistoryExportDialog(self._model.merge_count, shown, self._window)
@@ -276,7 +270,6 @@ class HistoryExport(Controller):
         )  # fmt: skip
 
     def write(self, place: str, *, all_merges: bool = True) -> None:
-        """Write all merges to the file at `place`, or those shown."""
         history, path = self._model.history, Path(place)
         if history is None:
             return
@@ -328,7 +321,6 @@ def _write_table(
 
 
 def _write_file(window: Workspace, path: Path, make: Callable[[], bytes], words: str) -> None:
-    """Write to a file what `make` returns, and say so."""
     try:
         atomic_write(path, make())
     except StudioError as error:
@@ -338,8 +330,6 @@ def _write_file(window: Workspace, path: Path, make: Callable[[], bytes], words:
 
 
 class ComparisonExport(Controller):
-    """Asks where to write the table that the comparison shows, and writes it there."""
-
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._pane = window.comparison_pane
@@ -356,13 +346,10 @@ class ComparisonExport(Controller):
         )  # fmt: skip
 
     def write(self, place: str) -> None:
-        """Write the table shown to a file."""
         _write_file(self._window, Path(place), self._pane.csv, self.tr("Exported the table to {path}"))
 
 
 class ChartExport(Controller):
-    """Asks where to save the picture of the chart shown, and writes it there."""
-
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._pane = window.charts_pane
@@ -374,7 +361,6 @@ class ChartExport(Controller):
         when=lambda self: self._model.merge_count > 0,
     )  # fmt: skip
     def save_chart(self) -> None:
-        """Open the dialog that asks where to save."""
         dialog = ask_for_place(
             self._window, self.tr("Save chart"), "new file", self.write, suffix=_CHART_KINDS[0],
             name=f"{self._pane.file_name}.{_CHART_KINDS[0]}",
@@ -385,7 +371,6 @@ class ChartExport(Controller):
         )
 
     def write(self, place: str) -> None:
-        """Write the chart shown to a file: as SVG if the name ends in .svg, else as PNG."""
         kind = "svg" if Path(place).suffix.lower() == ".svg" else "png"
         make = partial(self._pane.picture, kind)
         _write_file(self._window, Path(place), make, self.tr("Saved the chart to {path}"))

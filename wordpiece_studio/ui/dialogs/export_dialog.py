@@ -103,7 +103,6 @@ def usage_lines(export: Export) -> str:
 
 
 def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]]:
-    """Return captions and their values."""
     rows = []
     vocabulary_hash, corpus = manifest.vocabulary_sha256, manifest.corpus
     if vocabulary_hash is not None:
@@ -159,7 +158,6 @@ class Inspection:
 
 
 def inspect(project: Project, step: int, *, should_stop: Callable[[], bool]) -> Inspection:
-    """Find out what is possible with the run of a project."""
     run, until = project.runs[0], time.monotonic() + _HASHED_SECONDS
     record = record_of_project(project, lambda: should_stop() or time.monotonic() > until)
     if record.was_stopped:
@@ -252,8 +250,6 @@ def _folder_for(chosen: Path, name: str) -> Path:
 
 
 class KindChoice(QWidget):
-    """Radio buttons, one for each kind of export."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.group = QButtonGroup(self)
@@ -292,7 +288,6 @@ class KindChoice(QWidget):
 
     @property
     def kind(self) -> ExportKind:
-        """The kind that is chosen."""
         return list(self._buttons)[self.group.checkedId()]
 
     def choose(self, kind: ExportKind) -> None:
@@ -329,7 +324,6 @@ class _Pairs(QGridLayout):
         self.setColumnStretch(1, 1)
 
     def show_pairs(self, pairs: list[tuple[str, str]]) -> None:
-        """Show these in place of those before."""
         if pairs == self.pairs:
             return
         self.pairs = pairs
@@ -399,13 +393,11 @@ class ExportPreview(QWidget):
         return fill(QHBoxLayout(), (plain_label(text, self, role="heading"), 1), button, spacing=-1)
 
     def show_manifest(self, rows: list[tuple[str, str]], json: str) -> None:
-        """Show a manifest: in words, and the beginning of its file if that is long."""
         self.manifest.show_pairs(rows)
         self.json.setPlainText(shown(json, _LONGEST_MANIFEST))
         self.json_button.setEnabled(bool(json))
 
     def show_files(self, names: Sequence[str], lines: str) -> None:
-        """List these files, and show the lines of Python that load them, if there are any."""
         self.files.show_pairs([(name, self._purpose(name)) for name in names])
         self.lines = lines
         self.usage.setPlainText(shown(lines, _LONGEST_SHOWN))
@@ -511,7 +503,6 @@ class ExportDialog(QuestionDialog):
         self.kinds.take_focus()
 
     def _choices(self, steps: Sequence[tuple[int, int]]) -> QScrollArea:
-        """Return the kinds of export, the steps, and whether the word counts are added."""
         content = QWidget(self)
         for number, (step, size) in enumerate(steps):
             if number:
@@ -555,11 +546,9 @@ class ExportDialog(QuestionDialog):
 
     @property
     def with_counts(self) -> bool:
-        """Whether the word counts are added to a tokenizer's folder."""
         return self.kinds.kind == "folder" and self.counts_box.isChecked()
 
     def take_inspection(self, inspection: Inspection) -> None:
-        """Show what can be exported at the chosen step."""
         if inspection.step == self.step:
             self.inspection = inspection
             self.kinds.show_reasons(inspection.reasons)
@@ -571,7 +560,6 @@ class ExportDialog(QuestionDialog):
             self.accepted.emit()
 
     def ask_again(self, trouble: str = "") -> None:
-        """Show what was chosen, and why it could not be done."""
         self._trouble = trouble
         self._show_place()
         self.place_edit.setFocus()
@@ -694,5 +682,4 @@ class HistoryExportDialog(QuestionDialog):
 
     @property
     def kind(self) -> str:
-        """The format, as the file's suffix."""
         return MERGE_TABLE_KINDS[self._kinds.checkedId()]
