@@ -17,7 +17,7 @@ from wordpiece_studio.storage.tokenizer_loading import (
     load_tokenizer,
     load_wordpiece_tokenizer,
 )
-from wordpiece_studio.text.normalizers import Unchanged
+from wordpiece_studio.text.normalizers import Unchanged, to_spec
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -125,6 +125,12 @@ def test_line_ends_that_a_tool_changed_do_not_matter(folder: Path) -> None:
     path = folder / "vocab.txt"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert load_tokenizer(folder).normalizer.name == "lowercase+remove:,."
+
+
+def test_a_manifest_that_reads_text_differently_is_refused(folder: Path) -> None:
+    change(folder, normalizer=to_spec(Unchanged()))
+    with pytest.raises(StudioError, match=r"tokenizer\.json next to it say differently how text becomes words"):
+        load_tokenizer(folder)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ class Parameter:
             raise argparse.ArgumentTypeError(f"must be {kind}, not {text}") from None
         if self._least is not None and value < self._least:
             raise argparse.ArgumentTypeError(f"must be at least {self._least}, not {text}")
-        return value  # type: ignore[no-any-return]
+        return value
 
 
 def option(text: str, panel: str = _OPTIONS, **given: Any) -> Any:

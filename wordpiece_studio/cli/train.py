@@ -50,6 +50,7 @@ from wordpiece_studio.storage.merge_table import check_merge_table_place
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,
     Only,
+    check_no_mixture,
     checked_only,
     library_files,
     library_names,
@@ -404,14 +405,7 @@ class TrainCommand(CorpusCommand):
         check_folder(folder)
         check_results([folder / name for name in written], force=self.force)
         others = (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES, MODEL_FILE) if TOKENIZER_FILE in written else ()
-        for other in others:
-            if other not in written and (folder / other).exists():
-                raise StudioError(
-                    "{path} contains a tokenizer with a {name} that would not match the new file",
-                    "Choose another folder.",
-                    path=display_name(folder),
-                    name=other,
-                )
+        check_no_mixture(folder, written, others)
 
     def _train_by(self, config: TrainingConfig, counts: WordCounts, notes: CorpusNotes, started: float) -> None:
         """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""

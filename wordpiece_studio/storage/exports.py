@@ -26,6 +26,7 @@ from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,
     Only,
+    check_no_mixture,
     check_no_other_files,
     check_saving,
     tokenizer_files,
@@ -173,14 +174,6 @@ class Export:
             folder=folder,
         )
 
-    def contents(self, exported: Exported) -> dict[str, bytes]:
-        """Return the files by name, without the manifest; not of a table, which may be larger than memory."""
-        if self.kind == "folder":
-            return tokenizer_files(exported.tokenizer, self.only)
-        if self.kind == "bpe":
-            return bpe_files(exported.history, exported.step, exported.tokenizer)
-        return {self.place.name: vocabulary_bytes(exported.vocabulary.tokens)}
-
     def write(self, exported: Exported) -> None:
         """Write all files or none; a folder is created if it does not exist."""
         if self.kind == "folder" and self.why_incomplete(exported) is not None:
@@ -196,21 +189,20 @@ class Export:
         elif self.kind == "merges":
             write_merge_table(self.place, exported.history, manifest=manifest)
         else:
-            write_with_manifest(manifest, self.files()[-1], self.contents(exported))
+            if self.kind == "folder":
+                files = tokenizer_files(exported.tokenizer, self.only)
+            elif self.kind == "bpe":
+                files = bpe_files(exported.history, exported.step, exported.tokenizer)
+            else:
+                files = {self.place.name: vocabulary_bytes(exported.vocabulary.tokens)}
+            write_with_manifest(manifest, self.files()[-1], files)
 
     def _check_tokenizer_stays_whole(self, tokenizer: Tokenizer) -> None:
         """Check that no file of a tokenizer's folder would be replaced while the others stay."""
-        written = bpe_names(tokenizer) if self.kind == "bpe" else ()
-        others = (TOKENIZER_FILE, CONFIG_FILE, VOCABULARY_FILE) if written else (TOKENIZER_FILE, CONFIG_FILE)
-        is_part = written or self.place.name in TOKENIZER_FILES
-        there = (name for name in others if name not in written and (self.folder / name).exists())
-        if is_part and (found := next(there, None)):
-            raise file_error(
-                self.folder,
-                "{path} contains a tokenizer with a {name} that would not match the new files",
-                "Choose another folder.",
-                name=found,
-            )
+        if self.kind == "bpe":
+            check_no_mixture(self.place, bpe_names(tokenizer), (TOKENIZER_FILE, CONFIG_FILE, VOCABULARY_FILE))
+        elif self.place.name in TOKENIZER_FILES:
+            check_no_mixture(self.folder, (), (TOKENIZER_FILE, CONFIG_FILE))
 
 
 def counts_name(counts: WordCounts) -> str:

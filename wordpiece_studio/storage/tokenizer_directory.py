@@ -43,7 +43,7 @@ from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryRun
@@ -277,6 +277,17 @@ def check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str])
                 "{path} already exists and does not belong to the new files",
                 "Choose another folder, or move that file away.",
             )
+
+
+def check_no_mixture(folder: Path, written: Sequence[str], others: Iterable[str]) -> None:
+    """Check that none of these other files of a tokenizer would stay in a folder beside those written."""
+    if found := next((name for name in others if name not in written and (folder / name).exists()), None):
+        raise file_error(
+            folder,
+            "{path} contains a tokenizer with a {name} that would not match the new files",
+            "Choose another folder.",
+            name=found,
+        )
 
 
 def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None:

@@ -25,6 +25,7 @@ from wordpiece_studio.storage.huggingface.configuration import read_configuratio
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
     TOKENIZER_FILE,
+    pipeline_values,
     read_tokenizer_json,
     stated_normalizer,
 )
@@ -41,7 +42,6 @@ from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.text import normalizers
-from wordpiece_studio.text.huggingface_steps import normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import TextReading, Vocabulary
@@ -148,7 +148,6 @@ def _with_files_beside(path: Path, tokenizer: Tokenizer | LibraryTokenizer) -> T
             configuration.configure(tokenizer)
     if is_json and manifest.exists():
         _check_manifest(manifest, read_manifest(manifest), tokenizer)
-        check_together(manifest, read_manifest(manifest), TOKENIZER_FILES)
     return tokenizer
 
 
@@ -317,43 +316,18 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer
 
 
 def _check_manifest(path: Path, manifest: Manifest, tokenizer: Tokenizer | LibraryTokenizer) -> None:
-    if not isinstance(tokenizer, Tokenizer) or manifest.vocabulary_sha256 != vocabulary_digest(
-        tokenizer.vocabulary.tokens
-    ):
+    """Check that a manifest belongs to the ``tokenizer.json`` beside it, and means the same way of reading text."""
+    tokens = tokenizer.vocabulary.tokens if isinstance(tokenizer, Tokenizer) else []
+    if manifest.vocabulary_sha256 != vocabulary_digest(tokens) or not isinstance(tokenizer, Tokenizer):
         raise _other_manifest(path, TOKENIZER_FILE)
-    vocabulary = tokenizer.vocabulary
-    noted = manifest.tokenizer(vocabulary.tokens)
-    differing = [
-        name
-        for name, here, there in (
-            ("the normalizer", noted.normalizer, tokenizer.normalizer),
-            ("the pre-tokenizer", noted.pre_tokenizer, tokenizer.pre_tokenizer),
-            ("the special tokens", sorted(noted.vocabulary.special_tokens), sorted(vocabulary.special_tokens)),
-            ("the user tokens", sorted(noted.vocabulary.user_tokens), sorted(vocabulary.user_tokens)),
-            ("the prefix", noted.vocabulary.continuing_subword_prefix, vocabulary.continuing_subword_prefix),
-            ("the unknown token", noted.vocabulary.unk_token, vocabulary.unk_token),
-            ("the longest word", noted.max_word_length, tokenizer.max_word_length),
-        )
-        if here != there and not _is_same_step(here, there)
-    ]
-    if differing:
+    if pipeline_values(manifest.tokenizer(tokens)) != pipeline_values(tokenizer):
         raise file_error(
             path,
-            "{path} and {other} next to it contradict each other: {parts}",
+            "{path} and {other} next to it say differently how text becomes words",
             "Specify the one to read, or delete the wrong one.",
             other=TOKENIZER_FILE,
-            parts=", ".join(differing),
         )
-
-
-def _is_same_step(here: object, there: object) -> bool:
-    """Return whether two steps are written identically in a ``tokenizer.json``, as several of ours are."""
-    if isinstance(here, Normalizer) and isinstance(there, Normalizer):
-        return normalizer_value(here) == normalizer_value(there)
-    if isinstance(here, PreTokenizer) and isinstance(there, PreTokenizer):
-        unchanged = normalizers.Unchanged()
-        return pre_tokenizer_value(here, unchanged) == pre_tokenizer_value(there, unchanged)
-    return False
+    check_together(path, manifest, TOKENIZER_FILES)
 
 
 def _other_manifest(path: Path, other: str) -> StudioError:

@@ -57,7 +57,7 @@ def why_not_expressible(tokenizer: Tokenizer, *, is_bpe: bool = False) -> Studio
     when there are no others yet.
     """
     try:
-        _pipeline(tokenizer)
+        pipeline_values(tokenizer)
         _check_vocabulary(tokenizer.vocabulary, is_bpe=is_bpe)
     except StudioError as error:
         return error
@@ -73,7 +73,7 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
     is passed, as in BERT's own files. A vocabulary without its unknown token is written as it is: where the Studio
     gives an unknown word no id, the library then fails.
     """
-    normalizer, pre_tokenizer = _pipeline(tokenizer)
+    normalizer, pre_tokenizer = pipeline_values(tokenizer)
     vocabulary = tokenizer.vocabulary
     _check_vocabulary(vocabulary, is_bpe=merges is not None)
     if merges is None:
@@ -142,7 +142,8 @@ def pretty_json(value: Any) -> bytes:
         ) from None
 
 
-def _pipeline(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def pipeline_values(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Return how a ``tokenizer.json`` says what a tokenizer's normalizer and pre-tokenizer do."""
     normalizer = tokenizer.normalizer
     return normalizer_value(normalizer), pre_tokenizer_value(tokenizer.pre_tokenizer, normalizer)
 
