@@ -213,8 +213,7 @@ class TrainCommand(CorpusCommand):
                 Export("folder", Path(self.held_out_model), self.only).write(judged)
         seconds = time.monotonic() - started
         lines = [summary_words(trainer, self.output, seconds)]
-        rates = None if figures is None else _Rates(figures.words, figures.tokens_per_word, figures.unknown)
-        self._print(lines, self._summary(trainer), seconds, rates)
+        self._print(lines, self._summary(trainer), seconds, figures)
 
     def _config(self) -> TrainingConfig:
         settings = {name: getattr(self, name) for name in USUAL.to_dict()} | {"user_tokens": self.tokens}
@@ -285,7 +284,9 @@ class TrainCommand(CorpusCommand):
             **{name: getattr(counts.statistics, name) for name in losses},
         }
 
-    def _print(self, lines: list[str], summary: dict[str, Any], seconds: float, rates: _Rates | None) -> None:
+    def _print(
+        self, lines: list[str], summary: dict[str, Any], seconds: float, rates: _Rates | HeldOutFigures | None
+    ) -> None:
         summary["seconds"] = round(seconds, 3)
         if rates is not None:
             lines.append(held_out_words(rates.tokens_per_word, rates.unknown))

@@ -15,7 +15,7 @@ import struct
 from collections import defaultdict
 from dataclasses import asdict
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -76,11 +76,18 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
     normalizer, pre_tokenizer = pipeline_values(tokenizer)
     vocabulary = tokenizer.vocabulary
     _check_vocabulary(vocabulary, is_bpe=merges is not None)
+    ids = {token: number for number, token in enumerate(vocabulary.pieces)}
     if merges is None:
-        model = _wordpiece(tokenizer)
+        model = {
+            "type": "WordPiece",
+            "unk_token": vocabulary.unk_token,
+            "continuing_subword_prefix": vocabulary.continuing_subword_prefix,
+            "max_input_chars_per_word": max(0, tokenizer.max_word_length),
+            "vocab": ids,
+        }
     else:
         unknown = vocabulary.unk_token if vocabulary.unk_token in vocabulary else None
-        model = _bpe(_ids_of(vocabulary), merges, unknown, vocabulary.end_of_word_suffix)
+        model = _bpe(ids, merges, unknown, vocabulary.end_of_word_suffix)
     added = ({"id": vocabulary.id_of(token.content), **asdict(token)} for token in vocabulary.added_tokens)
     parts = {
         "added_tokens": sorted(added, key=itemgetter("id")),
@@ -91,21 +98,6 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
         "model": model,
     }
     return pretty_json(_FRAME | parts | tokenizer.kept_parts)
-
-
-def _ids_of(vocabulary: Vocabulary) -> dict[str, int]:
-    return {token: number for number, token in enumerate(vocabulary.pieces)}
-
-
-def _wordpiece(tokenizer: Tokenizer) -> dict[str, Any]:
-    vocabulary = tokenizer.vocabulary
-    return {
-        "type": "WordPiece",
-        "unk_token": vocabulary.unk_token,
-        "continuing_subword_prefix": vocabulary.continuing_subword_prefix,
-        "max_input_chars_per_word": max(0, tokenizer.max_word_length),
-        "vocab": _ids_of(vocabulary),
-    }
 
 
 def _bpe(
@@ -317,8 +309,7 @@ _KEYS = {
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
 }
-_LONGEST_SEQUENCE = _LONGEST_WORD = 1 << 31
-_LONGEST_PREFIX = 100
+_Length = Annotated[int, msgspec.Meta(ge=0, le=1 << 31)]
 _LARGEST_NORMALIZER_BYTES = 4 << 20
 _MOST_ADDED = 100_000
 _PLAIN_PROCESSORS = (None, "BertProcessing", "TemplateProcessing")  # others move the offsets of tokens
@@ -327,10 +318,22 @@ _PLAIN_PROCESSORS = (None, "BertProcessing", "TemplateProcessing")  # others mov
 @decodable
 class _ModelFields(msgspec.Struct, forbid_unknown_fields=True):
     unk_token: str
-    continuing_subword_prefix: str
-    max_input_chars_per_word: int
+    continuing_subword_prefix: Annotated[str, msgspec.Meta(max_length=100)]
+    max_input_chars_per_word: _Length
     vocab: msgspec.Raw
     type: str | None = None
+
+
+@decodable
+class _Lengths(msgspec.Struct):
+    """The numbers of truncation and padding, neither of which is done here."""
+
+    max_length: _Length | None = None
+    stride: _Length | None = None
+    pad_to_multiple_of: _Length | None = None
+    pad_id: _Length | None = None
+    pad_type_id: _Length | None = None
+    strategy: str | dict[str, _Length] | None = None
 
 
 @decodable
@@ -451,7 +454,7 @@ def _roles_in(part: JsonPart | None, special: set[str]) -> dict[str, Any]:
 
 
 def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:
-    vocab, prefix, longest = vocabulary.ids(), fields.continuing_subword_prefix, fields.max_input_chars_per_word
+    vocab = vocabulary.ids()
     if fields.unk_token not in vocab:
         raise part.refused(
             "{token} is not in the vocabulary",
@@ -459,11 +462,6 @@ def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -
             "Add it to the vocabulary, or name the token for unknown words.",
             token=repr(fields.unk_token[:50]),
         )
-    if len(prefix) > _LONGEST_PREFIX:
-        place = ".continuing_subword_prefix"
-        raise part.refused("{n:,} characters are far too many", place, n=len(prefix))
-    if not 0 <= longest <= _LONGEST_WORD:
-        raise part.refused("{n} characters", ".max_input_chars_per_word", n=str(longest)[:30])
     return vocab
 
 
@@ -524,18 +522,5 @@ def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
             what, place = 'there is no version, which should be "1.0"', ""
         raise file.refused(what, place, "Save it with a current version.", version=repr(version)[:50])
     for key in ("truncation", "padding"):
-        value = _check_component(members.get(key))
-        if value is not None:
-            _check_lengths(members[key], value)
-
-
-def _check_lengths(part: JsonPart, value: dict[str, Any]) -> None:
-    """Check the numbers of truncation and padding, neither of which is done here."""
-    strategy = value.get("strategy")
-    fixed = strategy.get("Fixed") if isinstance(strategy, dict) else None
-    numbers = {key: value.get(key) for key in ("max_length", "stride", "pad_to_multiple_of", "pad_id", "pad_type_id")}
-    for key, number in {**numbers, "strategy.Fixed": fixed}.items():
-        if number is None:
-            continue
-        if type(number) is not int or not 0 <= number <= _LONGEST_SEQUENCE:
-            raise part.refused("{n} is not a valid number", f".{key}", n=repr(number)[:50])
+        if key in members:
+            members[key].typed(_Lengths | None)

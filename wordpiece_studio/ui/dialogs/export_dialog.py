@@ -197,18 +197,6 @@ def _corpus_name(project: Project, *, is_of_text: bool) -> str:
 # -- the place
 
 
-def _place_of(text: str, folder: Path) -> Path:
-    """Return the folder or file that `text` means; a bare name lies in `folder`, and ``~`` is the user's home folder.
-
-    >>> _place_of("out", Path("/texts")).as_posix()
-    '/texts/out'
-    """
-    path = Path(text.strip())
-    with suppress(RuntimeError):  # no user is called "~name": then it is a plain name, as in a shell
-        path = path.expanduser()
-    return folder / path
-
-
 def _place_trouble(export: Export, text: str) -> str:
     """Return what is wrong with a place as far as its text shows, without reading the disk; empty if nothing is."""
     text = text.strip()
@@ -318,7 +306,6 @@ class _Pairs(QGridLayout):
         super().__init__()
         self.pairs: list[tuple[str, str]] = []
         self._make = make
-        self._labels: list[QLabel] = []
         self.setHorizontalSpacing(14)
         self.setVerticalSpacing(spacing)
         self.setColumnStretch(1, 1)
@@ -327,15 +314,12 @@ class _Pairs(QGridLayout):
         if pairs == self.pairs:
             return
         self.pairs = pairs
-        for label in self._labels:
-            self.removeWidget(label)
-            label.hide()
-            label.deleteLater()
-        self._labels.clear()
+        while (item := self.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
         for row, pair in enumerate(pairs):
             for column, label in enumerate(self._make(*pair)):
                 self.addWidget(label, row, column, Qt.AlignmentFlag.AlignTop)
-                self._labels.append(label)
 
 
 class ExportPreview(QWidget):
@@ -537,8 +521,11 @@ class ExportDialog(QuestionDialog):
 
     @property
     def place(self) -> Path:
-        """The folder or file; a bare name lies in the suggested folder."""
-        return _place_of(self.place_edit.text(), self._folder)
+        """The folder or file; a bare name lies in the suggested folder, and ``~`` is the user's home folder."""
+        path = Path(self.place_edit.text().strip())
+        with suppress(RuntimeError):  # no user is called "~name": then it is a plain name, as in a shell
+            path = path.expanduser()
+        return self._folder / path
 
     @property
     def chosen(self) -> Export:
