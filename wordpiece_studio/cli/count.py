@@ -43,7 +43,7 @@ from wordpiece_studio.storage.manifest import write_word_counts_with_manifest
 from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile
@@ -63,8 +63,12 @@ class CountCommand(CorpusCommand):
         started, output = time.monotonic(), self.output
         tokens, normalizer = self.tokens, self.whole_normalizer()
         sources = self.listed(self.files)
+        read = [] if sources is None else [file.path for file in sources.files]
         if output is not None:
-            _check_output(output, () if sources is None else sources.files)
+            check_table_place(Path(output))
+            if Path(output).exists() and any(not is_url(path) and Path(output).samefile(path) for path in read):
+                what = "{path} is one of the files to count"
+                raise StudioError(what, "Write to another file.", path=display_name(output))
             check_results([output], force=self.force)
         notes = CorpusNotes(sources, self)
         with progress(of_bytes=True) as report:
@@ -83,14 +87,6 @@ class CountCommand(CorpusCommand):
         lines += [f"{number:>12,}  {printable(word)}" for word, number in most_common]
         lines.append(count_summary(counts, output, seconds))
         print_result(_summary(counts, most_common, output, seconds), "\n".join(lines), as_json=self.as_json)
-
-
-def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:
-    """Check before counting that the table can probably be written, and would not overwrite one of the files."""
-    path = Path(output)
-    check_table_place(path)
-    if path.exists() and any(not is_url(source.path) and path.samefile(source.path) for source in sources):
-        raise StudioError("{path} is one of the files to count", "Write to another file.", path=display_name(output))
 
 
 def _summary(

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.cli.parameters import PROGRAM
 from wordpiece_studio.compiled.kernel_cache import compiling_reported
@@ -254,7 +254,7 @@ LOST_TEXT = "In brackets: more than 1% of the tokens are unknown, and however lo
 """What explains tokens per word in brackets."""
 
 
-def held_out_words(tokens_per_word: Mapping[str, float], unknown: Mapping[str, float]) -> str:
+def held_out_words(tokens_per_word: Mapping[Any, float], unknown: Mapping[Any, float]) -> str:
     """Return how a vocabulary splits text that it was not trained on, and how those of other objectives would.
 
     The first is that of the vocabulary; `unknown` has the shares of unknown tokens.

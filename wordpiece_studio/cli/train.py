@@ -398,15 +398,14 @@ class TrainCommand(CorpusCommand):
             raise StudioError(
                 "--{name} and --by {by} cannot be combined", "Omit one of them.", name=wrong.replace("_", "-"), by=by
             )
+        written = library_names(by, config)
+        others = (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES, MODEL_FILE) if TOKENIZER_FILE in written else ()
         for folder in (self.output, self.held_out_model):
             if folder is not None:
-                self._check_library_place(Path(folder), library_names(by, config))
-
-    def _check_library_place(self, folder: Path, written: Sequence[str]) -> None:
-        check_folder(folder)
-        check_results([folder / name for name in written], force=self.force)
-        others = (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES, MODEL_FILE) if TOKENIZER_FILE in written else ()
-        check_no_mixture(folder, written, others)
+                place = Path(folder)
+                check_folder(place)
+                check_results([place / name for name in written], force=self.force)
+                check_no_mixture(place, written, others)
 
     def _train_by(self, config: TrainingConfig, counts: WordCounts, notes: CorpusNotes, started: float) -> None:
         """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""

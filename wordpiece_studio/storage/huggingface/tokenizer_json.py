@@ -393,7 +393,14 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
     template = _template_in(members.get("post_processor"))
     _check_component(members.get("decoder"))
     fields = members["model"].typed(_ModelFields)
-    vocab = _checked_vocab(members["model"], fields, model["vocab"])
+    vocab = model["vocab"].ids()
+    if fields.unk_token not in vocab:
+        raise members["model"].refused(
+            "{token} is not in the vocabulary",
+            ".unk_token",
+            "Add it to the vocabulary, or name the token for unknown words.",
+            token=repr(fields.unk_token[:50]),
+        )
     added = _added_tokens(members.get("added_tokens"), vocab)
     ids = {**vocab, **{token.content: token.id for token in added}}
     tokens = sorted(ids, key=ids.__getitem__)
@@ -453,18 +460,6 @@ def _roles_in(part: JsonPart | None, special: set[str]) -> dict[str, Any]:
     return {}
 
 
-def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:
-    vocab = vocabulary.ids()
-    if fields.unk_token not in vocab:
-        raise part.refused(
-            "{token} is not in the vocabulary",
-            ".unk_token",
-            "Add it to the vocabulary, or name the token for unknown words.",
-            token=repr(fields.unk_token[:50]),
-        )
-    return vocab
-
-
 def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_AddedToken]:
     found = _listed_tokens(part)
     if part is None:
@@ -522,5 +517,5 @@ def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
             what, place = 'there is no version, which should be "1.0"', ""
         raise file.refused(what, place, "Save it with a current version.", version=repr(version)[:50])
     for key in ("truncation", "padding"):
-        if key in members:
-            members[key].typed(_Lengths | None)
+        if _value(members.get(key)) is not None:
+            members[key].typed(_Lengths)

@@ -314,9 +314,9 @@ class _Pairs(QGridLayout):
         if pairs == self.pairs:
             return
         self.pairs = pairs
-        while (item := self.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
+        while (item := self.takeAt(0)) is not None and (label := item.widget()) is not None:
+            label.hide()
+            label.deleteLater()
         for row, pair in enumerate(pairs):
             for column, label in enumerate(self._make(*pair)):
                 self.addWidget(label, row, column, Qt.AlignmentFlag.AlignTop)
