@@ -137,9 +137,9 @@ def bpe_files(history: MergeHistory, step: int | None = None, tokenizer: Tokeniz
 
 def check_bpe_symbols(symbols: Iterable[str]) -> None:
     """Check before training that the initial symbols can appear in ``merges.txt``."""
-    symbol = next(filter(_breaks_line, symbols), None)
-    if symbol is not None:
-        raise _no_line(symbol)
+    for symbol in symbols:
+        if not symbol or " " in symbol or "\n" in symbol or symbol.endswith("\r"):
+            raise _no_line(symbol)
 
 
 def why_no_bpe(config: TrainingConfig) -> StudioError | None:
@@ -222,10 +222,6 @@ def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequenc
             raise file_error(path, what, advice, line=number, token=repr(missing[0][:50]))
         merges.append((left, right))
     return merges
-
-
-def _breaks_line(symbol: str) -> bool:
-    return " " in symbol or "\n" in symbol or symbol.endswith("\r") or not symbol
 
 
 def _no_line(symbol: str) -> StudioError:

@@ -21,7 +21,6 @@ from wordpiece_studio.system.printable import display_name, file_error, printabl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import NoReturn
 
 _T = TypeVar("_T")
 
@@ -121,7 +120,7 @@ class JsonPart:
             raise self.refused("it is nested too deeply")
         self._decoded(msgspec.json.Decoder(msgspec.Raw))
         try:
-            return json.loads(self.data, object_pairs_hook=_without_duplicates, parse_constant=_refuse)
+            return json.loads(self.data, object_pairs_hook=_without_duplicates)
         except (ValueError, RecursionError) as error:
             raise self.refused("{reason}", reason=printable(str(error)[:200])) from None
 
@@ -129,7 +128,8 @@ class JsonPart:
         """Return an object whose values are ids: integers from 0, all different."""
         found = self.typed(dict[str, int])
         if self.data.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"') // 2 != len(found):
-            raise self.refused("the key {key} appears twice", key=repr(_first_duplicate(_keys(self.data))[:50]))
+            keys = json.loads(self.data, object_pairs_hook=lambda pairs: [key for key, _ in pairs])
+            raise self.refused("the key {key} appears twice", key=repr(_first_duplicate(keys)[:50]))
         numbers = list(found.values())
         if numbers and not (0 <= min(numbers) and max(numbers) <= most):
             token = next(token for token, number in found.items() if not 0 <= number <= most)
@@ -193,11 +193,6 @@ def _depth(data: bytes) -> int:
     return deepest
 
 
-def _keys(data: bytes) -> list[str]:
-    pairs: list[tuple[str, Any]] = json.loads(data, object_pairs_hook=lambda pairs: pairs)
-    return [key for key, _ in pairs]
-
-
 def _first_duplicate(values: Iterable[_T]) -> _T:
     """Return the first value that has occurred before; there must be one."""
     seen: set[_T] = set()
@@ -209,7 +204,3 @@ def _without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         raise ValueError(f"the key {_first_duplicate(key for key, _ in pairs)[:50]!r} appears twice")
     return value
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not valid JSON")

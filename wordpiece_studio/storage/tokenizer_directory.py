@@ -70,7 +70,9 @@ def configuration_files(tokenizer: Tokenizer, *, is_bert: bool | None = None) ->
     vocabulary = tokenizer.vocabulary
     # The reader would add one that is not in the vocabulary.
     roles = {role: token for role, token in vocabulary.roles.items() if token in vocabulary.special_tokens}
-    described = _described(roles, vocabulary)
+    added = {token.content: asdict(token) for token in vocabulary.added_tokens}
+    names = ("content", "lstrip", "normalized", "rstrip", "single_word")  # as version 4 writes them
+    described = {role: {name: added[token][name] for name in names} for role, token in roles.items()}
     config = _config(tokenizer, roles, is_bert=is_bert)
     return {CONFIG_FILE: _sorted_json(config), SPECIAL_TOKENS_FILE: _sorted_json(described)}
 
@@ -154,13 +156,6 @@ def _berts_flags(normalizer: Normalizer) -> dict[str, bool | None]:
         "strip_accents": "\u0301" not in unicodedata.normalize("NFD", normalizer.normalize("\xe9")),
         "tokenize_chinese_chars": " 中" in normalizer.normalize("a中"),
     }
-
-
-def _described(roles: dict[str, str], vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return the roles as version 4 writes them."""
-    described = {token.content: asdict(token) for token in vocabulary.added_tokens}
-    names = ("content", "lstrip", "normalized", "rstrip", "single_word")
-    return {role: {name: described[token][name] for name in names} for role, token in roles.items()}
 
 
 def _sorted_json(value: dict[str, Any]) -> bytes:

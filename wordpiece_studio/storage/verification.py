@@ -199,7 +199,11 @@ class _Again:
             return [Check(name, "unchecked", _UNCHECKED[manifest.kind])]
         checks = []
         if manifest.kind != "word-counts":
-            trainer = self._trained(_settings(manifest, path), manifest.merges)
+            config = _settings(manifest, path)
+            if (trainer := self.trainers.get(repr(config))) is None:
+                trainer = self.trainers[repr(config)] = Trainer(self.counts, config)
+                while trainer.run(_SLICE):
+                    self.report(trainer.current_step, manifest.merges)
             is_same = vocabulary_digest(trainer.vocabulary.tokens) == manifest.vocabulary_sha256
             sizes = "" if is_same else f"{manifest.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
             title = "vocabulary" if path.name == MANIFEST_FILE else f"vocabulary of {name}"
@@ -218,14 +222,6 @@ class _Again:
         if manifest.kind == "bpe":  # earlier versions wrote no tokenizer.json
             names = [file for file in names if file in (*BPE_FILES, *manifest.file_sha256)]
         return checks + [_compared(folder / file, target / file) for file in names]
-
-    def _trained(self, config: TrainingConfig, merges: int | None) -> Trainer:
-        key = repr(config)
-        if key not in self.trainers:
-            trainer = self.trainers[key] = Trainer(self.counts, config)
-            while trainer.run(_SLICE):
-                self.report(trainer.current_step, merges)
-        return self.trainers[key]
 
     def _written(self, target: Path, path: Path, manifest: Manifest, trainer: Trainer | None) -> Manifest:
         """Write the files that a manifest covers to `target`, and return their new manifest.
@@ -379,7 +375,9 @@ def _words_again(
             with contextlib.suppress(StudioError):  # a file may be missing
                 corpus = _record_of(_files_of(manifest, folder))
         return _Words(counts, ", ".join(map(display_name, tables)), corpus)
-    files = _as_recorded(listed_files([*sources]), record) if sources else _files_of(manifest, folder)
+    files = listed_files([*sources]) if sources else _files_of(manifest, folder)
+    if len(record.files) == len(files):  # then they are read as those were
+        files = [old.file(file.path) for old, file in zip(record.files, files, strict=True)]
     noted = noted_files(files)
     if not sources:  # hashed before, lest other files be counted in vain
         for place, (new, old) in enumerate(zip(recorded_files(noted), record.files, strict=True)):
@@ -430,13 +428,6 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
             raise StudioError("The contents of {path} at the time of training are unknown", advice, path=file.path)
         files.append(file.file(place))
     return files
-
-
-def _as_recorded(files: list[CorpusFile], record: CorpusRecord) -> list[CorpusFile]:
-    """Return files with the reading options of those in the record, if there are equally many."""
-    if len(record.files) != len(files):
-        return files
-    return [old.file(file.path) for old, file in zip(record.files, files, strict=True)]
 
 
 def _is_exported_table(source: str) -> bool:
