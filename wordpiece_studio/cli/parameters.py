@@ -29,6 +29,12 @@ _METAVARS = {int: "N", float: "X"}
 _REQUIRED: Any = object()
 _BEHIND_DASHES = "\0"  # marks what stands behind ``--``, which argparse forgets where options and arguments are mixed
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
+_MESSAGES = {
+    "^argument ": "",
+    ": expected (at least )?one argument$": " needs a value",
+    ": ignored explicit argument .*$": " takes no value",
+    ": must be ": " must be ",
+}  # what argparse says, and what is said instead
 
 
 class WrongCall(Exception):
@@ -59,8 +65,9 @@ class Parameter:
         least: int | None = None,
         of: type | None = None,
     ) -> None:
-        self.panel, self.default, self.names, self.values = panel, default, names, get_args(values) or values
-        self._text, self._metavar, self._shown, self._least, self._of = text, metavar, shown_default, least, of
+        self.panel, self.default, self.names, self.metavar = panel, default, names, metavar
+        self.values = get_args(values) or values
+        self._text, self._shown, self._least, self._of = text, shown_default, least, of
 
     def __set_name__(self, owner: type, name: str) -> None:
         annotation = (self._of or owner).__annotations__[name].removesuffix(" | None")
@@ -72,29 +79,32 @@ class Parameter:
             self.names = (f"--{name.replace('_', '-')}",)
 
     @property
+    def is_required(self) -> bool:
+        return self.default is _REQUIRED
+
+    @property
     def shape(self) -> str:
-        text = f"{self._metavar}..." if self._is_list else str(self._metavar)
-        return text if self.default is _REQUIRED else f"[{text}]"
+        text = f"{self.metavar}..." if self._is_list else str(self.metavar)
+        return text if self.is_required else f"[{text}]"
 
     def add_to(self, group: argparse._ArgumentGroup) -> None:
-        is_required = self.default is _REQUIRED
-        given: dict[str, Any] = {"help": self._text, "default": None if is_required else self.default}
+        """Declare this in a parser; that it is required is checked later, after what cannot be understood at all."""
+        default, shown = (None, "") if self.is_required else (self.default, self._shown)
+        given: dict[str, Any] = {"help": self._text, "default": default}
         if self._type is bool:
             group.add_argument(*self.names, dest=self.name, action="store_true", **given)
             return
         usual = "NAME" if self.values else _METAVARS.get(self._type, "TEXT")
-        given |= {"type": self._value, "metavar": self._metavar or usual}
-        shown = self._shown or (self.default if self.default or self._type is int else None)
-        if shown is not None and not is_required:
+        given |= {"type": self._value, "metavar": self.metavar or usual}
+        if shown := shown or (str(default) if default or default == 0 else ""):
             given["help"] += f" [default: {shown}]"
         if not self.names:
-            given["nargs"] = ("+" if is_required else "*") if self._is_list else None if is_required else "?"
-            group.add_argument(self.name, **given)
+            group.add_argument(self.name, nargs="*" if self._is_list else "?", **given)
             return
+        if self.is_required:
+            given["help"] += " [required]"
         if self._is_list:
             given |= {"nargs": "+", "action": "extend"}
-        if is_required:
-            given |= {"help": f"{self._text} [required]", "required": True}
         action = group.add_argument(*self.names, dest=self.name, **given)
         if self.values:
             action.completer = lambda **_: self.values  # type: ignore[attr-defined]  # of argcomplete
@@ -136,7 +146,10 @@ class CliCommand:
         parser = _Parser(f"{PROGRAM} {type(self).__name__.removesuffix('Command').lower()}", text, self.declared())
         at = words.index("--") if "--" in words else len(words)
         marked = [*words[: at + 1], *(_BEHIND_DASHES + word for word in words[at + 1 :])]
-        vars(self).update(vars(parser.checked(*parser.parse_known_intermixed_args(marked))))
+        vars(self).update(parser.checked(*parser.parse_known_intermixed_args(marked)))
+        for name, each in self.declared().items():
+            if each.is_required and getattr(self, name) in (None, []):
+                raise WrongCall(f"{'/'.join(each.names) or each.metavar} is missing")
 
     @classmethod
     def declared(cls) -> dict[str, Parameter]:
@@ -172,18 +185,21 @@ class _Parser(argparse.ArgumentParser):
         shapes = (each.shape for each in parameters.values() if each.panel == _ARGUMENTS)
         self.usage = self.usage or " ".join((prog, "[OPTIONS]", *shapes))
 
-    def checked(self, values: argparse.Namespace, others: Sequence[str]) -> argparse.Namespace:
-        for word in others[:1]:
-            if word.startswith("-"):
+    def checked(self, values: argparse.Namespace, others: Sequence[str]) -> dict[str, Any]:
+        """Return the values by name if nothing in a call is left over."""
+        for word in others:
+            if word.startswith("-") and word != "--":
                 name = word.partition("=")[0]
                 raise WrongCall(f"There is no option {name}{similar(name, self._option_string_actions)}")
-            text = "; put a text with spaces in quotation marks" if "text" in values or "word" in values else ""
-            raise WrongCall(f"{word} is one argument too many{text}")
-        return values
+            if word != "--":
+                text = "; put a text with spaces in quotation marks" if "text" in values or "word" in values else ""
+                raise WrongCall(f"{word.removeprefix(_BEHIND_DASHES)} is one argument too many{text}")
+        return vars(values)
 
     def error(self, message: str) -> NoReturn:
-        message = re.sub(": expected (at least )?one argument", " needs a value", message.removeprefix("argument "))
-        raise WrongCall(message[:1].upper() + message[1:].replace(": must be", " must be", 1))
+        for theirs, ours in _MESSAGES.items():
+            message = re.sub(theirs, ours, message)
+        raise WrongCall(message)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         raise HelpShown
@@ -213,7 +229,7 @@ def run_program(words: Sequence[str], commands: Mapping[str, str]) -> str:
     """Do what a call without a command asks for, and return what is to be printed; `commands` says what each does."""
     parser = _program(commands)
     asked = parser.checked(*parser.parse_known_args(words))
-    return _completion(is_shown=asked.show_completion)
+    return _completion(is_shown=asked["show_completion"])
 
 
 def complete(commands: Mapping[str, str], command: Callable[[str], type[CliCommand]]) -> None:
