@@ -620,7 +620,7 @@ def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     assert QGuiApplication.clipboard().text().startswith("This is the Hugging Face Course")
     actions.paste.trigger()
     assert studio.window.session.document.text.startswith("This is the Hugging Face Course")
-    studio.window.bar.focus_first()
+    studio.window.bar.buttons.train.setFocus()
     studio.window.actions_.refresh_menus()
     assert not actions.paste.isEnabled()
     studio.window.session.document.note_saved()

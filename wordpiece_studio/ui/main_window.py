@@ -184,7 +184,7 @@ class MainWindow(Workspace):
             self.model.state_changed.disconnect(self._on_model_first_state)
             self.show()
             self.view_controller.keep_on_screen()
-            self.bar.focus_first()
+            self.bar.buttons.train.setFocus()
             _log.info("the window is open, %s merges", self.model.merge_count)
             later(self, _WARM_UP_DELAY_MS, self.session.warm_up.ask)
 

@@ -1,8 +1,6 @@
 """The bar under the menus: train, or pause and stop; the settings of the next run; the progress; and what it says.
 
-The settings are objective, size, minimum pair frequency and, behind *Options*, special tokens. Nothing in the bar moves
-when the state of the training changes. Its words are about a run that is not in progress, and the fast engine while it
-is prepared; its dialogs ask for special tokens, and to what size to train further.
+Nothing in the bar moves when the state of the training changes.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
@@ -86,7 +84,7 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
 
 def size_words(size: int, wanted: int | None) -> str:
     if wanted is None:
-        return plural(size, "1 token", "{count} tokens").format(count=number_text(size))
+        return counted(size, "1 token", "{count} tokens")
     words = plural(wanted, "{size} of 1 token", "{size} of {wanted} tokens")
     return words.format(size=number_text(size), wanted=number_text(wanted))
 
@@ -94,8 +92,7 @@ def size_words(size: int, wanted: int | None) -> str:
 def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """Return the message while no training is in progress, the full text and shorter forms; and more for its tooltip.
 
-    `needs`: what the next run needs, and shorter forms, or nothing; if anything, it stands alone, because without it no
-    one knows whether to start.
+    What the next run `needs` stands alone: without it no one knows whether to start.
     """
     model, suggested = session.model, session.settings.suggestion.words
     changes = session.changes_since_run()
@@ -198,27 +195,18 @@ _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000,
 
 
 class FurtherDialog(QuestionDialog):
-    """Asks to what size the vocabulary should grow.
-
-    Parameters
-    ----------
-    note
-        What training further does not take into account; with it, there is a button to train again instead.
-    """
+    """Asks to what size the vocabulary should grow; a `note` about what that ignores offers to train again instead."""
 
     again_chosen = Signal()
-    """The user prefers to train again."""
 
     def __init__(self, size: int, parent: QWidget | None = None, *, note: str = "") -> None:
         super().__init__(self.tr("Train further"), parent, entry="vocabulary")
-        intro = plain_label(
-            plural(
-                size,
-                "The vocabulary has 1 token. Everything learned so far is kept.",
-                "The vocabulary has {size:,} tokens. Everything learned so far is kept.",
-            ).format(size=size),
-            self, role="caption", wrap=True,
-        )  # fmt: skip
+        words = plural(
+            size,
+            "The vocabulary has 1 token. Everything learned so far is kept.",
+            "The vocabulary has {size:,} tokens. Everything learned so far is kept.",
+        )
+        intro = plain_label(words.format(size=size), self, role="caption", wrap=True)
         self.size_box = _SizeBox(self, size + 1, max(size + 1, _LARGEST_SIZE))
         self.size_box.setValue(next_size(size))
         self.size_box.setAccessibleName(self.tr("New vocabulary size"))
@@ -290,7 +278,6 @@ class SpecialTokensDialog(QuestionDialog):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The tokens typed so far, without blank lines."""
         return tuple(line.strip() for line in self.editor.text.splitlines() if line.strip())
 
     def _check(self) -> None:
@@ -328,10 +315,13 @@ class TrainingSettings(QWidget):
             self.tr("Pairs that occur less often are not merged. Without a minimum, Score favors pairs that occur "
             "only once."),
         )  # fmt: skip
-        self._fields = self.objective_box, self.size_box, self.frequency_box
         self._token_choices = QActionGroup(self)
         self.more = QMenu(self)
-        self.more_button = self._make_more_button()
+        add_heading(self.more, self.tr("Special tokens"))
+        for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
+            self.more.addAction(QAction(text, self._token_choices, checkable=True))
+        self._token_choices.triggered.connect(self._choose_tokens)
+        self.more_button = tool_button("", "", self, role="button", takes_focus=True, menu=self.more)
         self._layout.addWidget(self.more_button)
         chosen.replaced.connect(self._show)
         chosen.changed.connect(self._show_objective)
@@ -339,13 +329,12 @@ class TrainingSettings(QWidget):
 
     def _show(self) -> None:
         chosen = self._chosen
-        size, min_frequency = chosen.limits
         self._show_objective()
-        with QSignalBlocker(self.size_box), QSignalBlocker(self.frequency_box):
-            self.size_box.setValue(size)
-            self.frequency_box.setValue(min_frequency)
+        for box, value in zip((self.size_box, self.frequency_box), chosen.limits, strict=True):
+            with QSignalBlocker(box):
+                box.setValue(value)
         self._show_tokens(chosen.special_tokens)
-        for field in self._fields:
+        for field in (self.objective_box, self.size_box, self.frequency_box):
             set_plain_tooltip(field, "\n".join(filter(None, (chosen.suggestion.words, field.property("tip")))))
 
     @property
@@ -356,7 +345,6 @@ class TrainingSettings(QWidget):
         set_look(self.size_box, state="wrong" if wrong else "")
 
     def set_captions_visible(self, visible: bool) -> None:
-        """Show or hide the captions before the fields; the tooltips say the same."""
         for caption in self._captions:
             caption.setVisible(visible)
         self._layout.invalidate()  # otherwise its size is known only in the next turn of the event loop
@@ -401,13 +389,6 @@ class TrainingSettings(QWidget):
         self._add(caption, box)
         return box
 
-    def _make_more_button(self) -> QToolButton:
-        add_heading(self.more, self.tr("Special tokens"))
-        for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
-            self.more.addAction(QAction(text, self._token_choices, checkable=True))
-        self._token_choices.triggered.connect(self._choose_tokens)
-        return tool_button("", "", self, role="button", takes_focus=True, menu=self.more)
-
     def _add(self, caption: str, field: QWidget) -> None:
         self._captions.append(BuddyLabel(caption, field, self))
         fill(self._layout, self._captions[-1], field, _space(6), spacing=6)
@@ -420,12 +401,12 @@ class TrainingSettings(QWidget):
         self._chosen.choose(vocab_size=self.size_box.value() or None, min_frequency=self.frequency_box.value())
 
     def _choose_tokens(self, action: QAction) -> None:
-        choice = self._token_choices.actions().index(action)
+        usual, _, custom = self._token_choices.actions()
         self._show_tokens(self._chosen.special_tokens)  # a dialog may still be cancelled
-        if choice == 2:
+        if action is custom:
             self.edit_special_tokens()
         else:
-            self._take_tokens((BERT_SPECIAL_TOKENS, ())[choice])
+            self._take_tokens(BERT_SPECIAL_TOKENS if action is usual else ())
 
     def _take_tokens(self, tokens: tuple[str, ...]) -> None:
         self._show_tokens(tokens)
@@ -457,10 +438,7 @@ _PATIENCE_MS = 150
 
 
 class TrainButtons(QWidget):
-    """*Train*, and in its place *Pause* and *Stop* as long as there is something to be paused or stopped.
-
-    The place has one width for all of them. A press that comes right after they changed was meant for the other one.
-    """
+    """*Train*, and in its place, as wide, *Pause* and *Stop* as long as there is something to be paused or stopped."""
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
@@ -484,7 +462,7 @@ class TrainButtons(QWidget):
         return any(button.hasFocus() for button in self._all)
 
     def show_training(self, is_training: bool, *, had_keyboard: bool) -> None:
-        """Offer to pause and stop, or to train; a keyboard focus that a button has lost by then is given back."""
+        """Offer to pause and stop, or to train; a keyboard focus that a button had is given back."""
         self._holds_keyboard = had_keyboard or (self._holds_keyboard and self._swap_timer.isActive())
         if not is_training:
             self._swap_timer.stop()
@@ -522,7 +500,7 @@ class TrainButtons(QWidget):
 
 
 class TrainingBar(Fitted, QFrame):
-    """The training controls. They only trigger the window's actions, and decide nothing."""
+    """The training controls, which decide nothing."""
 
     fits_later = True
 
@@ -538,12 +516,18 @@ class TrainingBar(Fitted, QFrame):
         self.progress_label = FittingLabel(self, role="hint")
         self.messages_button = _button("", self, actions.last_messages, _STYLES.ToolButtonIconOnly)
         self.export_button = _button("button", self, actions.save_vocabulary)
-        self.search_button = self._make_search_button(actions.command_palette)
+        find = actions.command_palette
+        key = key_text(find.shortcut())
+        self._search_texts = (self.tr("Find…   {key}").format(key=key), key)
+        self.search_button = tool_button(
+            "", self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key), self,
+            find.trigger, name=self.tr("Command palette"), role="search", takes_focus=True,
+        )  # fmt: skip
         self.progress_bar = QProgressBar(self, textVisible=False)
         self.progress_bar.setAccessibleName(self.tr("Training progress"))
-        keep = self.progress_bar.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self.progress_bar.setSizePolicy(keep)
+        policy = self.progress_bar.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.progress_bar.setSizePolicy(policy)
         self.progress_bar.hide()
         self._text: tuple[str, ...] = ("",)
         self._more = ""
@@ -554,9 +538,6 @@ class TrainingBar(Fitted, QFrame):
         more = self.messages_button, self.export_button, self.search_button
         self._controls = fill(QHBoxLayout(), *parts, *more, margins=(12, 7, 12, 5), spacing=6)
         fill(QVBoxLayout(self), self._controls, self.progress_bar)
-
-    def focus_first(self) -> None:
-        self.buttons.train.setFocus()
 
     def show_engine(self, stage: str | None, *, is_ready: bool) -> None:
         """Say that the fast engine is being compiled and loaded, and then, for a while, that it is ready."""
@@ -576,10 +557,7 @@ class TrainingBar(Fitted, QFrame):
             self.show_text(*self._text, more=self._more)
 
     def show_text(self, *forms: str, more: str = "") -> None:
-        """Show a text in place of the progress, with what is said about the engine before it.
-
-        The first of its `forms` that fits is shown; the tooltip has the first one, the full text, and `more`.
-        """
+        """Show a text in place of the progress: the first form that fits; the tooltip has the full one, and `more`."""
         self._text, self._more = forms, more
         self.progress_bar.hide()
         both = [" · ".join(filter(None, (said, form))) for said in self._engine_words for form in forms]
@@ -599,9 +577,6 @@ class TrainingBar(Fitted, QFrame):
         self.progress_bar.setRange(0, max(target - start, 0))  # 0: a busy indicator without an end
         self.progress_bar.setValue(progress.vocabulary_size - start)
         self.progress_bar.setVisible(True)
-        self._set_text(self._described(progress, paused))
-
-    def _described(self, progress: Progress, paused: bool) -> str:
         said = [size_words(progress.vocabulary_size, progress.target_size if progress.is_target_sure else None)]
         if progress.target_size is not None and not progress.is_target_sure:
             said.append(self.tr("{count} at most").format(count=number_text(progress.target_size)))
@@ -609,7 +584,7 @@ class TrainingBar(Fitted, QFrame):
             said.append(self.tr("paused"))
         elif progress.seconds_left is not None:
             said.append(self.tr("{time} left").format(time=duration(progress.seconds_left)))
-        return " · ".join(said)
+        self._set_text(_joined(*said))
 
     def minimumSizeHint(self) -> QSize:
         # Not the layout's: that is for the current form, and a wide one would keep the window wide.
@@ -629,13 +604,6 @@ class TrainingBar(Fitted, QFrame):
             if self._controls.minimumSize().width() + reserve <= self.width():
                 break
         self._controls.activate()
-
-    def _make_search_button(self, action: QAction) -> QToolButton:
-        key = key_text(action.shortcut())
-        self._search_texts = (self.tr("Find…   {key}").format(key=key), key)
-        tip = self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
-        name = self.tr("Command palette")
-        return tool_button(self._search_texts[0], tip, self, action.trigger, name=name, role="search", takes_focus=True)
 
     def _set_text(self, *forms: str, more: str = "") -> None:
         set_plain_tooltip(self.progress_label, "\n".join(filter(None, (forms[0], more))))
