@@ -22,7 +22,6 @@ class Edit:
     inserted: str
 
     def reversed(self) -> Edit:
-        """Return the edit that undoes this one."""
         return Edit(self.position, self.inserted, self.removed)
 
     def followed_by(self, later: Edit) -> Edit | None:
@@ -53,15 +52,12 @@ class EditCommand(QUndoCommand):
         self._apply(self.edit)
 
     def undo(self) -> None:
-        """Revert the edit."""
         self._apply(self.edit.reversed())
 
     def id(self) -> int:
-        """Return the id by which Qt finds commands that may be merged."""
         return _EDIT_ID if self._merges else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:  # Qt's name
-        """Merge `other`, already applied, into this command if it continues it."""
         joined = self.edit.followed_by(other.edit) if isinstance(other, EditCommand) else None
         if joined is not None:
             self.edit = joined
@@ -69,8 +65,6 @@ class EditCommand(QUndoCommand):
 
 
 class Command(QUndoCommand):
-    """Something that is done, and undone, by calling a function."""
-
     def __init__(self, redo: Callable[[], object], undo: Callable[[], object]) -> None:
         super().__init__()
         self._redo, self._undo = redo, undo

@@ -35,49 +35,22 @@ _PATIENCE_MS = 250
 
 
 class CorpusCounting(QObject):
-    """Counts a little after the last edit; the counts of an older text are never handed out.
+    """Counts a little after the last edit; the counts of an older text are never handed out."""
 
-    Attributes
-    ----------
-    max_word_length : int
-        How many characters a word may have to be counted, from the next counting on.
-    pipeline : Pipeline
-        How a text becomes words now.
-    counts : WordCounts | None
-        The counts of the present text; None while they are not known.
-    text_serial : int
-        A number that differs after every change of the text.
-    is_paused, is_ending : bool
-        Whether counting is paused; whether it was ended early and its counts are on their way.
-    was_stopped : bool
-        Whether the user cancelled the counting and there are no counts: they do not come unless asked for.
-    error : StudioError | None
-        Why the present corpus could not be counted; None if it was, or was not tried.
-
-    Signals
-    -------
-    counts_changed(WordCounts | None)
-        There are counts of the present text, or None: it is being counted or could not be.
-    pipeline_changed()
-        Text becomes words in another way, or words of another length are left out.
-    failed(StudioError)
-        Text or files could not be counted.
-    state_changed()
-        A counting runs now, is held, was stopped, failed or is over.
-    """
-
-    counts_changed = Signal(object)
-    pipeline_changed = Signal()
+    counts_changed = Signal(object)  # of the present text, or None: it is being counted or could not be
+    pipeline_changed = Signal()  # also when words of another length are left out
     failed = Signal(object)
-    state_changed = Signal()
+    state_changed = Signal()  # a counting runs now, is held, was stopped, failed or is over
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self.counts: WordCounts | None = None
-        self.text_serial = 0
-        self.is_paused = self.is_ending = self.was_stopped = False
-        self.error: StudioError | None = None
+        self.text_serial = 0  # differs after every change of the text
+        self.is_paused = False
+        self.is_ending = False  # early, and its counts are on their way
+        self.was_stopped = False  # and there are no counts: they do not come unless asked for
+        self.error: StudioError | None = None  # why the present corpus could not be counted
         self._reported = False, False, False  # running, paused, ending
         self._must_report_unknown = False  # whether the loss of the counts still has to be reported
         self._expected_for = -1  # the text serial for which counts are on their way
@@ -95,7 +68,6 @@ class CorpusCounting(QObject):
 
     @property
     def is_partial(self) -> bool:
-        """Whether the counts cover only a first part of the corpus."""
         return self.counts is not None and self.counts.statistics.is_partial
 
     @property
@@ -110,7 +82,6 @@ class CorpusCounting(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether counting is running or paused."""
         return self.task.is_running
 
     def set_pipeline(
@@ -130,7 +101,6 @@ class CorpusCounting(QObject):
         self.pipeline_changed.emit()
 
     def begin_anew(self) -> None:
-        """Forget how text became words; the corpus is about to be replaced."""
         self.take_pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"), LONGEST_WORD)
 
     def set_longest_word(self, length: int) -> None:
@@ -189,13 +159,12 @@ class CorpusCounting(QObject):
         )
 
     def count_again(self) -> None:
-        """Count anew and completely, whatever is known."""
         self._forget()
         self._report_unknown()
         self.count_now()
 
     def set_count(self, word: str, count: int) -> None:
-        """Let a word occur `count` times: an edit of the text, which becomes words with their counts."""
+        """Let a word occur `count` times: the text becomes words with their counts."""
         document = self._document
         if document.is_files:
             raise StudioError(
@@ -210,7 +179,6 @@ class CorpusCounting(QObject):
         document.set_text(with_count(text, word, count))
 
     def stop(self) -> None:
-        """Stop counting until the next edit."""
         self._timer.stop()
         self.was_stopped = self.counts is None and not self.is_expecting
         self._stop_task()
@@ -230,7 +198,6 @@ class CorpusCounting(QObject):
         self._report_state()
 
     def _stop_task(self) -> None:
-        """Cancel a count; it reports nothing more."""
         self.task.stop()
         self._document.files.take_end()
 

@@ -40,11 +40,7 @@ _compiling = threading.Lock()
 
 
 def warm_up(*, progress: Callable[[str], object], should_stop: Callable[[], bool]) -> float:
-    """Compile the kernels if need be, and load them; report "compiling" and "loading", and return the pace.
-
-    That is how many times longer training takes here than where the forecast was calibrated. If it fails, large corpora
-    cannot be trained.
-    """
+    """Compile the kernels if need be, and load them; report "compiling" and "loading", and return the pace."""
     try:
         if not kernels_are_cached():
             progress("compiling")
@@ -105,10 +101,7 @@ def must_compile_first(counts: WordCounts, config: TrainingConfig) -> bool:
 
 
 def measured_pace() -> float:
-    """Run a short fixed training and return how many times longer it took here than where the forecast was calibrated.
-
-    Takes a tenth of a second, and loads the kernels if they are not.
-    """
+    """Return how many times longer a short fixed training takes here than where the forecast was calibrated."""
     counts = _trial_counts()
     config = TrainingConfig(objective="score", max_merges=_TRIAL_MERGES)
 

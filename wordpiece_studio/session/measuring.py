@@ -37,10 +37,7 @@ _READING_PART, _TRAINING_PART = 0.1, 0.3
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What tells whether a corpus is the one that a run was trained on.
-
-    A checksum of its words, of which those of its parts add up; the size and the time of the last change of each file.
-    """
+    """A checksum of a corpus, of which those of its parts add up; size and time of the last change of each file."""
 
     words: int
     checksum: int
@@ -52,7 +49,6 @@ class Fingerprint:
         return cls(words, _checksum(counts), tuple((each.size, each.modified_ns) for each in files))
 
     def check(self, divided: DividedCorpus, files: Sequence[CorpusFile], config: TrainingConfig) -> None:
-        """Check that what was divided is the corpus that this is of."""
         rest, held_out = divided.rest, divided.held_out
         if held_out.special_tokens or config.user_tokens:  # they were taken out, so that words cannot be compared
             is_same = tuple((each.size, each.modified_ns) for each in noted_files(files)) == self.files
@@ -122,7 +118,6 @@ def judge(
 
 
 def library_tokenizer(file_name: str, content: bytes, words_of: TextReading | None) -> LibraryTokenizer:
-    """Return the tokenizer of a library with the words that it was trained on."""
     tokenizer = LibraryTokenizer(file_name, content=content)
     tokenizer.words_of = words_of or tokenizer.words_of
     return tokenizer
@@ -199,7 +194,6 @@ class _Corpus:
         return train_library(given, anew.config, anew.trainer, is_rest=anew.is_of_lines)
 
     def divided(self, anew: TrainedAnew) -> DividedCorpus:
-        """Return the parts by the settings of a run, if this is the corpus that it was trained on."""
         config = anew.config
         key = *anew.steps, config.special_tokens, config.user_tokens
         if key not in self._known:

@@ -1,8 +1,7 @@
 """The runs of a session, of which one is shown, and those that are compared with it.
 
 Every training adds a run; a preview makes room for the next one. Runs are compared at the steps at which their
-vocabularies are nearest in size, and bookmarked steps as they are. The places of merges are kept in memory for the runs
-shown last.
+vocabularies are nearest in size, and bookmarked steps as they are.
 """
 
 from __future__ import annotations
@@ -49,8 +48,6 @@ _PART_SECONDS = 0.25
 
 
 class Runs(QObject):
-    """Follows the model, which trains and shows one run at a time."""
-
     changed = Signal()  # a run was added, changed or closed, or another one is shown
     replaced = Signal()  # another project is about to be shown, with runs of its own
     chosen = Signal(object)  # a run that was there already is about to be shown
@@ -115,7 +112,7 @@ class Runs(QObject):
             self._keep_changed(run)
 
     def keep_all(self) -> None:
-        """Keep the preview, because all runs are saved."""
+        """Keep the preview: all runs are saved."""
         for run in self.all:
             if not run.is_kept:
                 self.keep(run)
@@ -153,7 +150,6 @@ class Runs(QObject):
             run.drop_tokenizers()
 
     def compare_all(self, is_wanted: bool) -> None:
-        """Compare all runs, or none."""
         for run in self.all:
             self._mark(run, is_wanted)
         self._keep_changed(*self.all)
@@ -179,7 +175,6 @@ class Runs(QObject):
                 run.origin = replace(run.origin, corpus_name=new)
 
     def take(self, runs: Iterable[Run], current: Run | None, step: int) -> None:
-        """Replace all runs, and show one of them at a step."""
         self.replaced.emit()
         self.all = tuple(runs)
         if current is None:
@@ -189,7 +184,7 @@ class Runs(QObject):
         self.changed.emit()
 
     def note_saved(self, saved: Iterable[ProjectRun]) -> None:
-        """Note that these runs, with the merges that they had then, are in a file of the user's now."""
+        """Note that these runs, with the merges that they had then, are in a file of the user's."""
         merges = {run.history: run.merge_count for run in saved}
         for run in self.all:
             run.saved_merges = merges.get(run.history, run.saved_merges)
@@ -320,7 +315,6 @@ class Comparison(QObject):
     """
 
     changed = Signal()
-    """Other runs or steps are compared, or one of them has changed."""
 
     def __init__(self, model: TrainerModel, runs: Runs, bookmarks: Bookmarks, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,8 +1,7 @@
 """The samples that come with the program: corpora, each with settings that suit it, and whole documents.
 
-The documents are what the program began with, each as a project: its corpus, settings, runs, notes and text. They are
-the Hugging Face course's chapter on WordPiece and what others made of it. Where a document miscalculates, a note at the
-step says so and has the fractions. `tests/test_documents.py` reproduces all that they print.
+The documents are what the program began with, each as a project: the Hugging Face course's chapter on WordPiece and
+what others made of it. `tests/test_documents.py` reproduces all that they print.
 """
 
 from __future__ import annotations
@@ -48,24 +47,18 @@ class _Run(NamedTuple):
     config: TrainingConfig
     normalizer: str = "bert-cased"
     pre_tokenizer: str = "bert"
-    text: str = ""
-    """Where it is not the corpus."""
+    text: str = ""  # where it is not the corpus
     is_compared: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Document:
-    """A document. The first run is shown, at `step`, None for the last one; `notes` are steps of it with a note.
-
-    `offered` is a text that suits another of its runs.
-    """
-
     corpus: str
     runs: tuple[_Run, ...]
     text: str = TEXT
-    step: int | None = None
-    notes: Mapping[int, str] = field(default_factory=dict)
-    offered: str = ""
+    step: int | None = None  # of the first run, which is shown; None is the last one
+    notes: Mapping[int, str] = field(default_factory=dict)  # of steps of it
+    offered: str = ""  # a text that suits another run
     is_longest_first: bool = False
 
 
@@ -217,12 +210,10 @@ def document_titles() -> dict[str, str]:
 
 
 def text_offered(name: str) -> str:
-    """Return a text that suits another run of a document than the one that is shown, or nothing."""
     return _DOCUMENTS[name]().offered
 
 
 def document_project(name: str) -> Project:
-    """Return a document as a project, with all its runs trained, which takes a few milliseconds."""
     document, title = _DOCUMENTS[name](), document_titles()[name]
     runs = tuple(_trained(run, number, document, title) for number, run in enumerate(document.runs))
     shown, first = runs[0], document.runs[0]
@@ -276,21 +267,16 @@ _LONGEST_SENTENCE = 100
 
 @dataclass(frozen=True, slots=True)
 class SampleCorpus:
-    """A sample corpus, or a document, of which only name and title are given here: the rest is its project.
-
-    The sentence is a text to tokenize with the vocabulary learned from it; the size is that of the vocabulary, 0 as
-    large as possible; the objective is the course's, whose formula the samples teach. It is shown at `step` when it is
-    trained; None is the last one.
-    """
+    """A sample corpus, or a document, of which only name and title are given here: the rest is its project."""
 
     name: str
     title: str
-    sentence: str = ""
-    size: int = 0
-    objective: Objective = "score"
+    sentence: str = ""  # to tokenize with the vocabulary learned from it
+    size: int = 0  # of the vocabulary, 0 as large as possible
+    objective: Objective = "score"  # the course's, whose formula the samples teach
     normalizer: str = "bert-cased"
     pre_tokenizer: str = "bert"
-    step: int | None = None
+    step: int | None = None  # shown when it is trained; None is the last one
     group: str = ""  # what it is for
 
 

@@ -1,7 +1,4 @@
-"""What a window works on: a corpus, its counts, the settings chosen, the run, and everything that looks at them.
-
-All of it runs without a window. Panes and controllers get the parts that they need.
-"""
+"""What a window works on, without a window: a corpus, its counts, the settings, the run, and all that looks at them."""
 
 from __future__ import annotations
 
@@ -48,64 +45,28 @@ MOST_BYTES = 120_000
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What has changed since the run began.
-
-    Attributes
-    ----------
-    is_other_corpus
-        Whether another corpus was opened.
-    corpus, pipeline
-        Whether the corpus has other words, and whether text becomes words in another way.
-    settings, rules
-        Whether settings changed, and whether any but the size of the vocabulary did.
-    is_edited
-        Whether the corpus may be a later state of the run's: otherwise, the run was trained on another text.
-    """
+    """What has changed since the run began."""
 
     is_other_corpus: bool = False
-    corpus: bool = False
-    pipeline: bool = False
+    corpus: bool = False  # it has other words
+    pipeline: bool = False  # text becomes words in another way
     settings: bool = False
-    rules: bool = False
-    is_edited: bool = False
+    rules: bool = False  # settings beside the size of the vocabulary
+    is_edited: bool = False  # the corpus may be a later state of the run's, not just another text
 
 
 class Session(QObject):
-    """The parts as attributes.
+    """The parts as attributes."""
 
-    Attributes
-    ----------
-    store
-        The user's preferences, kept from start to start.
-    document, opening, watch, searching
-        The corpus; reading another one; what its files were like when they were read, and whether they change; where
-        they have been moved.
-    counting, settings
-        The word counts of the corpus, and the settings of the next training.
-    model, runs, comparison, warm_up
-        The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
-        engine beforehand.
-    marks, player, usage, library_job, judging, figures, changes
-        Breakpoints and bookmarks; playing merges; how often tokens are used; trainings by other libraries; what the
-        objectives make of text that was held out; what all runs make of a text; the steps that changed the live text.
-
-    Signals
-    -------
-    corpus_taken()
-        Another text, or another list of files, is the corpus.
-    live_text_changed(str)
-        Another text is tokenized live.
-    """
-
-    corpus_taken = Signal()
+    corpus_taken = Signal()  # another text, or another list of files, is the corpus
     live_text_changed = Signal(object)
 
     def __init__(self, store: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.store = store
+        self.store = store  # of the user's preferences
         self.document = Document(self)
         self.opening = CorpusOpening(self)
-        self.watch = FileWatch(self)
+        self.watch = FileWatch(self)  # what files were like when they were read, and whether they change
         self.searching = Task(moved_files, "The missing files cannot be searched for", self)
         self.counting = CorpusCounting(self.document, self)
         self.settings = ChosenSettings(self)
@@ -156,10 +117,7 @@ class Session(QObject):
         return self.tr("{name} (partial)").format(name=name) if self.counting.is_partial else name
 
     def take_corpus(self, name: str, *, is_sample: bool = False) -> None:
-        """Take what the document holds as another corpus, which is called `name` where it has no file.
-
-        Runs that no one asked for are dropped, for a sample when its own is there: it is trained at once.
-        """
+        """Take what the document holds as another corpus, which is called `name` where it has no file."""
         self.given_name, self.is_sample = name, is_sample
         self._known_name = self._name
         self.settings.suggestion.expect_text()
@@ -239,7 +197,6 @@ class Session(QObject):
             self.note_text_of(run)
 
     def note_text_of(self, run: Run) -> None:
-        """Take the counts of a run, whose text is the corpus again."""
         serial, length = self.counting.text_serial, run.origin.max_word_length
         if length is None:  # it is counted again, as words may have been left out
             self._take_pipeline_of(run)
@@ -296,7 +253,6 @@ class Session(QObject):
     # The run.
 
     def origin(self, *, is_wanted: bool) -> RunOrigin:
-        """Return the origin of a run on the corpus as it is now."""
         name, serial = self._noted(self._known_name), self.counting.text_serial
         return RunOrigin(is_wanted, name, serial, self.corpus(), self.counting.max_word_length)
 
@@ -369,11 +325,7 @@ class Session(QObject):
 
 
 class LiveTraining(QObject):
-    """Training as one types: a small corpus is trained again at every edit and every change of a setting, as a preview.
-
-    A preview takes the place of the one before, beside which it is trained. Runs that are kept stay as they are;
-    undoing the edit shows them again.
-    """
+    """A small corpus is trained again at every edit and change of a setting, beside the run shown, as a preview."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -386,13 +338,11 @@ class LiveTraining(QObject):
         session.counting.pipeline_changed.connect(self._on_pipeline_changed)
 
     def set_on(self, is_on: bool) -> None:
-        """Have changes train from now on, or not; for the next start too."""
         self.is_on = is_on
         self.forget_change()
         self._session.store.change(train_as_you_type=is_on)
 
     def can_train(self, counts: WordCounts) -> bool:
-        """Return whether there is a change, and these counts are to be trained without a word."""
         model = self._session.model
         is_small = 0 < counts.total and counts.statistics.bytes <= MOST_BYTES
         is_idle = not model.is_busy and model.state is not TrainerState.PAUSED
@@ -444,18 +394,10 @@ _MOST_WORDS = 20_000
 
 
 class ChosenSettings(QObject):
-    """The settings as the fields show them; a value that the trainer refuses is kept until it is corrected.
+    """The settings as the fields show them; a value that the trainer refuses is kept until it is corrected."""
 
-    Signals
-    -------
-    changed()
-        The user changed a setting.
-    replaced()
-        The program changed settings, or what is suggested: fields must show them afresh.
-    """
-
-    changed = Signal()
-    replaced = Signal()
+    changed = Signal()  # by the user
+    replaced = Signal()  # by the program, or what is suggested is something else
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -481,14 +423,12 @@ class ChosenSettings(QObject):
         self.set_config(_FIRST_CONFIG)
 
     def choose(self, **values: Any) -> None:
-        """Take the values that the user chose, by the names of the fields of `TrainingConfig`."""
         self._values.update(values)
         self.suggestion.note_choice(is_of_objective="objective" in values)
         self.changed.emit()
 
     @property
     def target_size(self) -> int:
-        """The vocabulary size to reach; 0 is no limit."""
         return self._value("vocab_size") or 0
 
     def set_target_size(self, size: int) -> None:
@@ -498,11 +438,10 @@ class ChosenSettings(QObject):
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The vocabulary size to reach, 0 for no limit, and the smallest count of a pair."""
         return self.target_size, self._value("min_frequency")
 
     def set_values(self, **values: Any) -> None:
-        """Replace values that the user did not choose, by the names of the fields of `TrainingConfig`."""
+        """Replace values that the user did not choose."""
         self._values.update(values)
         self.replaced.emit()
 
@@ -555,7 +494,6 @@ class Suggestion(QObject):
         return self.tr("Suggested for this corpus: {settings}").format(settings=" · ".join(filter(None, parts)))
 
     def expect_text(self) -> None:
-        """Another corpus was opened: make a suggestion when it is counted."""
         self._is_awaited, self._is_users, self._shown = True, False, None
         self._is_objective_users = self._is_objective_suggested = False
 
@@ -566,12 +504,12 @@ class Suggestion(QObject):
         self._set(None)
 
     def keep_saved(self) -> None:
-        """Suggest nothing for this corpus: the settings are those that it was saved with."""
+        """Suggest nothing for this corpus: it was saved with settings."""
         self.withdraw()
         self._is_users = self._is_objective_users = True
 
     def note_training(self) -> None:
-        """The suggestion was used: there is nothing more to say about it."""
+        """There is nothing more to say about the suggestion: it was used."""
         self._set(None)
 
     def take_counts(self, counts: WordCounts) -> None:
@@ -589,7 +527,6 @@ class Suggestion(QObject):
         return not self._is_users and self._suggest(counts)
 
     def note_choice(self, *, is_of_objective: bool = False) -> None:
-        """The user changed a setting; `is_of_objective`: which pair is best."""
         if is_of_objective:
             self._is_objective_users, self._is_objective_suggested = True, False
             self._set(None)

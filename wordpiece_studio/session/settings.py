@@ -39,69 +39,29 @@ _Paths = Annotated[tuple[_Text, ...], msgspec.Meta(min_length=1)]
 
 @decodable
 class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's changes to an arrangement of the panes. Names that no pane has are ignored.
+    """The user's changes to an arrangement of the panes. Names that no pane has are ignored."""
 
-    Attributes
-    ----------
-    version
-        Version of the arrangement that was changed: for any other, the changes are useless.
-    closed
-        The hidden panes.
-    front
-        The panes in front, where they differ from the default.
-    widths, heights
-        Fractions of the whole area by pane name; empty if no edge was moved.
-    """
-
-    version: _Count
+    version: _Count  # of the arrangement that was changed: for any other, the changes are useless
     closed: _Names = ()
-    front: _Names = ()
-    widths: dict[_Name, _Part] = {}
+    front: _Names = ()  # where they differ from the default
+    widths: dict[_Name, _Part] = {}  # of the whole area; empty if no edge was moved
     heights: dict[_Name, _Part] = {}
 
 
 @decodable
 class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The values. Missing ones have their defaults; a value of the wrong kind means that the file is damaged.
-
-    Unknown names are ignored: another version of the Studio wrote them.
-
-    Attributes
-    ----------
-    theme
-        The palette.
-    language
-        A language code such as "ko"; empty for the system's.
-    font_scale, demo_scale
-        Percent of the usual text size; the second one in the demo layout, where None means what fits the screen.
-    train_as_you_type
-        Whether a small corpus is trained again after every edit.
-    play_speed
-        Merges per second; 0 plays any run in half a minute.
-    window_geometry
-        Qt's own window geometry, as base64; empty if never saved.
-    window_size
-        Width and height in pixels when not maximized: Qt shrinks a window far too much if the screen is smaller now.
-    history_columns
-        The columns of the merge history shown, from left to right; empty if never chosen.
-    gestures
-        What the user has done with the mouse or a key once, so that no hint about it is needed.
-    layout, layouts
-        The current arrangement of the panes, and the user's changes to each arrangement.
-    recent_files
-        Groups of paths opened together, latest first, at most ten groups.
-    """
+    """The values; unknown names are ignored: another version of the Studio wrote them."""
 
     theme: Literal["system", "light", "dark", "contrast"] = "system"
-    language: _Text = ""
+    language: _Text = ""  # a code such as "ko"; empty for the system's
     font_scale: _Percent = 100
-    demo_scale: _Percent | None = None
+    demo_scale: _Percent | None = None  # None: what fits the screen
     train_as_you_type: bool = True
-    play_speed: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 4.0
-    window_geometry: _Text = ""
-    window_size: tuple[_Size, _Size] | None = None
+    play_speed: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 4.0  # 0 plays any run in half a minute
+    window_geometry: _Text = ""  # Qt's own, as base64
+    window_size: tuple[_Size, _Size] | None = None  # Qt makes it far too small if the screen is smaller now
     history_columns: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=100)] = ()
-    gestures: _Names = ()
+    gestures: _Names = ()  # what the user has done once, so that no hint about it is needed
     layout: Literal["teach", "engineer", "demo", "compare"] = "teach"
     layouts: dict[Literal["teach", "engineer", "demo", "compare"], SavedLayout] = {}
     recent_files: Annotated[tuple[_Paths, ...], msgspec.Meta(max_length=RECENT_KEPT)] = ()
@@ -112,7 +72,6 @@ def default_folder() -> Path:
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of the settings file, but not of a device or a pipe, which might never end."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise StudioError(
@@ -125,10 +84,7 @@ def _content(path: Path) -> bytes:
 
 
 class SettingsStore:
-    """The settings and their file in a folder.
-
-    A damaged file is copied with the suffix ``.bad``, the defaults are used, and `damage` is set.
-    """
+    """The settings and their file; a damaged one is copied with the suffix ``.bad``, and `damage` is set."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME

@@ -63,7 +63,7 @@ class _Mail(NamedTuple):
 
 
 class _Mailbox(QObject):
-    """What the work sends to the window, in order. It lives until both are done with it."""
+    """What the work sends to the window, in order."""
 
     rung = Signal()
 
@@ -99,49 +99,17 @@ class _Mailbox(QObject):
 
 
 class Task(QObject):
-    """Answers one kind of request.
+    """Answers one kind of request: `work` is called with it in the thread; a generator yields parts of the answer.
 
-    Parameters
-    ----------
-    work
-        Called with a request, in the thread. A generator yields parts of the answer, and returns what is left of it.
-    failure
-        What is said if the work fails with anything but a `StudioError`, as in one: "The words cannot be counted".
-    in_child
-        Whether it is called in a child process: pure Python that takes more than a few milliseconds, or other people's
-        libraries; or what says so of a request. What cannot be sent there is called here.
-    keeps_child
-        Whether the child is kept for the next request.
-    debounce_ms
-        How long a request rests after `ask`.
-    thread
-        The one used, if several tasks share one.
-    on_part, on_answer, on_error
-        What is connected to `part_ready`, `finished` and `failed`.
-
-    Attributes
-    ----------
-    request, is_running
-        The latest request, or None; whether its answer is on its way.
-    answer, answered
-        The last answer, and its request.
-    progress, error
-        How far the latest request is, as its work reports it; why it failed.
-
-    Signals
-    -------
-    changed()
-        Any of the attributes has changed.
-    progressed(object), part_ready(object)
-        The newest progress, never many in a short time; each part of an answer, none left out.
-    finished(object), failed(StudioError)
-        How the latest request ended; neither after `stop`.
+    `failure` is said if it fails with anything but a `StudioError`. With `in_child`, which may depend on the request,
+    it is called in a child process: pure Python that takes more than a few milliseconds, or other people's libraries;
+    what cannot be sent there is called here. Several tasks may share one `thread`.
     """
 
-    changed = Signal()
-    progressed = Signal(object)
-    part_ready = Signal(object)
-    finished = Signal(object)
+    changed = Signal()  # any of the attributes
+    progressed = Signal(object)  # the newest progress, never many in a short time
+    part_ready = Signal(object)  # each part of an answer, none left out
+    finished = Signal(object)  # the answer to the latest request
     failed = Signal(object)
 
     def __init__(
@@ -173,11 +141,11 @@ class Task(QObject):
         self._report_timer = single_shot(self, self._take_mails, _REPORT_MS)
         self._debounce_ms = debounce_ms
         self._debounce_timer = single_shot(self, self._begin)
-        self.request: tuple[Any, ...] | None = None
+        self.request: tuple[Any, ...] | None = None  # the latest
         self.is_running = False
-        self.answer: Any = None
+        self.answer: Any = None  # the last one, and its request
         self.answered: tuple[Any, ...] | None = None
-        self.progress: Any = None
+        self.progress: Any = None  # of the latest request
         self.error: StudioError | None = None
         application = QCoreApplication.instance()
         if application is not None:

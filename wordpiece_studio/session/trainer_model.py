@@ -1,9 +1,7 @@
 """The observable trainer: the only way for panes to train, and the run, step and selection that all of them show.
 
 It lives in the window's thread and owns the worker thread, in which the engine lives (`training_job.py`). Moving in
-time only changes a number, the *step*: the history has all data about any step. The engine itself moves in time only
-when candidates are requested, and never while it trains: then a second engine finds them, in a thread of its own, and
-without enough memory for it there are none. It contains no algorithms and no widgets.
+time only changes a number, the *step*: the history has all data about any step.
 """
 
 from __future__ import annotations
@@ -44,8 +42,6 @@ _FAILURE = "The vocabulary cannot be trained"
 
 
 class TrainingPace:
-    """Tracks the time and the recent speed of a run, and when a report is due."""
-
     def __init__(self) -> None:
         self._next_report = 0.0
         self._samples: deque[tuple[int, float]] = deque()  # (merges, seconds of training), oldest first
@@ -93,47 +89,16 @@ class TrainerModel(QObject):
     """The training, and the run, step and selection that the window shows.
 
     All commands return at once. Commands that make no sense in the present state do nothing.
-
-    Attributes
-    ----------
-    state, run
-        What the trainer is doing; the run shown, None if nothing has been trained yet.
-    merge_count, step
-        Number of merges announced, which is also the last step; the current step, 0 to `merge_count`.
-    selection
-        The selection, shared by all panes.
-    candidates
-        The latest answer to `request_candidates`; None if there is none for the run shown.
-
-    Signals
-    -------
-    merged(Merge)
-        Once per merge, in strict order; `merge_count` already includes it.
-    merges_appended(first, last)
-        Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
-    step_changed(int)
-        The current step, "after k merges". After `merges_appended`, if the step follows the last merge.
-    selection_changed(Selection | None), state_changed(TrainerState)
-        The new value.
-    progress_changed(Progress)
-        At most 20 times a second during training, and once whenever it halts.
-    failed(StudioError)
-        The last command failed; after `state_changed`.
-    run_reset()
-        There is a new history object; `merge_count` and `step` are 0. `selection` is None, except after `replace`.
-        Panes must start over.
-    candidates_changed(Candidates)
-        The answer to the latest `request_candidates`; not emitted if the step has changed since the request.
     """
 
-    merged = Signal(object)
-    merges_appended = Signal(object, object)
-    step_changed = Signal(object)
+    merged = Signal(object)  # each merge, in order; `merge_count` already includes it
+    merges_appended = Signal(object, object)  # after some: the first and the last index into `history`, from 0
+    step_changed = Signal(object)  # after `merges_appended`, if the step follows the last merge
     selection_changed = Signal(object)
     state_changed = Signal(object)
-    progress_changed = Signal(object)
-    failed = Signal(object)
-    run_reset = Signal()
+    progress_changed = Signal(object)  # at most 20 times a second, and whenever a training halts
+    failed = Signal(object)  # the last command; after `state_changed`
+    run_reset = Signal()  # another history, at step 0, with no selection, except after `replace`: start over
     candidates_changed = Signal(object)
 
     def __init__(
@@ -149,10 +114,10 @@ class TrainerModel(QObject):
             application.aboutToQuit.connect(self.close)
         self.state = TrainerState.IDLE
         self.run: Run | None = None
-        self.merge_count = 0
+        self.merge_count = 0  # announced, which is also the last step
         self.step = 0
         self.selection: Selection | None = None
-        self.candidates: Candidates | None = None
+        self.candidates: Candidates | None = None  # the latest answer to `request_candidates` for this run
         self._next_origin = RunOrigin()  # of the run that is beginning
         self._is_held = False
         self._learned = 0  # learned by the worker, not all of it published yet
@@ -200,7 +165,6 @@ class TrainerModel(QObject):
 
     @property
     def is_at_head(self) -> bool:
-        """Whether the current step is the last one; if so, it follows a running training."""
         return self.step == self.merge_count
 
     @property
@@ -209,7 +173,6 @@ class TrainerModel(QObject):
 
     @property
     def config(self) -> TrainingConfig | None:
-        """The settings that `history` was learned with, including limits raised by `train_further`."""
         return None if self.run is None else self.run.config
 
     @property
@@ -223,7 +186,6 @@ class TrainerModel(QObject):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What is unusual about the corpus of a run started with `start`."""
         return () if self.run is None else self.run.notices
 
     @property
@@ -240,7 +202,6 @@ class TrainerModel(QObject):
         return None if self.run is None else self.run.history.vocabulary(self._nearest(step))
 
     def tokenizer_at(self, step: int) -> Tokenizer | None:
-        """Return the tokenizer after `step` merges, with the pipeline of the counts; None if nothing was trained."""
         return None if self.run is None else self.run.tokenizer_at(self._nearest(step))
 
     def note_saved(self) -> None:
@@ -255,7 +216,6 @@ class TrainerModel(QObject):
     # Moving in time, and selecting.
 
     def seek(self, step: int) -> None:
-        """Show the state after `step` merges, or the nearest step available."""
         self._missed, self._is_held = None, False
         if self._nearest(step) != self.step:
             self._drop_candidates()  # an answer for another step would come too late
@@ -263,7 +223,6 @@ class TrainerModel(QObject):
             self.step_changed.emit(self.step)
 
     def look_again(self) -> None:
-        """Emit `step_changed` again, because more is known about the step now."""
         self.step_changed.emit(self.step)
 
     def hold(self) -> None:
@@ -271,10 +230,7 @@ class TrainerModel(QObject):
         self._is_held = self.state is TrainerState.TRAINING
 
     def next_merge(self) -> None:
-        """Show the next step. At the last one, if nothing is training, the worker first learns exactly one more merge.
-
-        `is_busy` is true while it learns; if a stop rule has been met, there is no further merge.
-        """
+        """Show the next step; at the last one, if nothing is training, the worker first learns one more merge."""
         if self.step < self.merge_count:
             self.seek(self.step + 1)
         elif self.run is not None and self._can_continue():
@@ -284,7 +240,6 @@ class TrainerModel(QObject):
             self._stepping.run(self.run, wanted + 1)
 
     def last(self) -> None:
-        """Show the last step, and follow it during training."""
         self.seek(self.merge_count)
 
     def set_selection(self, selection: Selection | None) -> None:
@@ -298,10 +253,7 @@ class TrainerModel(QObject):
     def request_candidates(self, limit: int = 20, step: int | None = None) -> None:
         """Request the best pairs at `step` (None: the current one); `candidates_changed` answers the latest request.
 
-        The merge that made step k was chosen among the candidates at k - 1.
-
-        While the engine is training, or if it is lost, they are found without it. If there is no run, its words cannot
-        be read, or there is not enough memory for that, the answer says that none are available.
+        While the engine is training, or if it is lost, they are found by another, if there is memory for that.
         """
         self._drop_candidates()
         self._candidates_step = wanted = self._nearest(self.step if step is None else step)
@@ -338,14 +290,11 @@ class TrainerModel(QObject):
         self._train(self._starting, counts, config, intent="pause" if paused else "train")
 
     def replace(self, counts: WordCounts, config: TrainingConfig, *, origin: RunOrigin | None = None) -> None:
-        """Train a new run beside the current one, and replace the current one by it once it is complete.
+        """Train a new run beside the current one, and replace that by it once it is complete, as the user types.
 
-        For a small corpus that is trained again as the user types: nothing changes until the run is complete, then
-        everything at once: `run_reset`, the merges, `step_changed`, `state_changed`, `progress_changed`. The step stays
-        the same, or the last one if it was the last; the selection stays. The latest call wins; any training command
-        voids it. If the training cannot begin, `failed` is emitted and the old run stays; if it would have to wait for
-        kernels to be compiled, it is abandoned with `progress_changed` alone. Does nothing while a training runs or is
-        paused.
+        Everything changes at once. The step stays the same, or the last one if it was that; the selection stays. The
+        latest call wins; any training command voids it. If it would have to wait for kernels to be compiled, it is
+        abandoned with `progress_changed` alone. Does nothing while a training runs or is paused.
         """
         if not (self._is_closed or self.is_busy or self.state is TrainerState.PAUSED):
             self._next_origin = origin or RunOrigin()
@@ -355,11 +304,7 @@ class TrainerModel(QObject):
         self._replacing.stop()
 
     def open_run(self, run: Run, step: int = 0) -> None:
-        """Show a run that was trained earlier, at a step; cancel a running training.
-
-        Where its `stop_reason` is None it is paused and can be resumed. Signals: `run_reset`, the merges,
-        `step_changed`, `selection_changed`, `state_changed`, `progress_changed`.
-        """
+        """Show a run that was trained earlier, at a step, instead of a running training; without end it is paused."""
         if self._is_closed:
             return
         self._end_run()
@@ -369,7 +314,7 @@ class TrainerModel(QObject):
         self._show_whole(run, state, step)
 
     def forget(self) -> None:
-        """Discard the run, canceling a running training, and return to the initial state."""
+        """Discard the run, canceling a running training."""
         if self._is_closed:
             return
         self._end_run()
@@ -383,14 +328,12 @@ class TrainerModel(QObject):
             self._continue(vocab_size=vocab_size, max_merges=max_merges)
 
     def pause(self) -> None:
-        """Pause after the present slice."""
         if self.state is TrainerState.TRAINING and self._intent == "train":
             self._intent = "pause"
             if self._has_begun:
                 self._training.finish()
 
     def resume(self) -> None:
-        """Resume after a pause, from the last merge."""
         if self.state is TrainerState.TRAINING and self._intent == "pause":
             self._intent = "train"  # if the worker is about to halt, it is sent on then
         elif self.state is TrainerState.PAUSED and self._can_continue():
@@ -412,7 +355,7 @@ class TrainerModel(QObject):
             self._set_state(TrainerState.FINISHED)
 
     def close(self) -> None:
-        """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
+        """Stop everything and wait for the worker thread to end; nothing is emitted afterwards."""
         self._end_run()
         self._is_closed = True
         for task in (*self._tasks_of_run, self._discarding):

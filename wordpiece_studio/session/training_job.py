@@ -1,7 +1,6 @@
 """The trainers of the window, which one thread uses: what it is asked to train, continue and look at.
 
-Each method is the work of a `Task`; all of them share one thread, so that they are called one after the other.
-`trainer_model.py` asks for them and shows what they answer.
+Each method is the work of a `Task`; `trainer_model.py` asks for them and shows what they answer.
 """
 
 from __future__ import annotations
@@ -274,7 +273,6 @@ def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> in
 
 
 def default_trainer(counts: WordCounts, config: TrainingConfig, should_stop: ShouldStop) -> Trainer:
-    """Return a trainer; whoever starts a training checks the memory, since only they can ask the user."""
     trainer = Trainer(counts, config, memory_limit=math.inf, should_stop=should_stop)
     trainer.history.places.index_of(counts.words[0])  # builds the index that the window would otherwise wait for
     return trainer

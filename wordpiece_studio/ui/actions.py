@@ -44,8 +44,6 @@ def tr(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MenuChoice:
-    """One of the things that a command can be done with, as it stands in the menu."""
-
     value: Any
     text: str
     tip: str = ""
@@ -58,42 +56,21 @@ class command:
     """Declares that a method does a command, which has the name of the method.
 
     Functions get the owner of the method, and the value if there are choices, as the method does.
-
-    Attributes
-    ----------
-    text, tip, keys, icon
-        As in the menu; several keys stand between spaces or in a tuple.
-    when, unless
-        Whether the command can be done now; why it cannot, empty if it can.
-    checked
-        Whether it is on now.
-    look
-        Its text and icon now, if they change; without a text it is not shown.
-    choices
-        What it can be done with; each is an entry of the menu, instead of the command itself.
-    button
-        A shorter text, for buttons.
-    key_of_fields
-        The key that text fields have for this: the menu shows it, but must not take it from them.
-    is_primary
-        Whether it is on the button in the accent color.
-    role
-        The place that a system may have for it.
     """
 
     text: str = ""
     tip: str = ""
-    keys: Keys | tuple[Keys, ...] = ""
+    keys: Keys | tuple[Keys, ...] = ""  # several stand between spaces or in a tuple
     icon: str = ""
     when: Callable[..., bool] | None = None
-    unless: Callable[..., str] | None = None
+    unless: Callable[..., str] | None = None  # why it cannot be done, empty if it can
     checked: Callable[..., bool] | None = None
-    look: Callable[..., tuple[str, str]] | None = None
-    choices: Callable[[Any], Iterable[MenuChoice]] | None = None
-    button: str = ""
-    key_of_fields: QKeySequence.StandardKey | None = None
-    is_primary: bool = False
-    role: QAction.MenuRole | None = None
+    look: Callable[..., tuple[str, str]] | None = None  # text and icon now; without a text it is not shown
+    choices: Callable[[Any], Iterable[MenuChoice]] | None = None  # each an entry of the menu, in place of the command
+    button: str = ""  # a shorter text
+    key_of_fields: QKeySequence.StandardKey | None = None  # the menu shows it, but must not take it from them
+    is_primary: bool = False  # on a button in the accent color
+    role: QAction.MenuRole | None = None  # the place that a system may have for it
 
     def __call__(self, method: MethodT) -> MethodT:
         vars(method)["declared"] = self
@@ -115,8 +92,6 @@ class Menu:
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    """An action in the menus: a command, or one of its choices."""
-
     declared: command
     action: QAction
     tip: str
@@ -151,7 +126,7 @@ class _Command:
 
 
 class Actions(QObject):
-    """The commands as attributes, by their names; their icons are drawn in the colors of the theme.
+    """The commands as attributes, by their names.
 
     The commands of `owners` are there at once, for buttons; they do something as soon as their owner is bound.
     """
@@ -180,7 +155,6 @@ class Actions(QObject):
         return made.actions[0]
 
     def choices(self, name: str) -> list[QAction]:
-        """Return the actions of a command that has choices, as they are now; their data are the values."""
         self.catch_up()
         return self._commands[name].actions
 
@@ -289,7 +263,6 @@ class Actions(QObject):
             self._timer.start(max(0, _LEAST_MS - since_ms))
 
     def catch_up(self) -> None:
-        """Ask all commands at once, if any is to be asked."""
         if self._is_behind:
             self._timer.stop()
             self._is_behind = False
@@ -329,7 +302,6 @@ class Actions(QObject):
     # -- the menus
 
     def place(self, window: QMainWindow, *menus: Menu) -> None:
-        """Give the window all commands, and these menus."""
         bar = window.menuBar()
         for wanted in menus:
             menu = bar.addMenu(wanted.title)
@@ -363,7 +335,6 @@ class Actions(QObject):
                             explain(entry, *self._commands[name].actions)
 
     def give_menu(self, part: QWidget, *groups: str) -> None:
-        """Let a part of the window show these commands as its context menu."""
         menu = QMenu(part)
         self._fill(menu, Menu("", *groups), "")
         menu.aboutToShow.connect(self.refresh_menus)
@@ -372,7 +343,6 @@ class Actions(QObject):
         part.customContextMenuRequested.connect(lambda place: menu.popup(ground.mapToGlobal(place)))
 
     def menu(self, name: str) -> QMenu:
-        """Return the menu that holds nothing but the choices of a command."""
         menu = self._commands[name].menu
         assert menu is not None
         return menu

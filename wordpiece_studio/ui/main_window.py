@@ -54,10 +54,7 @@ _START_STEP = 12
 
 
 class MainWindow(Workspace):
-    """The workspace with its controllers; it decides nothing."""
-
-    closed = Signal()
-    """The window is closed for good, and nothing in it is running; it may never have been shown."""
+    closed = Signal()  # for good, and nothing in it is running
 
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
         super().__init__(settings, theme, (MainWindow, *_COMMANDS_OF))

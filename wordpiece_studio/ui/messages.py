@@ -42,12 +42,8 @@ _CHARACTERS_PER_PIXEL = 1
 
 
 class Messages(QObject):
-    """Shows errors and questions over `window`."""
-
-    fault_happened = Signal(object)
-    """An unexpected exception, as the text of its traceback; may be emitted from any thread."""
+    fault_happened = Signal(object)  # the traceback of an unexpected exception, from any thread
     diagnostics_requested = Signal()
-    """The user wants a report of the fault on the clipboard."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -58,7 +54,6 @@ class Messages(QObject):
         self.fault_happened.connect(self._on_fault_happened, Qt.ConnectionType.QueuedConnection)
 
     def show_error(self, error: StudioError) -> None:
-        """Show what happened and what to do; the window keeps working behind the message."""
         _log.info("shown to the user: %s", error)
         self._show(QMessageBox.Icon.Warning, sentence(error.what), error.advice)
 
@@ -68,7 +63,7 @@ class Messages(QObject):
     # -- faults in the program
 
     def catch_faults(self) -> None:
-        """Route every uncaught exception here, from this thread and all others."""
+        """Route every uncaught exception here, of all threads."""
         sys.excepthook = self._on_exception
         threading.excepthook = lambda raised: self._on_exception(*raised[:3])
 
@@ -150,7 +145,6 @@ def question_box(
     default: QMessageBox.StandardButton = QMessageBox.StandardButton.Cancel,
     picture: QMessageBox.Icon = QMessageBox.Icon.Question,
 ) -> QMessageBox:
-    """Return a question with these answers, by their buttons, and Cancel."""
     box = plain_box(parent, picture, text, details)
     for which, words in answers.items():
         add_button(box, which, words)
@@ -171,7 +165,6 @@ def ask(
 
 
 def sentence(what: str) -> str:
-    """Return `what` with a full stop, unless it already ends as a sentence does."""
     return what if what.endswith((".", "!", "?")) else f"{what}."
 
 
@@ -193,10 +186,7 @@ def reading_time(text: str) -> int:
 
 
 class Banner(QFrame):
-    """A message that goes by itself once it could be read, unless it needs an answer: then it waits for one.
-
-    The time does not run while the banner is not seen, or the pointer is on it.
-    """
+    """A message that goes by itself once it could be read, unless it needs an answer: then it waits for one."""
 
     def __init__(self, parent: Notices) -> None:
         super().__init__(parent)
@@ -217,7 +207,7 @@ class Banner(QFrame):
 
     @property
     def text(self) -> str:
-        """The message shown; empty if there is none."""
+        """Empty if none is shown."""
         return self._label.text() if not self.isHidden() else ""
 
     def show_message(
@@ -248,7 +238,6 @@ class Banner(QFrame):
         self._notices.arrange()
 
     def clear(self) -> None:
-        """Hide the message, which does not hold any more."""
         self.act = None
         self._hide(can_come_back=False)
 
@@ -266,7 +255,6 @@ class Banner(QFrame):
             self._wait()
 
     def _wait(self) -> None:
-        """Stay as long as it takes to read the message, or until it is answered."""
         if self._waits:
             self.timer.stop()
         else:
@@ -290,13 +278,9 @@ _PLACING = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.
 
 
 class Notices(QWidget):
-    """What asks for no decision at once, at the right over the foot of the parent: a banner for each topic.
+    """A banner for each topic, at the right over the foot of the parent; the most urgent is at the top."""
 
-    A newer message on a topic replaces the older one; the most urgent is at the top.
-    """
-
-    changed = Signal()
-    """`can_come_back` may have changed."""
+    changed = Signal()  # `can_come_back`
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -328,12 +312,10 @@ class Notices(QWidget):
         self._place()
 
     def set_quiet(self, is_quiet: bool) -> None:
-        """Show nothing; the messages wait until they may be shown again."""
         self._is_quiet = is_quiet
         self._place()
 
     def arrange(self) -> None:
-        """Bring the banners in order: one has come, changed or gone."""
         for place, banner in enumerate(sorted(self._banners, key=lambda each: _MOST_URGENT_FIRST.index(each.kind))):
             self._layout.insertWidget(place, banner)
         self._place()

@@ -54,8 +54,6 @@ _KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_De
 
 
 class TabControls(QWidget):
-    """The check box and the close button at the right end of a tab."""
-
     def __init__(self, runs: Runs, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._run: Run
@@ -81,11 +79,7 @@ class TabControls(QWidget):
 
 
 class RunTabs(QTabBar):
-    """A tab for each run, drawn here: Qt's would neither be slanted nor have the run's color and line.
-
-    A click shows a run, a double click keeps it, a middle click closes it; Delete closes the one shown, F2 renames
-    it.
-    """
+    """A tab for each run, drawn here: Qt's would neither be slanted nor have the run's color and line."""
 
     rename_wanted = Signal(object)  # the run
     laid_out = Signal()
@@ -126,7 +120,6 @@ class RunTabs(QTabBar):
         return cast("TabControls", self.tabButton(index, _RIGHT))
 
     def menu_of(self, run: Run) -> QMenu:
-        """Return what can be done with a run, as a menu that is deleted when it is closed."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         keep_action = menu.addAction(self.tr("&Keep"), lambda: self._runs.keep(run))
@@ -294,10 +287,9 @@ class RunTabs(QTabBar):
 
 
 class RunStrip(QFrame):
-    """The tabs; and a line below them, with what can be done, where the corpus is not what the run shown is of."""
+    """The tabs; and a line below them where the corpus is not what the run shown is of."""
 
-    owner_changed = Signal(str)
-    """Whose the words of the run shown are; empty if they are those of the corpus."""
+    owner_changed = Signal(str)  # whose the words of the run shown are; empty if they are those of the corpus
 
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -336,7 +328,6 @@ class RunStrip(QFrame):
         self._compare_corpus()
 
     def _offer_list(self) -> None:
-        """Offer all runs as a list where not all tabs are in view."""
         self.list_button.setVisible(self.tabs.sizeHint().width() > self.tabs.width())
 
     def _list_runs(self) -> None:

@@ -39,7 +39,7 @@ _FULL_COLLECTION_SECONDS = 10.0  # a full collection visits every object, so it 
 
 
 def open_studio(argv: Sequence[str]) -> int:
-    """Open the window, run it until it is closed, and return the exit code. Qt must be able to open one."""
+    """Open the window, run it until it is closed, and return the exit code."""
     application = QApplication([sys.argv[0] if sys.argv else "wordpiece-studio"])
     application.setApplicationName("wordpiece-studio")
     application.setApplicationDisplayName("WordPiece Studio")
@@ -82,12 +82,9 @@ def give_turns() -> None:
 
 
 class InterruptWatch(QObject):
-    """Closes the window on Ctrl+C, a terminate signal or the end of the terminal.
+    """Closes the window on Ctrl+C, a terminate signal or the end of the terminal, as soon as there is one.
 
-    Python sees these signals when it runs next, which the garbage collector's timer takes care of.
-    One that arrives before there is a window closes it as soon as there is. The first one decides the exit code; later
-    ones change nothing, as the window is already closing. One that was ignored from the start, as with nohup, stays
-    ignored.
+    The first signal decides the exit code. One that was ignored from the start, as with nohup, stays ignored.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -123,9 +120,8 @@ class InterruptWatch(QObject):
 class GarbageCollector(QObject):
     """Collects Python's garbage in the window's thread only, from `start` to `stop`.
 
-    Python collects reference cycles in whichever thread happens to allocate. If that is a worker and the cycle holds a
-    dialog, Qt destroys a widget outside the window's thread and the program crashes (seen with PySide6 6.11:
-    segmentation fault). So automatic collection is switched off, and a timer does the same work.
+    If a worker collects a cycle that holds a dialog, Qt destroys a widget outside the window's thread and the program
+    crashes (seen with PySide6 6.11: segmentation fault).
     """
 
     def __init__(self, parent: QObject | None = None) -> None:

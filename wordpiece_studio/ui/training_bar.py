@@ -156,7 +156,7 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
 
 
 def why_no_words(counts: WordCounts | None) -> str:
-    """Return why there is nothing to train on; empty if there are words, or they are not counted yet."""
+    """Return why there is nothing to train on; empty if there is something, or it is not counted yet."""
     if counts is None or len(counts):
         return ""
     if not counts.skipped:
@@ -253,8 +253,6 @@ _LARGEST_COUNT = 1_000_000_000
 
 
 class SpecialTokensDialog(QuestionDialog):
-    """Asks for special tokens; what the trainer would refuse is reported at once and cannot be accepted."""
-
     def __init__(self, tokens: tuple[str, ...], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Special tokens"), parent, entry="special-token")
         intro = plain_label(
@@ -298,8 +296,6 @@ class SpecialTokensDialog(QuestionDialog):
 
 
 class TrainingSettings(QWidget):
-    """The fields of the :class:`~wordpiece_studio.session.session.ChosenSettings`; the rest is in `more`."""
-
     def __init__(self, chosen: ChosenSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chosen = chosen

@@ -1,7 +1,4 @@
-"""The window without its commands: a session, the panes that show it, and where everything lies.
-
-The controllers act on it; :class:`~wordpiece_studio.ui.main_window.MainWindow` makes them and connects them.
-"""
+"""The window without its commands: a session, the panes that show it, and where everything lies."""
 
 from __future__ import annotations
 
@@ -59,22 +56,6 @@ _SAME_LINE = 12
 
 
 class Workspace(QMainWindow):
-    """Everything that the user sees, as attributes.
-
-    Attributes
-    ----------
-    settings, theme, messages
-        The user's preferences, the colours and fonts, and the only way in which errors reach the user.
-    session, project, model, player
-        What the window works on, and parts of it that are often needed.
-    actions_
-        The commands and their menus; those that the classes `commands_of` declare.
-    bar, run_strip, docks, corpus_pane, tokenization_pane, …
-        The training bar, the tabs of the runs, the area of the panels, and the panes in them.
-    notices
-        Messages that do not interrupt.
-    """
-
     def __init__(self, settings: SettingsStore, theme: Theme, commands_of: Iterable[type]) -> None:
         QLocale.setDefault(NUMBERS)  # before there is any widget, which would take the system's
         super().__init__()
@@ -102,7 +83,6 @@ class Workspace(QMainWindow):
     # -- what is remembered for the next start
 
     def remember(self, **preferences: object) -> None:
-        """Keep these preferences; what cannot be kept is reported."""
         self._keep(lambda: self.settings.change(**preferences))
 
     def remember_files(self, *paths: Path) -> None:
@@ -164,8 +144,6 @@ class Workspace(QMainWindow):
 
 
 class Controller(QObject):
-    """Carries out commands of the window it belongs to."""
-
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._window = window
@@ -173,17 +151,13 @@ class Controller(QObject):
         self._model = window.session.model
 
     def close(self) -> None:
-        """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
+        """Cancel what is running and wait for the threads to end."""
         for task in self.findChildren(Task):
             task.close()
 
 
 def _set_tab_order(parts: Sequence[QWidget]) -> None:
-    """Let Tab visit the controls of the first part, then those of the second, and so on.
-
-    Within a part it goes line by line, from left to right, and finishes one group before the next. A part that is also
-    inside a later part is visited where it is listed first.
-    """
+    """Let Tab visit the controls of one part after the other, line by line; of a part in two places, in the first."""
     order: list[QWidget] = []
     for part in parts:
         order += [control for control in _controls(part) if control not in order]

@@ -131,7 +131,6 @@ class HelpController(Controller):
     # -- the palette
 
     def _found(self, text: str) -> list[Entry]:
-        """Return the entries that match `text`, the best first."""
         tokens = token_entries(text, self._vocabulary, self._tokens)
         if tokens and asks_for_token(text):
             return tokens
@@ -159,7 +158,6 @@ class HelpController(Controller):
         palette.begin()
 
     def _do_later(self, entry: Entry) -> None:
-        """Do what was chosen when the focus is back where it was."""
         later(self, 0, partial(self._do, entry))
 
     def _do(self, entry: Entry) -> None:

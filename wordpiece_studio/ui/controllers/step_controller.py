@@ -234,7 +234,6 @@ class StepController(Controller):
         "Ctrl+Shift+M", "compare", unless=_no_run,
     )  # fmt: skip
     def compare_step(self) -> None:
-        """Compare with this step, which is bookmarked if it is not yet, or do so no longer."""
         bookmarks, step, history = self._marks.bookmarks, self._model.step, self._model.history
         here = [row for row, note in enumerate(bookmarks.records) if note.step == step and bookmarks.is_of_run(note)]
         compared = [row for row in here if bookmarks.records[row].run is not None]
@@ -257,7 +256,7 @@ class StepController(Controller):
     # -- the selection
 
     def _birth_step(self) -> int | None:
-        """Return the step that made the selected token, or the token of the selected pair; None if there is none."""
+        """Return the step that created the selected token, or that of the selected pair."""
         history, token_id = self._model.history, selected_id(self._model)
         return None if history is None or token_id is None else history.birth_step(token_id) or None
 

@@ -44,11 +44,6 @@ _MUCH = 0.8  # of the free memory
 
 
 class TrainingController(Controller):
-    """Trains by command, and shows in the bar how far it is.
-
-    Every training is a run of its own; when the Studio trains by itself, as one types, `LiveTraining` says.
-    """
-
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         session = window.session
@@ -362,7 +357,6 @@ class TrainingController(Controller):
             self._banner.show_message(str(error), "error")
 
     def _show_state(self) -> None:
-        """Show the state of the model and of the run in the bar and the commands."""
         is_waiting, bar = self._request.is_waiting, self._bar
         had_keyboard = bar.buttons.has_keyboard
         self._actions.refresh()  # a button takes over the keyboard if its command can be done
@@ -386,10 +380,7 @@ class TrainingController(Controller):
 
 
 class TrainingNeeds(Controller):
-    """Forecasts the memory and time that training the open corpus takes, and warns if that is much.
-
-    The figures take a millisecond; the forecast itself is in `training.forecast`.
-    """
+    """Forecasts the memory and time that training the open corpus takes, and warns if that is much."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
@@ -406,19 +397,16 @@ class TrainingNeeds(Controller):
         self._question: QMessageBox | None = None
 
     def take_counts(self, counts: WordCounts | None) -> None:
-        """Forecast for another corpus; None for one that is not counted yet."""
         self._forecaster, self._counts = None, counts
         if counts is not None and _is_large(counts):
             self._forecaster = Forecaster(counts)
         self.look()
 
     def set_pace(self, pace: float) -> None:
-        """Take the pace of this machine into account, see `kernel_warmup`."""
         self._pace = pace
         self.look()
 
     def look(self) -> None:
-        """Update the forecast from the settings and the free memory."""
         self._needed = 0
         if self._forecaster is not None:
             try:

@@ -104,7 +104,6 @@ class ViewController(Controller):
         self._take_layout()
 
     def remember(self, play_speed: float) -> None:
-        """Save the size, the arrangement and the playing speed for the next start."""
         size = self._window.normalGeometry().size()
         self._window.remember(
             play_speed=play_speed,
@@ -142,17 +141,14 @@ class ViewController(Controller):
 
     @property
     def text_size(self) -> int:
-        """The text size of this layout, in percent of the system's."""
+        """In percent of the system's."""
         values = self._settings.values
         if values.layout != "demo":
             return values.font_scale
         return values.demo_scale or demo_text_size(self._window.screen().size().height())
 
     def _hold_frame(self) -> None:
-        """Show nothing of a change before all is done that follows from it, some of it a turn or two later.
-
-        Qt's way to hold back updates paints everything twice.
-        """
+        """Show nothing of a change before all that follows is done; Qt's way paints everything twice."""
         self._holds_frame = True
         self._docks.hold(True)
         later(self, 0, lambda: later(self, 0, self._show_frame))
@@ -293,13 +289,11 @@ class ViewController(Controller):
     # -- what the user need not read
 
     def _learn(self, gesture: str) -> None:
-        """Note that the user knows a gesture."""
         if gesture not in (known := self._settings.values.gestures):
             self._window.remember(gestures=(*known, gesture))
             self._show_gestures()
 
     def _show_gestures(self) -> None:
-        """Say at their places what the user has not done yet."""
         tr = self.tr
         known = self._settings.values.gestures if self._model.history is not None else ("click", "open", "drag")
         click = "" if "open" in known else tr("Double-click a token to open its word")
@@ -369,7 +363,6 @@ class ViewController(Controller):
 
     @property
     def target(self) -> Any:
-        """The text field or table that the Edit menu acts on; None if there is none."""
         return self._target if self._target is not None and isValid(self._target) else None
 
     @command(
@@ -460,7 +453,6 @@ class ViewController(Controller):
 
 
 def fitted(frame: QRect, available: QRect) -> QRect:
-    """Return the window's frame, moved and if necessary made smaller so that it lies inside the available area."""
     size = frame.size().boundedTo(available.size())
     left = min(max(frame.left(), available.left()), available.left() + available.width() - size.width())
     top = min(max(frame.top(), available.top()), available.top() + available.height() - size.height())

@@ -44,15 +44,11 @@ _LOG_LINES = 60
 
 
 def log_path() -> Path:
-    """Return where the log file is, or will be."""
     return Path(platformdirs.user_log_dir("wordpiece-studio", appauthor=False)) / "studio.log"
 
 
 def start_log() -> Path | None:
-    """Write the program's and Qt's messages to the log file from now on, and return its path.
-
-    None if it cannot be written: the Studio works without a log rather than not at all.
-    """
+    """Write the program's and Qt's messages to the log file from now on; return its path, or None without one."""
     path = log_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +73,7 @@ def stop_log() -> None:
 
 
 def last_lines(number: int) -> list[str]:
-    """Return the last `number` lines of the log, oldest first; none if there is no log."""
+    """Return the last lines of the log, oldest first; none if there is no log."""
     try:
         with log_path().open("rb") as file:
             file.seek(0, 2)
@@ -141,7 +137,6 @@ def _screens() -> list[str]:
 
 
 def about_box(parent: QWidget) -> QMessageBox:
-    """Return the box that names the program, its version and its licence."""
     box = plain_box(
         parent,
         QMessageBox.Icon.Information,

@@ -1,7 +1,6 @@
-"""Help beside the work: the pages of ``resources/help``, and all keyboard shortcuts with a field to search them.
+"""Help beside the work: the pages of ``resources/help``, and all keyboard shortcuts, with a field to search them.
 
-The pages are our own Markdown, never text from outside. The shortcuts of the commands are read from the menus; the
-others are those that a pane handles by itself.
+The pages are our own Markdown, never text from outside.
 """
 
 from __future__ import annotations
@@ -85,10 +84,7 @@ def _search_field(parent: QWidget, hint: str, name: str, found: QWidget) -> QLin
 
 
 class HelpWindow(ScreenDialog):
-    """Shows one page at a time next to the contents of all; stays open beside the work until it is closed.
-
-    Links to other pages open here, all others in the system's browser.
-    """
+    """Shows one page at a time next to the contents of all; stays open beside the work until it is closed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("", parent)  # that of the page
@@ -173,15 +169,12 @@ class HelpWindow(ScreenDialog):
 
 @dataclass(frozen=True, slots=True)
 class KeyLine:
-    """What keys do."""
-
     group: str  # the menu, or where they are pressed
     title: str
     keys: str = ""
     tip: str = ""
 
     def fits(self, words: Sequence[str]) -> bool:
-        """Return whether every one of the folded `words` is in this line."""
         text = folded(f"{self.group} {self.title} {self.keys} {self.tip}")
         return all(word in text for word in words)
 
@@ -197,7 +190,7 @@ def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
 
 
 def pane_lines() -> list[KeyLine]:
-    """Return lines for what the window and its panes do with keys that belong to no command."""
+    """Return lines for keys that belong to no command."""
     window, table = _tr("Everywhere"), _tr("In a table")
     chips, plot, field = _tr("In the live tokenization"), _tr("On the timeline"), _tr("In a search field")
     return [
@@ -241,8 +234,6 @@ def matching_lines(lines: Sequence[KeyLine], text: str) -> list[KeyLine]:
 
 
 class KeysWindow(ScreenDialog):
-    """Stays open beside the work until it is closed."""
-
     def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
         self._all = lines

@@ -1,8 +1,7 @@
 """The command palette: everything that the window can do, found by typing.
 
-Its entries are the commands of the menus, a step by its number and tokens of the vocabulary. What was typed matches the
-beginnings of words first, then parts of words, then letters in order; case, accents and the width of letters make no
-difference. It is a field and the list of matches, over the upper middle of the window until it is left.
+What was typed matches the beginnings of words first, then parts of words, then letters in order; case, accents and the
+width of letters make no difference.
 """
 
 from __future__ import annotations
@@ -118,13 +117,11 @@ class Entry:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be done now; empty if it can."""
         if self.action is None or self.action.isEnabled():
             return self.refusal
         return self.action.property(REASON) or QCoreApplication.translate("palette", "Not available now")
 
     def worth(self, words: Sequence[str]) -> int:
-        """Return how well the folded `words` match, 0 if one of them does not."""
         total = 0
         for word in words:
             best = max(
@@ -144,7 +141,6 @@ def _whole(value: int) -> int:
 
 
 def command_entries(placed: Iterable[tuple[str, QAction]]) -> list[Entry]:
-    """Return an entry for each command with the names of its menus."""
     return [
         Entry(title := plain_title(action.text()), where, keys_of(action), action.statusTip() or title, action=action)
         for where, action in placed
@@ -158,7 +154,6 @@ def keys_of(action: QAction) -> str:
 
 
 def matching_entries(entries: Sequence[Entry], text: str) -> list[Entry]:
-    """Return the entries that match `text`, the best first; for an empty text all of them, in order."""
     words = folded(text).split()
     if not words:
         return list(entries)
@@ -167,7 +162,6 @@ def matching_entries(entries: Sequence[Entry], text: str) -> list[Entry]:
 
 
 def step_entry(text: str, merge_count: int) -> Entry | None:
-    """Return the entry that shows a step, if a number was typed, alone or after a word."""
     number = re.fullmatch(r"[^\d\-−]*(\d[\d\s.,_'’]{0,20})", text.strip())
     if number is None:
         return None
@@ -179,10 +173,7 @@ def step_entry(text: str, merge_count: int) -> Entry | None:
 
 
 def token_entries(text: str, vocabulary: Vocabulary | None, tokens: Sequence[str]) -> list[Entry]:
-    """Return entries for the tokens that match `text` best: the whole token, then its beginning, then a part.
-
-    After the word "token" only tokens are meant, and more of them are returned.
-    """
+    """Return entries for the tokens that match `text` best: the whole token, then its beginning, then a part."""
     is_asked = asks_for_token(text)
     sought = text.strip().partition(" ")[2].strip() if is_asked else text.strip()
     if vocabulary is None or not sought or " " in sought:
@@ -201,13 +192,11 @@ def token_entries(text: str, vocabulary: Vocabulary | None, tokens: Sequence[str
 
 
 def asks_for_token(text: str) -> bool:
-    """Return whether `text` begins with the word "token" and goes on."""
     first, _, rest = text.strip().partition(" ")
     return folded(first) == folded(QCoreApplication.translate("palette", "token")) and bool(rest.strip())
 
 
 def entry_model(parent: QObject | None = None) -> RecordTableModel[Entry]:
-    """Return a model with one row per entry. Unavailable entries can be reached too: they say why."""
     tip = each_row(lambda entry: tooltip_text(entry.reason or entry.tip))
     spoken = each_row(lambda entry: ", ".join(filter(None, (entry.title, entry.where, entry.keys, entry.reason))))
     column = TableColumn("", each_row(lambda entry: entry.title), align=LEFT, spoken=spoken)
@@ -250,8 +239,6 @@ class PaletteDelegate(QStyledItemDelegate):
 
 class Palette(QFrame):
     """Shows what `find` finds of the text typed, and tells `do` which entry was chosen, an available one.
-
-    `catch_up` has the commands know whether they can be done now.
 
     It is part of the window, not a window of its own: it cannot lie beside it, and closes when it loses the focus.
     """
@@ -299,7 +286,6 @@ class Palette(QFrame):
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def leave(self) -> None:
-        """Close the palette and give the focus back."""
         before, self._before = self._before, None
         has_keyboard = self.field.hasFocus()
         self.hide()
@@ -319,7 +305,6 @@ class Palette(QFrame):
         self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave with the focus, and keep the palette in its place."""
         if watched is self.field and event.type() == QEvent.Type.FocusOut and self.isVisible():
             self.leave()
         elif event.type() == QEvent.Type.Resize and self.isVisible():

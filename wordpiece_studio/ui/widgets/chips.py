@@ -1,11 +1,8 @@
 """Chips: how a token is drawn as one, and what stands beside chips; and views of chips.
 
-Nothing depends on colour alone: the text is written on it; a chip that begins a word is round at its left, one that
+Nothing depends on color alone: the text is written on it; a chip that begins a word is round at its left, one that
 continues a word is square there; unknown chips are hatched, those born at this step have a folded corner, and selected
 and current chips have edges of their own.
-
-All views have hovering, clicking, walking by key, tooltips, screen readers and scrolling in common. A view says where
-its chips lie and what each stands for.
 """
 
 from __future__ import annotations
@@ -55,8 +52,6 @@ _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 @dataclass(frozen=True, slots=True)
 class ChipLook:
-    """What is special about a chip."""
-
     unknown: bool = False  # not in the vocabulary
     selected: bool = False
     current: bool = False  # under the keyboard cursor
@@ -177,7 +172,6 @@ class ChipStyle:
         painter.drawText(rect, _CENTRE, token_text(token))
 
     def paint_captions(self, painter: QPainter, rect: QRectF, captions: tuple[str, ...]) -> None:
-        """Draw the lines of text under the chip whose place is `rect`, each centred."""
         painter.setPen(self._theme.muted)
         painter.setFont(self.caption_font)
         line = QRectF(rect.left(), rect.bottom() + 1, rect.width(), self.caption_height)
@@ -192,7 +186,6 @@ class ChipStyle:
         return width + 2 * _PADDING if item.kind in ("word", "link") else width
 
     def paint_item(self, painter: QPainter, rect: QRectF, item: FlowItem, *, is_current: bool = False) -> None:
-        """Draw an item into `rect`, cut if it does not fit; `is_current`: it is under the keyboard cursor."""
         theme = self._theme
         if item.kind == "chip":
             look = ChipLook(
@@ -297,15 +290,13 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         raise NotImplementedError
 
     def _content_size(self) -> QSize:
-        """Return the size in pixels of all contents, or nothing if they never scroll."""
+        """Return the size of all contents, or nothing if they never scroll."""
         return QSize()
 
     def _content_rect(self, place: Place) -> QRectF | None:
-        """Return the rectangle of a chip in the contents, or None if there is no such chip."""
         raise NotImplementedError
 
     def _place_at(self, point: QPointF) -> Place | None:
-        """Return the chip at a point of the contents, or None."""
         raise NotImplementedError
 
     def _place_for(self, key: Qt.Key) -> Place | None:
@@ -317,7 +308,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         raise NotImplementedError
 
     def _said(self, place: Place) -> str:
-        """Return the text about a chip for screen readers."""
         raise NotImplementedError
 
     def _said_of_all(self) -> str:
@@ -338,12 +328,11 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         return QPointF(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
 
     def rect_of(self, place: Place) -> QRectF | None:
-        """Return the rectangle of a chip in viewport pixels, or None if there is no such chip."""
+        """Return the rectangle of a chip in viewport pixels, if it is there."""
         rect = self._content_rect(place)
         return rect.translated(-self._offset) if rect is not None else None
 
     def chip_at(self, point: QPointF) -> Place | None:
-        """Return the chip at a point of the viewport, or None."""
         return self._place_at(point + self._offset)
 
     def restyle(self) -> None:
@@ -361,7 +350,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
             bar.setSingleStep(self._style.height * 3 // 4)
 
     def _scroll_to(self, rect: QRectF) -> None:
-        """Scroll until this part of the contents is in view."""
         bars, room = (self.horizontalScrollBar(), self.verticalScrollBar()), self.viewport().size()
         ends = (rect.left(), rect.right() - room.width()), (rect.top(), rect.bottom() - room.height())
         for bar, (first, last) in zip(bars, ends, strict=True):
@@ -401,7 +389,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
             self.chosen.emit(target)
 
     def _update_accessibility(self) -> None:
-        """Describe the chip under the cursor to screen readers, as the description of this widget."""
         current = self._current if self.hasFocus() else None
         text = self._said(current) if current is not None else self._said_of_all()
         if text == self.accessibleDescription():
@@ -439,7 +426,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         return place is not None and self._target(place) is not None
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the tooltip of the chip under the pointer, or that of the area."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             place = self.chip_at(QPointF(event.pos()))
             tip = self._tip(place) if place is not None else ""
@@ -525,7 +511,6 @@ class ChipFlow(ChipArea[int]):
         self.hide()  # while there is nothing to show
 
     def show_items(self, items: Sequence[FlowItem], name: str) -> None:
-        """Show these items; `name` is their accessible name."""
         if (tuple(items), name) == (self.items, self._name):
             return
         is_same = [item.target for item in items] == [item.target for item in self.items]
@@ -540,7 +525,6 @@ class ChipFlow(ChipArea[int]):
         self.viewport().update()
 
     def set_points(self, points: float) -> None:
-        """Make the font this much larger than the window's."""
         if points != self._points:
             self._points = points
             self.restyle()

@@ -1,8 +1,8 @@
 """Where the panels lie in each layout, and their area, which keeps what the user changes by hand.
 
-They lie beside, below and behind each other; panels behind each other have tabs in place of their titles. For a while,
-one of them may fill the area. Splitters share the room, but panels lie over the slots in them and keep their parent: a
-style sheet would take a tenth of a second to give some of them another.
+They lie beside, below and behind each other; panels behind each other have tabs in place of their titles. Splitters
+share the room, but panels lie over the slots in them and keep their parent: a style sheet would take a tenth of a
+second to give some of them another.
 """
 
 from __future__ import annotations
@@ -55,8 +55,6 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """An arrangement of all panels."""
-
     name: LayoutName
     version: int  # changes with the arrangement: what was saved for another version is ignored
     columns: tuple[Column, ...]  # from left to right, above the panel `bottom`
@@ -69,10 +67,7 @@ class Layout:
     has_tools: bool = False  # what an engineer needs in the panes and a class does not; the menus always have it
 
     def columns_for(self, width: int, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
-        """Return the columns for an area of this size, in pixels, with lines of text of `line` pixels.
-
-        With a full corpus, a list of files and their preview, the first column is always the one of a low area.
-        """
+        """Return the columns for an area of this size; a full corpus is alone in the first."""
         if self.narrow and width < _NARROW_LINES * line:
             return self.narrow
         if not self.low or not (is_full or is_low(height, line)):
@@ -86,7 +81,7 @@ class Layout:
 
 
 def is_low(height: int, line: int) -> bool:
-    """Return whether an area of `height` pixels is low for lines of text of `line` pixels.
+    """Return whether an area has few lines of `line` pixels.
 
     >>> is_low(575, 17), is_low(760, 17)
     (True, False)
@@ -163,10 +158,7 @@ class _Slot(QWidget):
         return QRect(self.mapTo(self._area, QPoint()), self.size())
 
     def lay(self, name: str) -> QRect:
-        """Lay the tabs with this panel in front in its title line, or above it where that has no room.
-
-        Return the place that is left to the panel.
-        """
+        """Lay the tabs in the title line of this panel, or above it; return the place that is left to it."""
         panel, place, size = self._area.panel(name), self.place(), self.tabs.sizeHint()
         has_tabs, title = len(self.names) > 1, panel.title_bar
         has_room = size.width() + _TABS_SIDE + title.controls_width() <= place.width()
@@ -185,8 +177,6 @@ class _Slot(QWidget):
 
 
 class DockArea(Fitted, QWidget):
-    """The panels, which may be resized, hidden and brought to the front."""
-
     fits_later = True  # when the panels have their new font and edges too
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -209,7 +199,6 @@ class DockArea(Fitted, QWidget):
         self._is_held = self._is_due = False  # see `hold`
 
     def add_panel(self, panel: Panel) -> None:
-        """Add a panel that is a child of this area; the layout places it."""
         self._panels[panel.objectName()] = panel
         panel.hide()
         panel.setFont(scaled_font(self.font(), 1))  # its own, see `Theme.pass_font_on`
@@ -236,7 +225,6 @@ class DockArea(Fitted, QWidget):
             self.fit()
 
     def bring(self, name: str) -> None:
-        """Show the panel called `name` in front of those in the same place."""
         self._suggested = ""
         self._closed.discard(name)
         self._raise(name)
@@ -252,7 +240,6 @@ class DockArea(Fitted, QWidget):
     # -- one panel alone
 
     def fill(self, name: str) -> None:
-        """Let the panel called `name` fill the area; if one does already, bring the others back."""
         self.filling = "" if self.filling else name
         self.fit()
 
@@ -289,7 +276,6 @@ class DockArea(Fitted, QWidget):
         )  # fmt: skip
 
     def parts(self) -> list[QWidget]:
-        """Return tab bars and panels in reading order."""
         return [part for slot in self._slots for part in (slot.tabs, *map(self.panel, slot.names))]
 
     def set_wide_left(self, is_wide: bool) -> None:
@@ -305,7 +291,6 @@ class DockArea(Fitted, QWidget):
         return [name for name in names if name not in self._closed]
 
     def _first(self, group: Sequence[str]) -> str:
-        """Return the panel of a group that is in front; empty if all are closed."""
         open_ones = self._open(group)
         return next((name for name in open_ones if name in self._raised), next(iter(open_ones), ""))
 
@@ -317,12 +302,10 @@ class DockArea(Fitted, QWidget):
     # -- events
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Place the panels once the size of the area is known."""
         super().showEvent(event)
         self.fit()
 
     def _note_sizes(self) -> None:
-        """Keep the user's proportions from now on."""
         places = {self._first(slot.names): slot.place() for slot in self._slots}
         self._widths = {name: place.width() / max(self.width(), 1) for name, place in places.items()}
         self._heights = {name: place.height() / max(self.height(), 1) for name, place in places.items()}
@@ -339,7 +322,6 @@ class DockArea(Fitted, QWidget):
         return QSize(sum(widths) + _GAP * max(len(widths) - 1, 0), max(heights, default=0) + bottom)
 
     def least(self, group: Sequence[str]) -> QSize:
-        """Return the least size of the panel of a group that is in front."""
         first = self._first(group)
         return self._fresh(first).minimumSizeHint() if first else QSize(0, 0)
 
@@ -354,7 +336,6 @@ class DockArea(Fitted, QWidget):
         return [names for group in column.groups if (names := self._open(group))]
 
     def fit(self) -> None:
-        """Give every panel, tab bar and edge its place, all at once."""
         self._is_due = self._is_held
         if not self._is_held:
             self._arrange()
@@ -401,7 +382,6 @@ class DockArea(Fitted, QWidget):
         self._splitters = [whole, row, *uprights]
 
     def _new_splitter(self, orientation: Qt.Orientation, parts: Iterable[QWidget], taker: int) -> QSplitter:
-        """Return a splitter where one part takes what the others leave."""
         splitter = QSplitter(orientation, self, handleWidth=_GAP, childrenCollapsible=False)
         splitter.setObjectName("edges")
         for part in parts:
@@ -411,7 +391,6 @@ class DockArea(Fitted, QWidget):
         return splitter
 
     def _show_panels(self) -> None:
-        """Show the panel that fills the area, or those in front, over their slots."""
         for slot in self._slots:
             slot.tabs.setVisible(len(slot.names) > 1 and not self.filling)
         if self.filling:
@@ -446,5 +425,4 @@ class DockArea(Fitted, QWidget):
 
 
 def _taker(columns: Sequence[Column]) -> int:
-    """Return which column takes what the others leave."""
     return next((at for at, column in enumerate(columns) if not column.part), len(columns) - 1)

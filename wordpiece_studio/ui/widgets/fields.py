@@ -1,10 +1,7 @@
 """Fields with a limit, however text comes in, and dialogs, which fit the screen there is.
 
-Qt's editor, and what follows each of its edits, takes seconds per key press with a few megabytes. So does whatever is
+Qt's editor, and what follows each of its edits, takes seconds per key press with a few megabytes; so does whatever is
 searched, compiled or drawn at each key press with the 32,767 characters that Qt lets into a line.
-
-A small screen, or text enlarged by the system, leaves less room than some dialogs and windows need: they are made
-smaller, and what then has no room is scrolled. Here are also the keys of fields, and files dropped on a widget.
 """
 
 from __future__ import annotations
@@ -98,11 +95,9 @@ class ScreenDialog(QDialog):
         explain(entry, self)
 
     def size_to(self, characters: int, lines: int) -> None:
-        """Have room for so much text of average width."""
         self.resize(self.fontMetrics().averageCharWidth() * characters, self.fontMetrics().height() * lines)
 
     def begin(self) -> None:
-        """Show it in front, also if it is shown already."""
         self.show()
         self.raise_()
         self.activateWindow()
@@ -162,7 +157,7 @@ class QuestionDialog(ScreenDialog):
         cancel: str = "",
         margins: tuple[int, int, int, int] | None = None,
     ) -> None:
-        """Put the parts above the buttons; `accept` and `cancel` are what these are called in place of Qt's names."""
+        """Put the parts above the buttons, with other names than Qt's if they have some here."""
         standard, roles = QDialogButtonBox.StandardButton, QDialogButtonBox.ButtonRole
         self.buttons = buttons = QDialogButtonBox(self)
         self.accept_button = buttons.addButton(accept, roles.AcceptRole) if accept else buttons.addButton(standard.Ok)
@@ -191,10 +186,8 @@ LONGEST_LIST = 30_000
 class LimitedEdit(ExactEdit):
     """An editor for at most `most` characters. What is inserted is cut at its end, existing text stays."""
 
-    text_changed = Signal(object)
-    """The text (str), without what an input method is still composing."""
-    left_out_changed = Signal(object)
-    """How many characters (int) of the last insertion did not fit; 0 when all of it did."""
+    text_changed = Signal(object)  # the text, without what an input method is still composing
+    left_out_changed = Signal(object)  # the attribute
 
     def __init__(self, parent: QWidget | None = None, *, most: int = MOST_CHARACTERS) -> None:
         super().__init__(parent)
@@ -213,7 +206,6 @@ class LimitedEdit(ExactEdit):
         return self._text
 
     def set_text(self, text: str) -> None:
-        """Replace the text in the field; can be undone."""
         cursor = self.textCursor()
         cursor.beginEditBlock()
         cursor.select(cursor.SelectionType.Document)
@@ -254,7 +246,6 @@ class LimitedEdit(ExactEdit):
             self._report()
 
     def _room(self) -> int:
-        """Return how many characters may be inserted at the caret or in place of the selection."""
         cursor = self.textCursor()
         selected = self.text_between(cursor.selectionStart(), cursor.selectionEnd())
         return max(self.most - len(editor_text(self.document())) + len(selected), 0)
@@ -345,8 +336,7 @@ def line_field(
 ) -> QLineEdit:  # fmt: skip
     """Return a field for one line of at most `most` UTF-16 units, or for `text` if that is longer.
 
-    It shows `hint` while it is empty, screen readers say `name`, and with `clears` it has a button that clears it. Keys
-    for which `takes_key` returns True do nothing else.
+    It shows `hint` while it is empty, screen readers say `name`. Keys for which `takes_key` is true do nothing else.
     """
     field = _Line(parent, takes_key)
     field.setPlaceholderText(hint)
@@ -363,7 +353,6 @@ def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
 
 
 def combo_box(parent: QWidget, name: str, tip: str = "") -> QComboBox:
-    """Return a box to choose from, which screen readers call `name`."""
     box = QComboBox(parent)
     box.setAccessibleName(name)
     set_plain_tooltip(box, tip)
@@ -371,7 +360,6 @@ def combo_box(parent: QWidget, name: str, tip: str = "") -> QComboBox:
 
 
 def offer(box: QComboBox, items: Iterable[tuple[str, str]], chosen: str | None = None) -> None:
-    """Let the user choose among titles with their data; None chooses nothing."""
     box.clear()
     for title, data in items:
         box.addItem(title, data)
@@ -379,21 +367,17 @@ def offer(box: QComboBox, items: Iterable[tuple[str, str]], chosen: str | None =
 
 
 def ask_in(field: QLineEdit | QSpinBox) -> None:
-    """Let the user type into a field, in place of what it has."""
     field.setFocus(Qt.FocusReason.ShortcutFocusReason)
     field.selectAll()
 
 
 def show_problem(field: QLineEdit, label: WholeLabel, text: str) -> None:
-    """Say in a label what is wrong with what was typed into a field; an empty `text` takes it back."""
     label.show_text(text)
     field.setAccessibleDescription(text)
     set_look(field, state="wrong" if text else "")
 
 
 class LineDialog(QuestionDialog):
-    """Asks for one line of text; `entry` of the glossary explains it."""
-
     def __init__(
         self, title: str, label: str, text: str, parent: QWidget | None, *, name: str, accept: str, entry: str,
         width: int,
@@ -431,13 +415,9 @@ def keep(event: QEvent, keys: Collection[Qt.Key]) -> bool:
 
 
 class FileDrops(QObject):
-    """Takes local files and folders that are dropped on a widget, which handles all other drops itself.
+    """Takes local files and folders dropped on a widget; while some are over it, it is lit up, and says `words`."""
 
-    While some are over the widget, it is lit up, and `words` say what dropping them does.
-    """
-
-    files_dropped = Signal(object)
-    """Files or folders were dropped, a list of str."""
+    files_dropped = Signal(object)  # their paths
 
     def __init__(self, target: QWidget, words: str) -> None:
         super().__init__(target)

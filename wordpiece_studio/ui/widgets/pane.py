@@ -2,8 +2,6 @@
 
 A hidden pane does no work; it catches up when it is shown. Between a change and its refresh it keeps showing the old
 state with the run that this belongs to: what is painted, hovered or described never mixes two runs.
-
-A panel has the pane's title on the left of its line, a hint on the right, and the pane below.
 """
 
 from __future__ import annotations
@@ -64,8 +62,7 @@ class Pane(QWidget):
     about the run they show. `usage` is counted while it is visible.
     """
 
-    heading_changed = Signal()
-    """:attr:`title`, :attr:`hints` or :attr:`beside` has changed."""
+    heading_changed = Signal()  # title, hints or what is beside them
 
     def __init__(self, model: TrainerModel, parent: QWidget | None = None, *, usage: TokenUsage | None = None) -> None:
         super().__init__(parent)
@@ -82,21 +79,18 @@ class Pane(QWidget):
         model.run_reset.connect(self._on_model_run_reset)
 
     def follow(self, *signals: SignalInstance) -> None:
-        """Refresh after any of these, see `refresh_soon`."""
         for signal in signals:
             signal.connect(self.refresh_soon)
 
     def header_widget(self) -> QWidget | None:
-        """Return the control for the title line, if there is one."""
         return None
 
     def close_jobs(self) -> None:
-        """Cancel background jobs, if there are any, and wait for them to end."""
         for task in self.findChildren(Task):
             task.close()
 
     def set_heading(self, *hints: str, title: str = "", beside: Forms | None = None) -> None:
-        """Set what the title line says, and emit `heading_changed` if it differs; see `PriorityRow.set_forms`."""
+        """See `PriorityRow.set_forms`."""
         heading = title, hints or ("",), beside or {}
         if heading != (self.title, self.hints, self.beside):
             self.title, self.hints, self.beside = heading
@@ -201,7 +195,6 @@ def fill(
 
 
 def grid_in(parent: QWidget, margins: tuple[int, int, int, int], *, across: int, down: int) -> QGridLayout:
-    """Return a grid with so many pixels between its columns, and between its rows."""
     grid = QGridLayout(parent)
     grid.setContentsMargins(*margins)
     grid.setHorizontalSpacing(across)
@@ -216,10 +209,7 @@ def _until_frame(delay_ms: int) -> int:
 
 
 class EmptyState(Fitted, QWidget):
-    """What a pane shows while it is empty: a sentence, and below it the steps that would fill it, if any are offered.
-
-    The pane decides when it is shown and what it says; the window sets the steps with :meth:`offer`.
-    """
+    """What a pane shows while it is empty: a sentence, and below it steps that would fill it, if any are offered."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,7 +228,6 @@ class EmptyState(Fitted, QWidget):
         return self._label.text() if not self.isHidden() else ""
 
     def offer(self, *actions: QAction) -> None:
-        """Offer to do these one after the other."""
         for action in actions:
             button = QPushButton(self)
             explain("training", button)
@@ -359,8 +348,6 @@ class HintLabel(CutLabel):
 
 
 class TitleBar(Fitted, QFrame):
-    """The title line of a panel: title, hint and controls."""
-
     fits_later = True
 
     double_clicked = Signal()
@@ -376,7 +363,6 @@ class TitleBar(Fitted, QFrame):
         self.fit()
 
     def set_heading(self, title: str, hints: Sequence[str], beside: Forms) -> None:
-        """Set the title, the forms of the hint, and those of controls, which come before it."""
         set_plain_text(self.title_label, title)
         self._layout.set_forms({**beside, self._hint_label: hints})
 
@@ -386,11 +372,10 @@ class TitleBar(Fitted, QFrame):
         self._layout.take_rest = getattr(widget, "take_rest", None)
 
     def least_width(self) -> int:
-        """Return the width in pixels of the title and the controls; tabs that are wider lie above the line."""
+        """Return the width of the title and the controls; tabs that are wider lie above the line."""
         return _TITLE_MARGINS[0] + self.title_label.sizeHint().width() + self._layout.spacing() + self.controls_width()
 
     def controls_width(self) -> int:
-        """Return the width in pixels that the controls and the margin beside them take."""
         spacing = self._layout.spacing()
         return _TITLE_MARGINS[2] + sum(each.sizeHint().width() + spacing for each in self._controls)
 
@@ -459,12 +444,9 @@ class PaneArea(BareArea):
 
 
 class Panel(QFrame):
-    """A frame called `name` that shows one pane under its title line, `title_bar`.
+    """A frame called `name` that shows one pane under its title line, with the control of its `header_widget()`.
 
-    The line, and the name of the pane, say the title given here while the pane has none of its own. The control that a
-    pane's ``header_widget()`` returns goes into the line.
-
-    The area of the panels carries out its command `toggle_action`, which shows and hides it.
+    Line and pane have the title given here while the pane has none of its own.
     """
 
     def __init__(self, name: str, title: str, pane: Pane, parent: QWidget | None = None, *, entry: str = "") -> None:
@@ -474,7 +456,7 @@ class Panel(QFrame):
         self._pane = pane
         self._gesture = ""
         self.setWindowTitle(title)  # its tab and its command have it too
-        self.toggle_action = QAction(title, self, checkable=True)
+        self.toggle_action = QAction(title, self, checkable=True)  # shows and hides it: the area of the panels does so
         explain(entry, self, self.toggle_action)
         self.title_bar = TitleBar(title, self)
         self._area = PaneArea(pane, self)

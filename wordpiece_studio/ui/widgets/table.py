@@ -96,7 +96,6 @@ class Measure:
 
     @property
     def contents(self) -> int:
-        """The width that Qt gives the contents and the heading."""
         heading, width = self._table.horizontalHeader(), self._table.sizeHintForColumn(self.column)
         return width if heading.isHidden() else max(width, heading.sectionSizeHint(self.column))
 
@@ -197,7 +196,6 @@ class CellDelegate(QStyledItemDelegate):
         return editor
 
     def item_at(self, cell: QRect, index: Index, place: QPointF) -> FlowItem | None:
-        """Return what is drawn at a place in a cell with chips; None between two items and beside them."""
         places = self.places(cell, index)
         return next((item for rect, item in places if rect.contains(place)), None)
 
@@ -350,18 +348,17 @@ class TableView(QTableView):
         return sum(part.height() for part in self.selectionModel().selection().toList())
 
     def is_one_row_selected(self) -> bool:
-        """Return whether at most one row is selected, so that the selection may follow what is shown elsewhere."""
+        """Return whether the selection may follow what is shown elsewhere."""
         return self.selected_count() <= 1
 
     def selected_items(self) -> NDArray[np.int64]:
-        """Return the items of the selected rows from top to bottom: int64, shape (n_rows,)."""
+        """Return the items of the selected rows from top to bottom."""
         is_selected = np.zeros(self.rows.rowCount(), dtype=np.bool_)
         for part in self.selectionModel().selection().toList():
             is_selected[part.top() : part.bottom() + 1] = True
         return self.rows.shown_items()[is_selected]
 
     def mark_row(self, row: int) -> None:
-        """Mark a row as chosen and scroll to it; a negative number clears the mark."""
         if row < 0:
             self.clearSelection()
             self.setCurrentIndex(self.rows.index(-1, 0))
@@ -446,7 +443,6 @@ class TableView(QTableView):
             self._note_columns()
 
     def choose(self, columns: frozenset[int] | None) -> None:
-        """Show these columns from now on; None shows as many as fit."""
         self.chosen = columns
         self.spread()
 
@@ -553,7 +549,6 @@ class TableView(QTableView):
             self.setCurrentIndex(self.rows.index(count - 1 if is_last else 0, column))
 
     def _switch(self, index: QModelIndex) -> None:
-        """Check the box in a row, or clear it, if there is one."""
         for column in range(len(self.rows.columns)):
             box = index.siblingAtColumn(column)
             is_checked = self.rows.is_checked(box)
@@ -607,12 +602,11 @@ def _is_pressed(event: QKeyEvent, key: Key) -> bool:
 
 
 def _whole_rows(pixels: int, height: int) -> int:
-    """Return the largest multiple of the height of a row that is no larger."""
     return pixels // height * height
 
 
 def needed_height(part: QWidget, title: QLabel, table: TableView, rows: int) -> int:
-    """Return the height in pixels of a wrapped title and this many rows of a table, if that is there, in a part."""
+    """Return the height of a wrapped title and this many rows of a table, if that is there, in a part."""
     layout = part.layout()
     margins = part.contentsMargins() if layout is None else layout.contentsMargins()
     width = max(part.width() - margins.left() - margins.right(), 1)

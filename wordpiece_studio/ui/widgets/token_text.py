@@ -1,7 +1,7 @@
 """How tokens, numbers, the reasons why a token is never used, and runs are written, the same way in every pane.
 
-No widget: only text, and the disc that stands for a run. A token is shown as it is, never obeyed; only invisible
-characters are spelled out. Numbers are written as in English, the language of all words: 29,792 and 0.05.
+A token is shown as it is, never obeyed; only invisible characters are spelled out. Numbers are written as in English,
+the language of all words: 29,792 and 0.05.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ def token_text(token: str, limit: int = 60) -> str:
 
 
 def line_text(line: str) -> str:
-    r"""Return a line of text for display, with invisible characters spelled out as in :func:`token_text`.
-
-    The common ones have names.
+    r"""Return a line of text with invisible characters spelled out as in :func:`token_text`, the common ones by name.
 
     >>> line_text("a\tb\u200b")
     'a⟨tab⟩b⟨U+200B⟩'
@@ -155,12 +153,10 @@ def run_names(runs: Sequence[Run]) -> dict[Run, str]:
 
 
 def objective_name(objective: str) -> str:
-    """Return what the window calls an objective in a few letters: ``"Count"``."""
     return {"likelihood": _tr("Likelihood"), "score": _tr("Score"), "count": _tr("Count")}[objective]
 
 
 def library_trainer_name(trainer: str) -> str:
-    """Return what another library's training is called: ``"BPE (SentencePiece)"``."""
     library, kind = trainer.split("-")
     kind = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}[kind]
     name = {"tokenizers": "tokenizers", "sentencepiece": "SentencePiece"}[library]
@@ -188,7 +184,6 @@ def repetition_text(run: Run) -> str:
 
 
 def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:
-    """Return what stands after the letter of a compared run: its name, or ``"@12 the first tie"`` for a bookmark."""
     note = compared.bookmark
     if compared.is_longest_first:
         return _tr("longest token first")
@@ -196,7 +191,6 @@ def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:
 
 
 def where_text(compared: ComparedStep) -> str:
-    """Return the letter of a run with its step, if it has any: ``"B at step 7"``."""
     run = compared.run
     if not run.history.has_steps:
         return run.letter
@@ -223,7 +217,6 @@ def _side(letter: str, pair: Pair | None) -> str:
 
 
 def merges_text(merges: int) -> str:
-    """Return ``"1 merge"``, ``"2,000 merges"``, and so on."""
     return plural(merges, "1 merge", "{count} merges").format(count=number_text(merges))
 
 
@@ -242,7 +235,6 @@ def duration(seconds: float) -> str:
 
 
 def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font: QFont) -> None:
-    """Draw the letter of a run on its color, and its line below."""
     color = theme.run_color(run.color)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
@@ -297,7 +289,6 @@ def _pre_tokenizer(run: Run) -> str:
 
 
 def pipeline_text(steps: WordCounts) -> str:
-    """Return how a text becomes words: ``"normalizer bert-cased, pre-tokenizer bert"``."""
     words = _tr("normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
     return words.format(normalizer=steps.normalizer.name, pre_tokenizer=steps.pre_tokenizer.name)
 
