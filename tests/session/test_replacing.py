@@ -203,11 +203,11 @@ def test_what_is_unusual_is_found_out_in_the_background(qtbot: QtBot, model: Tra
     counts = WordCounts.from_pairs([("hug", 1), ("##hug", 2)])
     model.start(counts, TrainingConfig(special_tokens=()))
     qtbot.waitUntil(lambda: model.state is FINISHED)
-    assert [notice.values for notice in model.notices] == [
+    assert [notice.values for notice in model.run.notices] == [
         {"number": 1, "prefix": "##", "word": "##hug"}, {"token": "[UNK]"},
     ]  # fmt: skip
     replaced(qtbot, model, OTHER)
-    assert model.notices == ()  # no one asked for this run
+    assert model.run.notices == ()  # no one asked for this run
 
 
 def test_the_new_run_continues_after_a_training_that_was_canceled(qtbot: QtBot, trained: TrainerModel) -> None:

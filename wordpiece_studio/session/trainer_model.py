@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory
 
-BATCHES_IN_FLIGHT = 4
-"""The most batches that may wait for the window before the worker waits for it."""
+BATCHES_IN_FLIGHT = 4  # the most batches that may wait for the window before the worker waits for it
 PUBLISH_INTERVAL_MS = 16
 PROGRESS_INTERVAL_SECONDS = 0.05
 _WINDOW_SECONDS = 5.0
@@ -138,10 +136,7 @@ class TrainerModel(QObject):
         def task(work: Callable[..., object], **outcomes: Any) -> Task:
             return Task(work, _FAILURE, self, thread=thread, **outcomes)
 
-        trains = {"on_part": self._take_part, "on_answer": self._take_halt, "on_error": self._fail}
-        self._starting = task(trainers.start, **trains)
-        self._continuing = task(trainers.carry_on, **trains)
-        self._training = self._starting  # the one of these two that was asked last
+        self._training = task(trainers.train, on_part=self._take_part, on_answer=self._take_halt, on_error=self._fail)
         self._stepping = task(trainers.step, on_answer=self._take_halt, on_error=self._fail)
         self._finding = task(
             trainers.candidates, on_answer=self._take_candidates, on_error=self._fail_to_find_candidates
@@ -153,7 +148,7 @@ class TrainerModel(QObject):
             on_answer=self._take_candidates, on_error=self._report_no_candidates,
         )  # fmt: skip
         self._tasks_of_run = (
-            self._starting, self._continuing, self._stepping, self._replacing, self._finding, self._finding_beside
+            self._training, self._stepping, self._replacing, self._finding, self._finding_beside
         )  # fmt: skip
 
     # The run shown.
@@ -183,10 +178,6 @@ class TrainerModel(QObject):
     def origin(self) -> RunOrigin:
         """Who asked for the run; for the one that is just beginning."""
         return self._next_origin if self.run is None or self.state is TrainerState.TRAINING else self.run.origin
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        return () if self.run is None else self.run.notices
 
     @property
     def progress(self) -> Progress:
@@ -287,7 +278,7 @@ class TrainerModel(QObject):
             return
         self._end_run()
         self._next_origin = origin or RunOrigin()
-        self._train(self._starting, counts, config, intent="pause" if paused else "train")
+        self._train((counts, config), intent="pause" if paused else "train")
 
     def replace(self, counts: WordCounts, config: TrainingConfig, *, origin: RunOrigin | None = None) -> None:
         """Train a new run beside the current one, and replace that by it once it is complete, as the user types.
@@ -325,7 +316,7 @@ class TrainerModel(QObject):
     def train_further(self, vocab_size: int | None = None, max_merges: int | None = None) -> None:
         """Continue the current history up to these new limits; None means no limit."""
         if self._can_continue():
-            self._continue(vocab_size=vocab_size, max_merges=max_merges)
+            self._continue({"vocab_size": vocab_size, "max_merges": max_merges})
 
     def pause(self) -> None:
         if self.state is TrainerState.TRAINING and self._intent == "train":
@@ -514,17 +505,19 @@ class TrainerModel(QObject):
         is_ours = self.run is not None and self.run.library_run is None
         return is_ours and not self._is_closed and self.state is not TrainerState.TRAINING
 
-    def _train(self, task: Task, *request: object, intent: Literal["train", "pause"] = "train") -> None:
+    def _train(
+        self, what: Run | tuple[WordCounts, TrainingConfig], limits: dict[str, int | None] | None = None,
+        intent: Literal["train", "pause"] = "train",
+    ) -> None:  # fmt: skip
         """Train or continue, with a new gate; the old one stays with the previous training."""
         self._drop_candidates()
         self._gate = gate = threading.Semaphore(0)
         self._unreleased = 0
         self._has_begun, self._intent = False, intent
-        self._training = task
         self._publish_timer.stop()
         self._set_state(TrainerState.TRAINING)
         if gate is self._gate and self.state is TrainerState.TRAINING:  # else a listener wants something else
-            task.run(*request, gate)
+            self._training.run(what, limits, gate)
 
     def _end_run(self) -> None:
         """Cancel what runs; nothing more is heard of it, and nothing of it is kept."""
@@ -534,13 +527,13 @@ class TrainerModel(QObject):
         for task in self._tasks_of_run:
             task.forget()
 
-    def _continue(self, **limits: int | None) -> None:
+    def _continue(self, limits: dict[str, int | None] | None = None) -> None:
         if self.run is None:
             return
         self._replacing.stop()
         self._next_origin = self.run.origin
         self._end_with(None)
-        self._train(self._continuing, self.run, limits)
+        self._train(self.run, limits)
 
     def _publish(self, *, follows: bool = True) -> None:
         """Announce the merges learned since the last call; with `follows`, a step at the end stays at the end."""

@@ -44,14 +44,11 @@ if TYPE_CHECKING:
     ShouldStop = Callable[[], bool]
     TrainerFactory = Callable[[WordCounts, TrainingConfig, ShouldStop], Trainer]
 
-SLICE_SECONDS = 0.016
-"""One frame at 60 Hz: anything shorter is invisible."""
-MAX_BATCH = 256
-"""The most merges sent at once."""
+SLICE_SECONDS = 0.016  # one frame at 60 Hz: anything shorter is invisible
+MAX_BATCH = 256  # the most merges sent at once
 _GROWTH = 4.0
 _GATE_POLL_SECONDS = 0.02
-_MARGIN = 2
-"""This multiple of the memory that candidates need must be free, since the training beside them keeps growing."""
+_MARGIN = 2  # times the memory that candidates need must be free: the training beside them keeps growing
 
 
 class Pacer:
@@ -106,26 +103,26 @@ class Trainers:
         self._replacement: _Held | None = None  # not used yet
         self.lost: MergeHistory | None = None
 
-    def start(
-        self, counts: WordCounts, config: TrainingConfig, gate: threading.Semaphore, *, should_stop: ShouldStop
-    ) -> Generator[Run | tuple[int, float], None, Halt | None]:
-        """Yield a new run, then train it; the trainer before stays unless the gate is opened for this one."""
-        _prepare_kernels(counts, config, should_stop)
-        trainer = self._make(counts, config, should_stop)
-        yield _run_of(counts, config, trainer, notices=tuple(corpus_notices(counts, config)))
-        if not _passes(gate, should_stop):
-            return None
-        self._held, self._replacement, self.lost = _Held(trainer), None, None
-        return (yield from self._learn(self._held, gate, should_stop))
+    def train(
+        self, what: Run | tuple[WordCounts, TrainingConfig], limits: dict[str, int | None] | None,
+        gate: threading.Semaphore, *, should_stop: ShouldStop,
+    ) -> Generator[Run | tuple[int, float], None, Halt | None]:  # fmt: skip
+        """Yield a run, a new one of counts with settings, then train it, with new limits if there are any.
 
-    def carry_on(
-        self, run: Run, limits: dict[str, int | None], gate: threading.Semaphore, *, should_stop: ShouldStop
-    ) -> Generator[Run | tuple[int, float], None, Halt | None]:
-        """Yield the run, then train it further, with new limits on size and merges if there are any."""
-        held = self._held_of(run, should_stop)
-        yield run
+        The trainer before stays unless the gate is opened for a new one.
+        """
+        if isinstance(what, Run):
+            held = self._held_of(what, should_stop)
+            yield what
+        else:
+            counts, config = what
+            _prepare_kernels(counts, config, should_stop)
+            held = _Held(self._make(counts, config, should_stop))
+            yield _run_of(counts, config, held.trainer, notices=tuple(corpus_notices(counts, config)))
         if not _passes(gate, should_stop):
             return None
+        if not isinstance(what, Run):
+            self._held, self._replacement, self.lost = held, None, None
         if limits:
             config = held.trainer.config
             held.trainer.change_limits(max_seconds=config.max_seconds, min_value=config.min_value, **limits)
@@ -298,14 +295,9 @@ def corpus_with_lines(corpus: ProjectCorpus | None, counts: WordCounts) -> Proje
 
 
 def trained_by_library(
-    trainer: LibraryTrainer,
-    counts: WordCounts,
-    config: TrainingConfig,
-    origin: RunOrigin,
-    is_twice: bool,
-    progress: Callable[[LibraryProgress], None],
-    should_stop: Callable[[], bool],
-) -> Run:
+    trainer: LibraryTrainer, counts: WordCounts, config: TrainingConfig, origin: RunOrigin, is_twice: bool,
+    progress: Callable[[LibraryProgress], None], should_stop: Callable[[], bool],
+) -> Run:  # fmt: skip
     """Return what another library learned as a run; `is_twice`: train once more, to see whether the result is the same.
 
     What `tokenizers` merges is then trained by us in its order of ties: if that gives its vocabulary, the run has our

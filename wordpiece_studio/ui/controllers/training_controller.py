@@ -299,7 +299,7 @@ class TrainingController(Controller):
             self._banner.clear()  # about a text that could not be trained as it was typed: now it was
         self._settings.suggestion.note_training()
         self._bar.settings.set_size_wrong(False)
-        words = notice_words(self._model.notices)
+        words = "" if self._model.run is None else notice_words(self._model.run.notices)
         if self._model.origin.is_wanted and words not in ("", self._noticed):
             self._noticed = words  # say it once, not whenever the run is shown again
             self._banner.show_message(words)
@@ -445,8 +445,7 @@ class TrainingNeeds(Controller):
         known = self._forecaster if counts is self._counts else None
         available, forecaster = available_memory(), known or Forecaster(counts)
         forecast = forecaster.memory(config)
-        present = forecaster.memory(replace(config, max_merges=merges))
-        needed = forecast.beyond(present) if merges else forecast.peak
+        needed = forecast.beyond(forecaster.memory(replace(config, max_merges=merges))) if merges else forecast.peak
         if available is None or needed <= available:
             go()
             return
