@@ -36,15 +36,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 
-COLORS = 8
-"""How many colors with their line styles there are; those of further runs begin again."""
-MOST_SHOWN = 4
-"""Runs and steps that are drawn one below the other, the one that is shown included; further ones are named."""
-KEPT_BYTES = 40_000_000
-"""What the places of the runs that are not shown may take, those shown last first; the rest are dropped."""
+COLORS = 8  # how many colors with their line styles there are; those of further runs begin again
+MOST_SHOWN = 4  # runs and steps drawn one below the other, with the one shown; further ones are named
+KEPT_BYTES = 40_000_000  # for the places of the runs that are not shown, those shown last first
 _FEW_BYTES = 1_000_000
-_PART_SECONDS = 0.25
-"""Between two times that the words found so far are shown."""
+_PART_SECONDS = 0.25  # between two times that the words found so far are shown
 
 
 class Runs(QObject):
@@ -52,6 +48,7 @@ class Runs(QObject):
     replaced = Signal()  # another project is about to be shown, with runs of its own
     chosen = Signal(object)  # a run that was there already is about to be shown
     shown = Signal(object)  # it is shown now
+    discarded = Signal(object)  # previews, because of another corpus
     numbered = Signal(object)  # a run is about to have this number, which may have been that of an unrelated one
 
     def __init__(self, model: TrainerModel, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
@@ -161,7 +158,9 @@ class Runs(QObject):
     # What becomes of the corpus and the project.
 
     def discard_previews(self) -> None:
-        self._remove([run for run in self.all if not run.origin.is_wanted])
+        if gone := [run for run in self.all if not run.origin.is_wanted]:
+            self._remove(gone)
+            self.discarded.emit(gone)
 
     def drop_preview(self) -> None:
         self._remove([run for run in self.all if not run.is_kept])
