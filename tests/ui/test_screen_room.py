@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 SCREENS = (QSize(800, 480), QSize(911, 512), QSize(683, 384), QSize(1366, 768), QSize(500, 250))
 
@@ -108,6 +109,19 @@ def test_what_fits_is_not_scrolled(empty_studio: Studio) -> None:
     dialog = RenameDialog("A", "a name", empty_studio.window)
     dialog.show()
     assert not dialog.findChildren(RoomArea)
+    dialog.close()
+
+
+def test_what_is_open_grows_with_its_text(empty_studio: Studio, styled: Theme) -> None:
+    window = empty_studio.window
+    dialog = KeysWindow([KeyLine("View", "Larger text", "Ctrl++")], styled, window)
+    dialog.show()
+    before = dialog.size()
+    styled.set_scale(1.2)
+    assert dialog.width() > 1.1 * before.width()
+    assert dialog.height() > 1.1 * before.height()
+    styled.set_scale(1.0)
+    assert abs(dialog.width() - before.width()) < 20
     dialog.close()
 
 

@@ -33,7 +33,6 @@ from wordpiece_studio.ui.widgets.plain import (
     explain,
     plain_label,
     set_look,
-    set_plain_tooltip,
     whole,
 )
 
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QMouseEvent, QShowEvent
 
-FRAME = QSize(12, 36)
-"""What the system draws around a window, which is known only once it is shown."""
+FRAME = QSize(12, 36)  # what the system draws around a window, which is known only once it is shown
 
 _LEAST = QSize(200, 80)
 
@@ -93,6 +91,14 @@ class ScreenDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         explain(entry, self)
+        self._line = self.fontMetrics().height()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Grow with the text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            before, self._line = self._line, self.fontMetrics().height()
+            self.resize((self.size() * (self._line / before)).boundedTo(room_for(self)))
 
     def size_to(self, characters: int, lines: int) -> None:
         self.resize(self.fontMetrics().averageCharWidth() * characters, self.fontMetrics().height() * lines)
@@ -176,11 +182,9 @@ class QuestionDialog(ScreenDialog):
 NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
 """Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05."""
 MOST_CHARACTERS = 100_000
-_LONGEST_CLUSTER = 64
-"""UTF-16 units; a letter with more accents than that is cut like any text."""
+_LONGEST_CLUSTER = 64  # UTF-16 units; a letter with more accents than that is cut like any text
 _LONGEST_LINE = 1000
-LONGEST_LIST = 30_000
-"""For lists rather than lines, such as ids."""
+LONGEST_LIST = 30_000  # for lists rather than lines, such as ids
 
 
 class LimitedEdit(ExactEdit):
@@ -352,10 +356,9 @@ def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
     field.setMaxLength(max(most, utf16_length(text)))
 
 
-def combo_box(parent: QWidget, name: str, tip: str = "") -> QComboBox:
+def combo_box(parent: QWidget, name: str) -> QComboBox:
     box = QComboBox(parent)
     box.setAccessibleName(name)
-    set_plain_tooltip(box, tip)
     return box
 
 
