@@ -36,7 +36,7 @@ def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
     reason = "The corpus has no words. Type or open a text, then train."
     assert reason in [label.text() for label in card.findChildren(QLabel)]
     studio.wait(lambda: not window.actions_.next_merge.isEnabled())  # it would train
-    title = window.docks.panel("tokenization").title_bar
+    title = window.docks.panels["tokenization"].title_bar
     assert "Click a token" not in title.findChild(HintLabel).text()
     studio.qtbot.mouseClick(steps(studio)[0], Qt.MouseButton.LeftButton)
     assert window.corpus_pane.tab is CorpusTab.TEXT

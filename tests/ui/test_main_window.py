@@ -301,7 +301,7 @@ def test_the_window_fits(studio: Studio, size: tuple[int, int]) -> None:
     studio.qtbot.wait(50)
     assert (window.width(), window.height()) == size
     for name in ("corpus", "scoreboard", "tokenization", "timeline"):
-        panel = window.docks.panel(name)
+        panel = window.docks.panels[name]
         assert window.docks.rect().contains(panel.geometry()), name
     assert window.bar.settings.geometry().right() < window.bar.width()
 
@@ -482,7 +482,7 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
 def test_token_details_are_found_by_what_they_show(studio: Studio) -> None:
     studio.window.actions_.command_palette.trigger()
     found = studio.window.help_controller._found("splits probabilities")
-    assert [entry.action for entry in found] == [studio.window.docks.panel("token_details").toggle_action]
+    assert [entry.action for entry in found] == [studio.window.docks.panels["token_details"].toggle_action]
 
 
 def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio) -> None:

@@ -109,14 +109,14 @@ def test_diagnostics_show_any_settings(qapp: object) -> None:
 
 def test_a_notice_lies_above_the_timeline_and_moves_nothing(studio: Studio) -> None:
     window = studio.window
-    before = [panel.geometry() for panel in window.docks.panels]
+    before = [panel.geometry() for panel in window.docks.panels.values()]
     window.notices.training.show_message("Something was done. " * 20)
     window.notices.files.show_message("A file is missing", "warning", "Locate…")
     QCoreApplication.processEvents()
-    assert [panel.geometry() for panel in window.docks.panels] == before
+    assert [panel.geometry() for panel in window.docks.panels.values()] == before
     notices, content = window.notices, window.centralWidget()
     assert content.rect().contains(notices.geometry())
-    timeline = window.docks.panel("timeline")
+    timeline = window.docks.panels["timeline"]
     assert (
         timeline.mapTo(content, QPoint()).y() - 30 < notices.geometry().bottom() < timeline.mapTo(content, QPoint()).y()
     )

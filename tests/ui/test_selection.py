@@ -190,7 +190,7 @@ def test_token_details_come_to_the_front_but_not_over_what_was_clicked(studio: S
 
 def test_a_hint_goes_once_it_was_followed(studio: Studio) -> None:
     window = studio.window
-    lines = [window.docks.panel(name).title_bar._hint_label for name in ("tokenization", "timeline")]
+    lines = [window.docks.panels[name].title_bar._hint_label for name in ("tokenization", "timeline")]
 
     def said() -> list[str]:
         studio.wait(studio.rests)

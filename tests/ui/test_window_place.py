@@ -49,7 +49,7 @@ def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio
     assert box.contentsRect().height() <= 2 * box.fontMetrics().lineSpacing() + 4
     window.resize(1440, 860)
     studio.qtbot.wait(80)
-    assert window.docks.panel("timeline").height() > 140
+    assert window.docks.panels["timeline"].height() > 140
 
 
 def test_a_window_of_a_larger_screen_fills_this_one(studio: Studio) -> None:

@@ -22,16 +22,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.session.document import Document
 
-LONGEST_WORD = 1000
-"""In characters; longer words are skipped unless the user sets another limit."""
+LONGEST_WORD = 1000  # in characters; longer words are skipped unless the user sets another limit
 
 _DELAY_MS = 120
 _LONG_DELAY_MS = 800
 _LONG_TEXT = 1_000_000
-_LIVE_TEXT = 150_000
-"""Characters; a text up to this length is counted after every key press, in a hundredth of a second."""
-_PATIENCE_MS = 250
-"""How long outdated counts may stay visible after a key press: no one notices so short a time."""
+_LIVE_TEXT = 150_000  # characters; a text up to this length is counted after every key press, in 10 ms
+_PATIENCE_MS = 250  # how long outdated counts may stay visible after a key press: no one notices so short a time
 
 
 class CorpusCounting(QObject):

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.vocabulary import TextReading
     from wordpiece_studio.training.config import TrainingConfig
 
-_READING_PART, _TRAINING_PART = 0.1, 0.3
-"""How much of the progress of judging is reading the corpus, and each of three trainings."""
+_READING_PART, _TRAINING_PART = 0.1, 0.3  # of the progress of judging: reading, and each of three trainings
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +90,9 @@ class HeldOutFigure(NamedTuple):
 
 
 def judge(
-    text: str,
-    files: Sequence[CorpusFile],
-    anew: TrainedAnew,
-    max_word_length: int,
-    *,
+    text: str, files: Sequence[CorpusFile], anew: TrainedAnew, max_word_length: int, *,
     progress: Callable[[float], None],
-) -> dict[str, HeldOutFigure]:
+) -> dict[str, HeldOutFigure]:  # fmt: skip
     """Return the figures by objective: on a part of files, or of `text` without any; the progress is from 0 to 1."""
     begun: list[str] = []  # the objectives, the present one last
     size = anew.config.vocab_size
@@ -124,15 +119,9 @@ def library_tokenizer(file_name: str, content: bytes, words_of: TextReading | No
 
 
 def measure(
-    tokenizers: Mapping[str, Measurable | TrainedAnew | partial[Measurable]],
-    on: Any,
-    text: str,
-    max_word_length: int,
-    *,
-    is_parallel: bool = False,
-    is_held_out: bool = False,
-    progress: Report,
-) -> tuple[Evaluation | None, dict[str, StudioError]]:
+    tokenizers: Mapping[str, Measurable | TrainedAnew | partial[Measurable]], on: Any, text: str, max_word_length: int,
+    *, is_parallel: bool = False, is_held_out: bool = False, progress: Report,
+) -> tuple[Evaluation | None, dict[str, StudioError]]:  # fmt: skip
     """Return the figures of tokenizers, some to be loaded first, and the errors of those that fail; None if all fail.
 
     As `evaluate`; the text is used where `on` is empty, and the length is that of words to train anew on.

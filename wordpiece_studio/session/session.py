@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.training.config import Objective
 
-MOST_BYTES = 120_000
-"""A larger corpus is not trained as one types."""
+MOST_BYTES = 120_000  # a larger corpus is not trained as one types
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,19 +377,15 @@ class LiveTraining(QObject):
             self._on_settings_changed()
 
 
-SUGGESTED_OBJECTIVE: Objective = "likelihood"
-"""For a corpus of the user's own, where the score needs a floor that no one knows beforehand."""
+SUGGESTED_OBJECTIVE: Objective = "likelihood"  # the score would need a floor that no one knows beforehand
 _FIRST_CONFIG = TrainingConfig(vocab_size=70)
-_LARGE_TEXT = 5000
-"""Characters; a text that is longer and has at least doubled was pasted or dropped, not typed."""
+_LARGE_TEXT = 5000  # characters; a text that is longer and has at least doubled was pasted or dropped, not typed
 _SIZES = (500, 1000, 2000, 4000, 8000, 16_000, 30_000)
 _TOY_BYTES = 5000
 _TOY_MERGES = 25
 _MANY_BYTES = 1_000_000
-_OFTEN = 6
-"""Words that occur less often are mostly numbers, names and codes."""
-_MOST_WORDS = 20_000
-"""Up to so many distinct words the smallest size is found as a training would; of more, from their characters."""
+_OFTEN = 6  # words that occur less often are mostly numbers, names and codes
+_MOST_WORDS = 20_000  # distinct words; of more, the smallest size is found from their characters
 
 
 class ChosenSettings(QObject):

@@ -50,10 +50,8 @@ def later(owner: QObject, delay_ms: int, slot: Callable[[], None]) -> None:
 
 _log = logging.getLogger(__name__)
 
-_REPORT_MS = 60
-"""Between two reports of progress in the window, which may lay out much for each."""
-_MOST_PARTS = 8
-"""How many parts may wait for the window before the work waits for it."""
+_REPORT_MS = 60  # between two reports of progress in the window, which may lay out much for each
+_MOST_PARTS = 8  # how many parts may wait for the window before the work waits for it
 
 
 class _Mail(NamedTuple):
@@ -113,19 +111,11 @@ class Task(QObject):
     failed = Signal(object)
 
     def __init__(
-        self,
-        work: Callable[..., Any],
-        failure: str,
-        parent: QObject | None = None,
-        *,
-        in_child: bool | Callable[..., bool] = False,
-        keeps_child: bool = False,
-        debounce_ms: int = 0,
-        thread: ThreadPoolExecutor | None = None,
-        on_part: Slot | None = None,
-        on_answer: Slot | None = None,
+        self, work: Callable[..., Any], failure: str, parent: QObject | None = None, *,
+        in_child: bool | Callable[..., bool] = False, keeps_child: bool = False, debounce_ms: int = 0,
+        thread: ThreadPoolExecutor | None = None, on_part: Slot | None = None, on_answer: Slot | None = None,
         on_error: Slot | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         for signal, slot in ((self.part_ready, on_part), (self.finished, on_answer), (self.failed, on_error)):
             if slot is not None:

@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 MethodT = TypeVar("MethodT", bound="Callable[..., None]")
 Keys = str | QKeySequence.StandardKey
 
-REASON = "reason"
-"""The property of a `QAction` that says why it cannot be done now."""
-_LEAST_MS = 50
-"""Between two times that commands are asked whether they can be done; a training changes something every frame."""
+REASON = "reason"  # the property of a `QAction` that says why it cannot be done now
+_LEAST_MS = 50  # between two times that commands are asked; a training changes something every frame
 
 
 def tr(text: str) -> str:
@@ -186,7 +184,10 @@ class Actions(QObject):
 
     def _entry(self, declared: command, text: str, tip: str, keys: Keys | tuple[Keys, ...]) -> _Entry:
         action = QAction(text, self)
-        action.setShortcuts(list(_sequences(keys)))
+        several = keys if isinstance(keys, tuple) else (keys,)
+        action.setShortcuts(
+            [QKeySequence(key) for some in several for key in (some.split() if isinstance(some, str) else (some,))]
+        )
         if tip:
             action.setStatusTip(tip)
             shown_key = key_text(action.shortcut())
@@ -375,8 +376,3 @@ def _placed(action: QAction, path: str) -> Iterator[tuple[str, QAction]]:
             yield from _placed(each, inner)
     elif not action.isSeparator() and action.text():  # not a heading
         yield path, action
-
-
-def _sequences(keys: Keys | tuple[Keys, ...]) -> Iterator[QKeySequence]:
-    for some in keys if isinstance(keys, tuple) else (keys,):
-        yield from map(QKeySequence, some.split() if isinstance(some, str) else (some,))

@@ -49,8 +49,7 @@ _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
     VocabularyExport, HistoryExport, ChartExport, ComparisonExport, StepController, ViewController, HelpController,
 )  # fmt: skip
-_START_STEP = 12
-"""The step shown at first: a merge with a tie, with some merges before it and some still to come."""
+_START_STEP = 12  # the step shown at first: a merge with a tie, with some merges before it and some still to come
 
 
 class MainWindow(Workspace):
@@ -137,7 +136,7 @@ class MainWindow(Workspace):
             Menu(
                 tr("&View"),
                 "layout: choose_layout reset_layout",
-                [Menu(tr("&Panes"), [panel.toggle_action for panel in self.docks.panels]),
+                [Menu(tr("&Panes"), [panel.toggle_action for panel in self.docks.panels.values()]),
                  Menu(tr("Text &size"), "larger_text smaller_text normal_text"),
                  Menu(tr("T&heme"), "choose_theme")],
                 "fill_pane full_screen",

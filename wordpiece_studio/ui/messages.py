@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _QUIET_SECONDS = 10.0
 _LONGEST_TRACEBACK = 20_000
-_LONGEST_TEXT = 2_000
-"""Characters of a message: it may quote a file, and laying out a hundred thousand characters takes seconds."""
-_CHARACTERS_PER_PIXEL = 1
-"""As many characters of a message fit on a screen for each pixel of its height."""
+_LONGEST_TEXT = 2_000  # characters: it may quote a file, and laying out many more takes seconds
+_CHARACTERS_PER_PIXEL = 1  # as many characters of a message fit on a screen for each pixel of its height
 
 
 class Messages(QObject):
@@ -137,14 +135,10 @@ def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = 
 
 
 def question_box(
-    parent: QWidget,
-    text: str,
-    details: str,
-    answers: Mapping[QMessageBox.StandardButton, str],
-    *,
+    parent: QWidget, text: str, details: str, answers: Mapping[QMessageBox.StandardButton, str], *,
     default: QMessageBox.StandardButton = QMessageBox.StandardButton.Cancel,
     picture: QMessageBox.Icon = QMessageBox.Icon.Question,
-) -> QMessageBox:
+) -> QMessageBox:  # fmt: skip
     box = plain_box(parent, picture, text, details)
     for which, words in answers.items():
         add_button(box, which, words)
@@ -172,8 +166,7 @@ _LONGEST_MESSAGE = 600
 BannerKind = Literal["error", "warning", "info"]
 _MOST_URGENT_FIRST: tuple[BannerKind, ...] = get_args(BannerKind)
 _AROUND = 44  # pixels beside its text and its buttons
-_READING_MS, _CHARACTER_MS = 2500, 60
-"""To notice a message, and to read each character of it at leisure."""
+_READING_MS, _CHARACTER_MS = 2500, 60  # to notice a message, and to read each character of it at leisure
 
 
 def reading_time(text: str) -> int:
@@ -211,14 +204,9 @@ class Banner(QFrame):
         return self._label.text() if not self.isHidden() else ""
 
     def show_message(
-        self,
-        text: str,
-        kind: BannerKind = "info",
-        action: str = "",
-        act: Callable[[], None] | None = None,
-        *,
+        self, text: str, kind: BannerKind = "info", action: str = "", act: Callable[[], None] | None = None, *,
         needs_answer: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Show `text`, and a button with the text `action` that does `act`; `needs_answer`: it waits for the button."""
         self.kind, self.act, self._waits = kind, act, bool(action) and needs_answer
         set_look(self, kind=kind)

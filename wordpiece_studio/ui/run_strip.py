@@ -46,8 +46,7 @@ _GAP, _EDGE = 7, 9
 _RIGHT = QTabBar.ButtonPosition.RightSide
 _LEAST_HEIGHT, _MARGIN = 30, 2
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_ON_BUTTON = 60, 30, 16
-_WIDEST = 28
-"""Letters of average width that a tab takes beside its controls, about 200 pixels; a longer name is cut."""
+_WIDEST = 28  # letters of average width that a tab takes beside its controls, about 200 pixels; a longer name is cut
 _PATIENCE_MS = 150
 _KEY = Qt.Key
 _KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2)
@@ -133,7 +132,12 @@ class RunTabs(QTabBar):
             action.setChecked(other.is_compared)
         menu.addAction(self.tr("&Rename…"), lambda: self.rename_wanted.emit(run))
         colors = menu.addMenu(self.tr("C&olor"))
-        for number, name in enumerate(self._color_names()):
+        names = (
+            self.tr("Color {number} (solid)"), self.tr("Color {number} (dashed)"), self.tr("Color {number} (dotted)"),
+            self.tr("Color {number} (dash and dot)"),
+        )  # fmt: skip
+        for number in range(COLORS):
+            name = names[number % len(names)].format(number=number + 1)
             action = colors.addAction(self._picture(number), name, partial(self._runs.recolor, run, number))
             action.setCheckable(True)
             action.setChecked(number == run.color)
@@ -247,13 +251,6 @@ class RunTabs(QTabBar):
         font.setItalic(not is_kept)
         return font
 
-    def _color_names(self) -> tuple[str, ...]:
-        names = (
-            self.tr("Color {number} (solid)"), self.tr("Color {number} (dashed)"), self.tr("Color {number} (dotted)"),
-            self.tr("Color {number} (dash and dot)"),
-        )  # fmt: skip
-        return tuple(names[n % len(names)].format(number=n + 1) for n in range(COLORS))
-
     # -- the tabs
 
     def _describe(self, index: int, run: Run, name: str, merges: str) -> None:
@@ -315,7 +312,9 @@ class RunStrip(QFrame):
         self.list_button = tool_button("⌄", self.tr("All runs"), self, takes_focus=True, menu=menu)
         self.list_button.hide()
         menu.aboutToShow.connect(self._list_runs)
-        self.tabs.laid_out.connect(self._offer_list)
+        self.tabs.laid_out.connect(  # where not all tabs are in view
+            lambda: self.list_button.setVisible(self.tabs.sizeHint().width() > self.tabs.width())
+        )
         parts = title, (self.tabs, 1), self.list_button
         tabs = fill(QHBoxLayout(), *parts, margins=(14, 2, 12, 0), spacing=10)
         fill(QVBoxLayout(self), tabs, self.line)
@@ -326,9 +325,6 @@ class RunStrip(QFrame):
         for changed in (session.corpus_taken, session.document.modified_changed):
             changed.connect(self._timer.start)
         self._compare_corpus()
-
-    def _offer_list(self) -> None:
-        self.list_button.setVisible(self.tabs.sizeHint().width() > self.tabs.width())
 
     def _list_runs(self) -> None:
         menu, runs = self.list_button.menu(), self._session.runs

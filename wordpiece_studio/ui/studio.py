@@ -31,9 +31,7 @@ _log = logging.getLogger(__name__)
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has them all
 
-_TURN_SECONDS = 0.001
-"""How long a thread that computes in Python may keep the window waiting each time it wants to run; Python's own 5 ms
-would be spent several times in one key press and one repaint."""
+_TURN_SECONDS = 0.001  # how long a thread may keep the window waiting; with 5 ms, Python's own, a key takes too long
 COLLECTING_MS = 200
 _FULL_COLLECTION_SECONDS = 10.0  # a full collection visits every object, so it must be rare
 

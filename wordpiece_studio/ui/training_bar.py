@@ -429,8 +429,7 @@ _FORMS = ((True, 0), (True, 1), (False, 1), (False, 2), (False, 3))
 """Captions, and which text on the search button (2: no button; 3: nor a word on *Options*); the first that fits."""
 _BETWEEN = 4
 _READY_MS = 4000
-_PATIENCE_MS = 150
-"""A training that ends sooner leaves its button as it is: nothing flashes."""
+_PATIENCE_MS = 150  # a training that ends sooner leaves its button as it is: nothing flashes
 
 
 class TrainButtons(QWidget):

@@ -48,11 +48,9 @@ PANES = {
     "comparison": (tr("Comparison"), "compare"),
     "tokenization": (tr("Live tokenization"), "watch-text"),
     "timeline": (tr("Timeline"), "go-to-step"),
-}
-"""The title of each pane, in the context of `Workspace`, and the entry of the help that explains it."""
+}  # the title of each pane, in the context of `Workspace`, and the entry of the help that explains it
 _MARGIN = 10
-_SAME_LINE = 12
-"""Pixels: the height of a line, for the order in which Tab visits the controls."""
+_SAME_LINE = 12  # pixels: the height of a line, for the order in which Tab visits the controls
 
 
 class Workspace(QMainWindow):
@@ -126,10 +124,10 @@ class Workspace(QMainWindow):
     def _put_together(self) -> None:
         for pane, (name, (title, entry)) in zip(self.panes(), PANES.items(), strict=True):
             self.docks.add_panel(Panel(name, self.tr(title), pane, self.docks, entry=entry))
-        self.docks.panel("token_details").toggle_action.setStatusTip(  # Find searches it
+        self.docks.panels["token_details"].toggle_action.setStatusTip(  # Find searches it
             self.tr("How a token was built, and the best splits of a word with their probabilities")
         )
-        self.notices.keep_free(self.docks.panel("timeline"))
+        self.notices.keep_free(self.docks.panels["timeline"])
         around = (_MARGIN, 2, _MARGIN, _MARGIN)
         room = fill(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
         parts = self.bar, self.run_strip, (room, 1)
@@ -167,17 +165,9 @@ def _set_tab_order(parts: Sequence[QWidget]) -> None:
 
 def _controls(part: QWidget) -> Iterator[QWidget]:
     """Yield what can have the focus inside a part; pop-up windows and the insides of controls are left out."""
-    if _stops_at(part):
+    if part.focusPolicy().value & Qt.FocusPolicy.TabFocus.value and part.focusProxy() is None:
         yield part
     children = part.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    for child in sorted((child for child in children if not child.isWindow()), key=_place):
+    inside = [child for child in children if not child.isWindow()]
+    for child in sorted(inside, key=lambda each: (each.y() // _SAME_LINE, each.x())):
         yield from _controls(child)
-
-
-def _place(widget: QWidget) -> tuple[int, int]:
-    return widget.y() // _SAME_LINE, widget.x()
-
-
-def _stops_at(widget: QWidget) -> bool:
-    takes_tab = widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
-    return bool(takes_tab) and widget.focusProxy() is None

@@ -290,7 +290,7 @@ def walk(driver: Driver, combinations: Iterable[tuple[str, tuple[int, int], int]
         window.resize(*size)
         driver.settle()
         for pane in PANES:
-            if window.docks.panel(pane).toggle_action.isChecked():
+            if window.docks.panels[pane].toggle_action.isChecked():
                 window.docks.bring(pane)
                 driver.settle()
                 found[f"{name} {size} {percent} {pane}"] = cut_parts(window)
@@ -304,7 +304,7 @@ def test_nothing_is_cut(compared: Driver) -> None:
 def test_a_pane_that_comes_to_the_front_has_the_size_of_text_chosen_while_it_was_hidden(compared: Driver) -> None:
     window = compared.window
     window.actions_.choice("choose_layout", "engineer").trigger()
-    panel = window.docks.panel("vocabulary")
+    panel = window.docks.panels["vocabulary"]
     window.docks.bring("history")
     compared.settle()
     for percent in (150, 100):

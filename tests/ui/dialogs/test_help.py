@@ -238,7 +238,7 @@ def test_everything_in_the_window_has_an_entry(labeled: bool, studio: Studio) ->
     nowhere, window = QPoint(-1, -1), studio.window
     found = {
         each: entry_at(each, nowhere)
-        for part in (*window.docks.panels, window.bar, window.run_strip)
+        for part in (*window.docks.panels.values(), window.bar, window.run_strip)
         for each in part.findChildren(QWidget)
         if each.focusPolicy() != Qt.FocusPolicy.NoFocus or isinstance(each, QLabel)
     }
@@ -246,7 +246,7 @@ def test_everything_in_the_window_has_an_entry(labeled: bool, studio: Studio) ->
     assert [
         (each.accessibleName(), each.toolTip()) for each, entry in found.items() if entry not in help_sections()
     ] == []
-    assert window.docks.panel("timeline").windowTitle() == ("enilemiT" if labeled else "Timeline")
+    assert window.docks.panels["timeline"].windowTitle() == ("enilemiT" if labeled else "Timeline")
     settings = window.bar.settings
     captions = {label.buddy(): entry for label, entry in found.items() if isinstance(label, QLabel) and label.buddy()}
     assert (found[settings.size_box], captions[settings.size_box]) == ("vocabulary", "vocabulary")
@@ -312,7 +312,7 @@ def test_the_key_explains_in_a_dialog_that_blocks_the_window(studio: Studio) -> 
     ("token_details", "Look into a token: token details"), ("charts", "Read the charts"),
 ])  # fmt: skip
 def test_the_key_explains_a_pane(name: str, title: str, studio: Studio) -> None:
-    panel = studio.window.docks.panel(name)
+    panel = studio.window.docks.panels[name]
     entry = entry_at(panel, QPoint(-1, -1))
     assert help_sections()[entry].title == title
     assert entry_at(panel.title_bar, QPoint(-1, -1)) == entry

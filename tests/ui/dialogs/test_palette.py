@@ -160,12 +160,12 @@ def test_a_token_is_selected(studio: Studio, palette: Palette) -> None:
     assert shown(palette) == ["Select the token ch", "Select the token cha"]
     enter(studio, "a")
     assert studio.window.model.selection == Selection("token", text="cha")
-    assert studio.window.docks.panel("token_details").isVisible()
+    assert studio.window.docks.panels["token_details"].isVisible()
 
 
 def test_a_pane_that_is_named_comes_to_the_front_and_is_not_closed(studio: Studio, palette: Palette) -> None:
     enter(studio, "vocabulary panes")
-    assert studio.window.docks.panel("vocabulary").isVisible()
+    assert studio.window.docks.panels["vocabulary"].isVisible()
 
 
 def test_recent_files_are_found(studio: Studio, tmp_path: Path, palette: Palette) -> None:

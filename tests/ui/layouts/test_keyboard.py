@@ -34,7 +34,7 @@ def stops(window: MainWindow) -> Iterator[QWidget]:
 def pane_of(window: MainWindow, widget: QWidget) -> str:
     if window.bar.isAncestorOf(widget):
         return "bar"
-    return next((panel.objectName() for panel in window.docks.panels if panel.isAncestorOf(widget)), "")
+    return next((panel.objectName() for panel in window.docks.panels.values() if panel.isAncestorOf(widget)), "")
 
 
 @pytest.mark.slow
@@ -52,8 +52,8 @@ def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio, nam
     ]
     assert not nameless
     order = [part for part in dict.fromkeys(pane_of(window, each) for each in found) if part]
-    seen = [panel.objectName() for panel in window.docks.panels if panel.isVisible()]
-    wanted = [panel.objectName() for panel in window.docks.parts() if panel in window.docks.panels]
+    seen = [panel.objectName() for panel in window.docks.panels.values() if panel.isVisible()]
+    wanted = [panel.objectName() for panel in window.docks.parts() if panel in window.docks.panels.values()]
     parts = [*(["bar"] if window.bar.isVisible() else []), *(part for part in wanted if part in seen)]
     assert parts[-1] == ("comparison" if name == "compare" else "timeline")
     assert order == [parts[-1], *parts[:-1]]  # it began in the last one

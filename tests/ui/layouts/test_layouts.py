@@ -40,7 +40,7 @@ def panel_tabs(window: MainWindow) -> list[QTabBar]:
 
 
 def in_front(window: MainWindow) -> set[str]:
-    return {panel.objectName() for panel in window.docks.panels if panel.isVisible()}
+    return {panel.objectName() for panel in window.docks.panels.values() if panel.isVisible()}
 
 
 def choose(window: MainWindow, name: str) -> None:
@@ -179,12 +179,12 @@ def test_arrow_keys_go_from_tab_to_tab_and_leave_the_step(studio: Studio) -> Non
     bar.setFocus()
     QTest.keyClick(bar, Qt.Key.Key_Right)
     assert bar.tabText(bar.currentIndex()) == "Vocabulary"
-    assert studio.window.docks.panel("vocabulary").isVisible()
+    assert studio.window.docks.panels["vocabulary"].isVisible()
     assert studio.window.model.step == 12
 
 
 def test_the_usual_sizes_are_those_of_the_sketch(window: MainWindow) -> None:
-    panel = window.docks.panel
+    panel = window.docks.panels.__getitem__
     room = window.docks.width()
     assert panel("corpus").width() / room == pytest.approx(0.22, abs=0.01)
     assert panel("tokenization").width() / room == pytest.approx(0.32, abs=0.01)
@@ -208,7 +208,7 @@ def test_a_pane_behind_another_does_no_work_until_it_is_shown(studio: Studio) ->
 
 def test_what_is_changed_by_hand_is_kept_by_each_layout_across_restarts(window: MainWindow, restarted: object) -> None:
     window.docks.bring("vocabulary")
-    window.docks.panel("corpus").toggle_action.trigger()
+    window.docks.panels["corpus"].toggle_action.trigger()
     choose(window, "engineer")
     assert in_front(window) == IN_FRONT["engineer"]
     window.docks.bring("scoreboard")
@@ -229,8 +229,8 @@ def test_edges_that_were_dragged_keep_their_proportions(window: MainWindow) -> N
     for width, height in ((1440, 900), (1200, 1000)):
         window.resize(width, height)
         QApplication.processEvents()
-        assert docks.panel("corpus").width() / docks.width() == pytest.approx(0.35, abs=0.02)
-        assert docks.panel("timeline").height() / docks.height() == pytest.approx(0.3, abs=0.02)
+        assert docks.panels["corpus"].width() / docks.width() == pytest.approx(0.35, abs=0.02)
+        assert docks.panels["timeline"].height() / docks.height() == pytest.approx(0.3, abs=0.02)
     assert docks.changed_by_hand().widths["corpus"] == 0.35
 
 
@@ -262,21 +262,21 @@ def test_every_edge_can_be_dragged_and_the_panels_still_fill_the_area(
     window: MainWindow, before: str, after: str, way: QPoint
 ) -> None:
     docks = window.docks
-    first, second, old = docks.panel(before), docks.panel(after), sizes(window)
+    first, second, old = docks.panels[before], docks.panels[after], sizes(window)
     edge = edge_between(first, second)
     drag(edge, way)
     grown = QSize(way.x(), way.y())
     assert (first.size(), second.size()) == (old[before] + grown, old[after] - grown)
     drag(edge, QPoint(-5000, -5000))  # as far as it goes
     assert first.size() == old[before].boundedTo(first.size())
-    seen = [panel for panel in docks.panels if panel.isVisible()]
+    seen = [panel for panel in docks.panels.values() if panel.isVisible()]
     assert all(docks.rect().contains(panel.geometry()) for panel in seen)
     assert not any(a.geometry().intersects(b.geometry()) for a, b in combinations(seen, 2))
 
 
 def test_an_edge_dragged_with_the_mouse_is_kept(window: MainWindow) -> None:
     docks = window.docks
-    corpus = docks.panel("corpus")
+    corpus = docks.panels["corpus"]
     room, edge = corpus.parentWidget(), QPoint(corpus.geometry().right() + 5, 100)
     gap = room.childAt(edge)
     QTest.mouseClick(gap, Qt.MouseButton.LeftButton)
@@ -354,12 +354,12 @@ def test_only_the_tab_bars_of_this_layout_are_left(window: MainWindow) -> None:
 
 
 def double_click_title(window: MainWindow, name: str) -> None:
-    title = window.docks.panel(name).title_bar
+    title = window.docks.panels[name].title_bar
     QTest.mouseDClick(title, Qt.MouseButton.LeftButton, pos=title.rect().center())
 
 
 def sizes(window: MainWindow) -> dict[str, QSize]:
-    return {panel.objectName(): panel.size() for panel in window.docks.panels if panel.isVisible()}
+    return {panel.objectName(): panel.size() for panel in window.docks.panels.values() if panel.isVisible()}
 
 
 @pytest.mark.parametrize("name", PANES)
@@ -372,8 +372,8 @@ def test_a_double_click_on_its_title_lets_a_pane_fill_the_window_until_escape(wi
     QApplication.processEvents()
     assert in_front(window) == {name}
     assert docks.filling == name
-    assert docks.panel(name).width() == docks.width()
-    assert docks.panel(name).height() > docks.height() - 10
+    assert docks.panels[name].width() == docks.width()
+    assert docks.panels[name].height() > docks.height() - 10
     QTest.keyClick(window, Qt.Key.Key_Escape)
     QApplication.processEvents()
     assert sizes(window) == before
@@ -402,9 +402,9 @@ def test_what_fills_the_window_changes_nothing_that_is_kept(window: MainWindow) 
     QApplication.processEvents()
     assert in_front(window) == {"tokenization"}
     assert docks.changed_by_hand() == SavedLayout(version=TEACH.version, closed=("comparison",), front=("charts",))
-    docks.panel("token_details").toggle_action.trigger()
+    docks.panels["token_details"].toggle_action.trigger()
     assert in_front(window) == IN_FRONT["teach"] - {"history", "token_details"} | {"charts"}
-    docks.panel("token_details").toggle_action.trigger()
+    docks.panels["token_details"].toggle_action.trigger()
     docks.fill("timeline")
     docks.bring("history")
     assert in_front(window) == IN_FRONT["teach"]

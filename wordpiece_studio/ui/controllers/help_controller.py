@@ -145,8 +145,9 @@ class HelpController(Controller):
         actions = self._window.actions_
         if self.palette is None:
             self.palette = Palette(
-                self._window.theme, self._window, find=self._found, do=self._do_later, catch_up=actions.catch_up
-            )
+                self._window.theme, self._window, find=self._found, catch_up=actions.catch_up,
+                do=lambda entry: later(self, 0, partial(self._do, entry)),  # when the focus is back where it was
+            )  # fmt: skip
         palette = self.palette
         if palette.isVisible():
             palette.leave()
@@ -157,12 +158,9 @@ class HelpController(Controller):
         self._tokens = self._vocabulary.tokens if self._vocabulary is not None else []
         palette.begin()
 
-    def _do_later(self, entry: Entry) -> None:
-        later(self, 0, partial(self._do, entry))
-
     def _do(self, entry: Entry) -> None:
         docks = self._window.docks
-        panes = {panel.toggle_action: panel.objectName() for panel in docks.panels}
+        panes = {panel.toggle_action: panel.objectName() for panel in docks.panels.values()}
         if entry.action in panes:
             docks.bring(panes[entry.action])  # the command would hide one that is already shown
         elif entry.action is not None:

@@ -41,13 +41,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
     from wordpiece_studio.ui.workspace import Workspace
 
-_STEP, _USUAL, _LEAST, _MOST = 10, 100, 60, 300
-"""Of text sizes, in percent of the system's."""
-_MOST_COLORED_WORDS = 5000
-"""With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
+_STEP, _USUAL, _LEAST, _MOST = 10, 100, 60, 300  # of text sizes, in percent of the system's
+_MOST_COLORED_WORDS = 5000  # of more, almost any two symbols stand side by side somewhere
 _USUAL_SIZE = QSize(1440, 900)
-_FRAME_KNOWN_MS = (0, 60, 400)
-"""When to check, after the window is shown, that it lies on its screen with its frame."""
+_FRAME_KNOWN_MS = (0, 60, 400)  # when to check, after the window is shown, that it lies on its screen with its frame
 _FULL = Qt.WindowState.WindowFullScreen
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 _FINDS_COMMANDS = Qt.Modifier.CTRL | Qt.Key.Key_K
@@ -298,8 +295,8 @@ class ViewController(Controller):
         known = self._settings.values.gestures if self._model.history is not None else ("click", "open", "drag")
         click = "" if "open" in known else tr("Double-click a token to open its word")
         click = click if "click" in known else tr("Click a token: every pane shows it")
-        self._docks.panel("tokenization").show_gesture(click)
-        self._docks.panel("timeline").show_gesture(
+        self._docks.panels["tokenization"].show_gesture(click)
+        self._docks.panels["timeline"].show_gesture(
             "" if "drag" in known else tr("Drag along the curve to go through the merges")
         )
 

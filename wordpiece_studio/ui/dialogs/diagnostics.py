@@ -100,7 +100,11 @@ def diagnostics(settings: object = None) -> str:
         f"mathematics library: {_math_library()}",
         f"locale: {locale.setlocale(locale.LC_CTYPE)}, file names: {sys.getfilesystemencoding()}",
         f"platform plugin: {QGuiApplication.platformName()}",
-        *_screens(),
+        *(
+            f"screen: {screen.size().width()}×{screen.size().height()}, scale {screen.devicePixelRatio():g},"
+            f" {screen.logicalDotsPerInch():.0f} dpi"
+            for screen in QGuiApplication.screens()
+        ),
         f"settings: {json.dumps(settings, ensure_ascii=False, default=repr)}",
         f"log file: {log_path()}",
         *last_lines(_LOG_LINES),
@@ -126,14 +130,6 @@ def _math_library() -> str:
     config = numpy.show_config(mode="dicts")
     blas = config.get("Build Dependencies", {}).get("blas", {}) if isinstance(config, dict) else {}
     return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
-
-
-def _screens() -> list[str]:
-    return [
-        f"screen: {screen.size().width()}×{screen.size().height()}, scale {screen.devicePixelRatio():g},"
-        f" {screen.logicalDotsPerInch():.0f} dpi"
-        for screen in QGuiApplication.screens()
-    ]
 
 
 def about_box(parent: QWidget) -> QMessageBox:

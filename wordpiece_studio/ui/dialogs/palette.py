@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.widgets.fields import line_field
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 
 _START, _WORD_START, _INSIDE, _LETTERS = 100, 80, 60, 25
 _TITLE_WEIGHT, _KEYS_WEIGHT, _PATH_WEIGHT, _TIP_WEIGHT = 10, 8, 4, 3
-_SCANNED = 50_000
-"""How many tokens are searched for a part of their text; those beyond are found by their whole text only."""
+_SCANNED = 50_000  # tokens; those beyond are found by their whole text only
 _FEW_TOKENS, _MANY_TOKENS = 3, 20
 _PADDING, _GAP, _ROUND = 12, 14, 5
 _LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
@@ -167,8 +166,7 @@ def step_entry(text: str, merge_count: int) -> Entry | None:
         return None
     step = int("".join(character for character in number[1] if character.isdecimal()))
     title = QCoreApplication.translate("palette", "Go to step {step}").format(step=number_text(step))
-    few = plural(merge_count, "This run has only 1 merge", "This run has only {count} merges")
-    few = few.format(count=number_text(merge_count))
+    few = counted(merge_count, "This run has only 1 merge", "This run has only {count} merges")
     return Entry(title, refusal=few if step > merge_count else "", step=step)
 
 
@@ -244,14 +242,9 @@ class Palette(QFrame):
     """
 
     def __init__(
-        self,
-        theme: Theme,
-        window: QWidget,
-        *,
-        find: Callable[[str], Sequence[Entry]],
-        do: Callable[[Entry], object],
+        self, theme: Theme, window: QWidget, *, find: Callable[[str], Sequence[Entry]], do: Callable[[Entry], object],
         catch_up: Callable[[], object],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(window)
         self.setObjectName("palette")
         self.setAccessibleName(self.tr("Command palette"))

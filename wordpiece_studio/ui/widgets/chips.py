@@ -34,7 +34,7 @@ from wordpiece_studio.ui.widgets.token_text import token_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
 
     from wordpiece_studio.ui.widgets.theme import Border, Look, Theme, TokenStyle
 
@@ -42,10 +42,8 @@ _PADDING = 7.0
 _RADIUS = 5.0
 _CORNER = 8.0
 _RING = 2.5
-_AROUND = 2.0
-"""Pixels that the ring around a chip needs."""
-_WIDEST_PICTURE, _MOST_PICTURES = 300.0, 1000
-"""Chips are painted once and cached: text and round corners take Qt ten times as long as a picture of them."""
+_AROUND = 2.0  # pixels that the ring around a chip needs
+_WIDEST_PICTURE, _MOST_PICTURES = 300.0, 1000  # painting text and round corners takes Qt ten times as long
 _MOST_WIDTHS = 100_000
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
@@ -87,8 +85,7 @@ def _text_width(font: QFont) -> Callable[[str], float]:
     return lru_cache(_MOST_WIDTHS)(lambda text: metrics.horizontalAdvance(text))
 
 
-_MOST_CHIPS = 30
-"""Of a split that is too long for its cell."""
+_MOST_CHIPS = 30  # of a split that is too long for its cell
 
 
 def split_variants(split: Sequence[str], selected: str, made: str = "") -> Iterator[list[FlowItem]]:
@@ -108,10 +105,8 @@ class ChipStyle:
         self.strong_font = theme.font(points, bold=True)
         self.caption_font = theme.font(points - 2)
         self._metrics = QFontMetricsF(self.font)
-        self.width = cache(self._width)
-        """The width in pixels of the chip of a token."""
-        self.caption_width = _text_width(self.caption_font)
-        """The width in pixels of a line of text under a chip."""
+        self.width = cache(self._width)  # the width in pixels of the chip of a token
+        self.caption_width = _text_width(self.caption_font)  # the width in pixels of a line of text under a chip
         self._text_width, self._strong_width = _text_width(self.font), _text_width(self.strong_font)
         self.pictures: dict[tuple[str, TokenStyle, ChipLook, float, float], QPixmap] = {}
         self.height = round(self._metrics.height() + 7)
@@ -162,10 +157,15 @@ class ChipStyle:
             painter.setBrush(ground)
             for within in (inset, inset + 2.5) if border == "double" else (inset,):
                 _draw_shape(painter, rect.adjusted(within, within, -within, -within), look.continues)
-        if look.fresh:
-            self._paint_corner(painter, rect)
+        if look.fresh:  # the token is new at this step
+            tip = rect.topRight() + QPointF(-0.5, 0.5)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.token_ink)
+            painter.drawPolygon([tip, tip - QPointF(_CORNER, 0), tip + QPointF(0, _CORNER)])
         if look.selected or look.current:
-            self._paint_ring(painter, rect, look)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self._theme.accent_ink if look.selected else self._theme.text, _RING))
+            _draw_shape(painter, rect.adjusted(-0.5, -0.5, 0.5, 0.5), look.continues)
         ink = self._theme.faint if look.faded else self._theme.token_ink
         painter.setPen(self._theme.text if look.unknown else ink)
         painter.setFont(self.font)
@@ -217,18 +217,6 @@ class ChipStyle:
         text.moveCenter(rect.center())
         painter.fillRect(text.intersected(inner), self._theme.surface)
 
-    def _paint_corner(self, painter: QPainter, rect: QRectF) -> None:
-        """Fold the upper right corner: the token is new at this step."""
-        tip = rect.topRight() + QPointF(-0.5, 0.5)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.token_ink)
-        painter.drawPolygon([tip, tip - QPointF(_CORNER, 0), tip + QPointF(0, _CORNER)])
-
-    def _paint_ring(self, painter: QPainter, rect: QRectF, look: ChipLook) -> None:
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self._theme.accent_ink if look.selected else self._theme.text, _RING))
-        _draw_shape(painter, rect.adjusted(-0.5, -0.5, 0.5, 0.5), look.continues)
-
 
 def _draw_shape(painter: QPainter, rect: QRectF, is_square_at_left: bool) -> None:
     if not is_square_at_left:
@@ -255,8 +243,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _WALKS = (
     Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End,
 )  # fmt: skip
-Place = TypeVar("Place")
-"""How a view identifies one of its chips: an index, or line, word and chip."""
+Place = TypeVar("Place")  # how a view identifies one of its chips: an index, or line, word and chip
 
 
 class ChipArea(QAbstractScrollArea, Generic[Place]):
@@ -265,11 +252,9 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
     "In the contents" means: in pixels from the corner of what scrolls. The font is `points` larger than the window's.
     """
 
-    chosen = Signal(object)
-    """What the chip stands for that was clicked, or on which Enter or the space bar was pressed."""
+    chosen = Signal(object)  # what the chip stands for that was clicked, or on which Enter or the space bar was pressed
 
-    walking_chooses: ClassVar[bool] = False
-    """Whether the keys that move the cursor choose the chip they reach."""
+    walking_chooses: ClassVar[bool] = False  # whether the keys that move the cursor choose the chip they reach
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, points: float = 0) -> None:
         super().__init__(parent)
@@ -349,12 +334,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
             bar.setPageStep(shown)
             bar.setSingleStep(self._style.height * 3 // 4)
 
-    def _scroll_to(self, rect: QRectF) -> None:
-        bars, room = (self.horizontalScrollBar(), self.verticalScrollBar()), self.viewport().size()
-        ends = (rect.left(), rect.right() - room.width()), (rect.top(), rect.bottom() - room.height())
-        for bar, (first, last) in zip(bars, ends, strict=True):
-            bar.setValue(min(max(bar.value(), int(last)), int(first)))
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._update_scroll_bars()
@@ -375,7 +354,10 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         rect = self._content_rect(place) if place is not None else None
         if rect is not None:
             self._update_scroll_bars()
-            self._scroll_to(self._with_surroundings(rect))
+            seen, room = self._with_surroundings(rect), self.viewport().size()
+            across, upright = self.horizontalScrollBar(), self.verticalScrollBar()
+            across.setValue(min(max(across.value(), int(seen.right() - room.width())), int(seen.left())))
+            upright.setValue(min(max(upright.value(), int(seen.bottom() - room.height())), int(seen.top())))
         self._show_cursor()
 
     def _with_surroundings(self, rect: QRectF) -> QRectF:
@@ -396,14 +378,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         self.setAccessibleDescription(text)
         if self.hasFocus():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self._show_cursor()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._show_cursor()
 
     def _show_cursor(self) -> None:
         self._update_accessibility()
@@ -436,7 +410,10 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
 
     def event(self, event: QEvent) -> bool:
         """Keep the keys that move among the chips and choose them: in the window they move the step."""
-        return keep(event, (*_WALKS, *_ENTER)) or super().event(event)
+        is_handled = keep(event, (*_WALKS, *_ENTER)) or super().event(event)
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._show_cursor()
+        return is_handled
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

@@ -29,13 +29,10 @@ if TYPE_CHECKING:
 
 LayoutName = Literal["teach", "engineer", "demo", "compare"]
 
-_LOW_LINES = 40
-"""An area of fewer lines of text is low: there the token details lie behind the corpus, and the timeline is low."""
-_NARROW_LINES = 62
-"""An area less wide than this many lines of text are high is narrow: there the corpus gives way to a tab."""
+_LOW_LINES = 40  # of text: in a lower area the token details lie behind the corpus
+_NARROW_LINES = 62  # of text: in an area less wide than so many are high, the corpus gives way to a tab
 
-_MOST_DEMO_TEXT, _DEMO_HEIGHT = 160, 896
-"""Percent; and how many pixels high a screen must be for text that large."""
+_MOST_DEMO_TEXT, _DEMO_HEIGHT = 160, 896  # percent; and how many pixels high a screen must be for text that large
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class Layout:
     has_bar: bool = True  # with the training controls
     has_tools: bool = False  # what an engineer needs in the panes and a class does not; the menus always have it
 
-    def columns_for(self, width: int, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
+    def columns_for(self, width: int, height: int, line: int, *, is_full: bool) -> tuple[Column, ...]:
         """Return the columns for an area of this size; a full corpus is alone in the first."""
         if self.narrow and width < _NARROW_LINES * line:
             return self.narrow
@@ -145,7 +142,7 @@ class _Slot(QWidget):
         self.tabs = QTabBar(area, drawBase=False, expanding=False)
         self.tabs.setAccessibleName(self.tr("Stacked panes"))
         for name in names:
-            self.tabs.addTab(area.panel(name).windowTitle())
+            self.tabs.addTab(area.panels[name].windowTitle())
         self.tabs.installEventFilter(self)
         self.tabs.currentChanged.connect(lambda at: area.bring(names[at]))
         self.tabs.tabBarDoubleClicked.connect(lambda: area.fill(names[self.tabs.currentIndex()]))
@@ -159,7 +156,7 @@ class _Slot(QWidget):
 
     def lay(self, name: str) -> QRect:
         """Lay the tabs in the title line of this panel, or above it; return the place that is left to it."""
-        panel, place, size = self._area.panel(name), self.place(), self.tabs.sizeHint()
+        panel, place, size = self._area.panels[name], self.place(), self.tabs.sizeHint()
         has_tabs, title = len(self.names) > 1, panel.title_bar
         has_room = size.width() + _TABS_SIDE + title.controls_width() <= place.width()
         title.make_room(size.width() + _TABS_LEFT if has_tabs and has_room else 0)
@@ -182,7 +179,7 @@ class DockArea(Fitted, QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._panels: dict[str, Panel] = {}
+        self.panels: dict[str, Panel] = {}
         self.layout_taken = TEACH
         self._columns: tuple[Column, ...] = ()
         self._saved: SavedLayout | None = None
@@ -199,21 +196,14 @@ class DockArea(Fitted, QWidget):
         self._is_held = self._is_due = False  # see `hold`
 
     def add_panel(self, panel: Panel) -> None:
-        self._panels[panel.objectName()] = panel
+        name = panel.objectName()
+        self.panels[name] = panel
         panel.hide()
         panel.setFont(scaled_font(self.font(), 1))  # its own, see `Theme.pass_font_on`
-        name = panel.objectName()
         panel.title_bar.double_clicked.connect(lambda: self.fill(name))
         panel.toggle_action.triggered.connect(lambda is_on: self.bring(name) if is_on else self.close_panel(name))
 
-    def panel(self, name: str) -> Panel:
-        return self._panels[name]
-
-    @property
-    def panels(self) -> list[Panel]:
-        return list(self._panels.values())
-
-    def suggest(self, name: str, asked_in: str = "") -> None:
+    def suggest(self, name: str, asked_in: str) -> None:
         """Bring a panel to the front because of a click in another one, but not over that; if in none, take it back."""
         group = next((group for group in self._groups() if name in group), (name,))
         is_first = self._first(group) == name
@@ -227,7 +217,9 @@ class DockArea(Fitted, QWidget):
     def bring(self, name: str) -> None:
         self._suggested = ""
         self._closed.discard(name)
-        self._raise(name)
+        for group in self._groups():
+            if name in group:
+                self._raised = self._raised - set(group) | {name}
         if name != self.filling:
             self.filling = ""
         self.fit()
@@ -252,7 +244,7 @@ class DockArea(Fitted, QWidget):
         self._saved = saved if saved is not None and saved.version == layout.version else None
         changes = self._saved or SavedLayout(version=layout.version, closed=tuple(layout.closed))
         self.filling = ""
-        self._closed, self._raised = set(changes.closed) & set(self._panels), set(changes.front) & set(self._panels)
+        self._closed, self._raised = set(changes.closed) & set(self.panels), set(changes.front) & set(self.panels)
         self._widths, self._heights = dict(changes.widths), dict(changes.heights)
         self._arrange()
 
@@ -276,7 +268,7 @@ class DockArea(Fitted, QWidget):
         )  # fmt: skip
 
     def parts(self) -> list[QWidget]:
-        return [part for slot in self._slots for part in (slot.tabs, *map(self.panel, slot.names))]
+        return [part for slot in self._slots for part in (slot.tabs, *(self.panels[name] for name in slot.names))]
 
     def set_wide_left(self, is_wide: bool) -> None:
         """Give the corpus the width that a table needs, or its default width; a width set by hand is kept."""
@@ -293,11 +285,6 @@ class DockArea(Fitted, QWidget):
     def _first(self, group: Sequence[str]) -> str:
         open_ones = self._open(group)
         return next((name for name in open_ones if name in self._raised), next(iter(open_ones), ""))
-
-    def _raise(self, name: str) -> None:
-        for group in self._groups():
-            if name in group:
-                self._raised = self._raised - set(group) | {name}
 
     # -- events
 
@@ -327,7 +314,7 @@ class DockArea(Fitted, QWidget):
 
     def _fresh(self, name: str) -> Panel:
         """Return a panel with the present font, which a hidden one does not have yet."""
-        panel = self._panels[name]
+        panel = self.panels[name]
         if panel.font() != self.font():
             self._theme.pass_font_on(panel)
         return panel
@@ -341,7 +328,7 @@ class DockArea(Fitted, QWidget):
             self._arrange()
 
     def _arrange(self) -> None:
-        for name, panel in self._panels.items():
+        for name, panel in self.panels.items():
             panel.toggle_action.setChecked(name not in self._closed)
         if not self.isVisible():
             return
@@ -399,10 +386,10 @@ class DockArea(Fitted, QWidget):
         else:
             places = {name: slot.lay(name) for slot in self._slots if (name := self._first(slot.names))}
         for name, place in places.items():
-            self._panels[name].setGeometry(place)
-            self._panels[name].show()
-        for name in set(self._panels) - set(places):
-            self._panels[name].hide()
+            self.panels[name].setGeometry(place)
+            self.panels[name].show()
+        for name in set(self.panels) - set(places):
+            self.panels[name].hide()
 
     def _bottom_height(self) -> int:
         by_hand = self._heights.get(self.layout_taken.bottom, 0)

@@ -270,8 +270,7 @@ class EmptyState(Fitted, QWidget):
 
 
 Part = QLabel | QAbstractButton
-Forms = Mapping[Part, Sequence[str]]
-"""What parts say, the most important part first: each from the fullest form to the least; an empty one hides it."""
+Forms = Mapping[Part, Sequence[str]]  # the most important first, from the fullest form to the least; '' hides it
 
 
 class PriorityRow(QHBoxLayout):
@@ -327,8 +326,7 @@ def _show_form(part: Part, form: str) -> None:
 _LEAST_TITLE_HEIGHT = 32
 _TITLE_MARGINS = 14, 0, 12, 0
 _FRAME = QSize(2, 2)
-_SHORTEST_HINT = 6
-"""Characters: a hint cut shorter than this says nothing."""
+_SHORTEST_HINT = 6  # characters: a hint cut shorter than this says nothing
 
 
 class HintLabel(CutLabel):

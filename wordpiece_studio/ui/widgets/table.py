@@ -44,12 +44,10 @@ if TYPE_CHECKING:
 
     Key = Qt.Key | QKeyCombination | QKeySequence.StandardKey
 
-CELL_PADDING = 6
-"""Pixels between the edge of a cell and what is in it."""
+CELL_PADDING = 6  # pixels between the edge of a cell and what is in it
 _ROOM = 2 * CELL_PADDING + 2
 _MARK_WIDTH = 3.5
-_BETWEEN_TEXTS = 8
-"""Pixels between two that may have several lines."""
+_BETWEEN_TEXTS = 8  # pixels between two that may have several lines
 _SIGN_WIDTH, _SIGN_GAP = 12, 4
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
@@ -195,10 +193,6 @@ class CellDelegate(QStyledItemDelegate):
             limit(editor, str(index.data()))
         return editor
 
-    def item_at(self, cell: QRect, index: Index, place: QPointF) -> FlowItem | None:
-        places = self.places(cell, index)
-        return next((item for rect, item in places if rect.contains(place)), None)
-
     def places(self, cell: QRect, index: Index) -> Iterator[tuple[QRectF, FlowItem]]:
         """Yield where what is in a cell with chips is drawn, as far as it is visible."""
         rows = self._table.rows
@@ -254,27 +248,12 @@ class TableView(QTableView):
     columns_changed = Signal()  # others are visible, or they are in another order
 
     def __init__(
-        self,
-        rows: TableModel[Any],
-        theme: Theme,
-        parent: QWidget | None = None,
-        *,
-        name: str,
-        row_room: int = 8,
-        points: float = -1,
-        gap: float = 7,
-        padding: int = CELL_PADDING,
-        wraps: bool = False,
-        has_heading: bool = True,
-        has_bar: bool = True,
-        is_sorted: bool = False,
-        several: bool = False,
-        walking_chooses: bool = False,
-        marks_selected: bool = False,
-        is_adjustable: bool = False,
-        look: Callable[[Any, int], RowLook] | None = None,
-        keys: Mapping[Key, Callable[[], object]] | None = None,
-    ) -> None:
+        self, rows: TableModel[Any], theme: Theme, parent: QWidget | None = None, *, name: str, row_room: int = 8,
+        points: float = -1, gap: float = 7, padding: int = CELL_PADDING, wraps: bool = False, has_heading: bool = True,
+        has_bar: bool = True, is_sorted: bool = False, several: bool = False, walking_chooses: bool = False,
+        marks_selected: bool = False, is_adjustable: bool = False,
+        look: Callable[[Any, int], RowLook] | None = None, keys: Mapping[Key, Callable[[], object]] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.rows = rows
         self.look = look
@@ -526,11 +505,14 @@ class TableView(QTableView):
             event.ignore()
             return
         for wanted, act in self.keys.items():
-            if _is_pressed(event, wanted):
+            is_standard = isinstance(wanted, QKeySequence.StandardKey)
+            if event.matches(wanted) if is_standard else wanted in (key, event.keyCombination()):
                 act()
                 return
         if key in _ENDS and is_alone(event):
-            self._go_to_end(is_last=key == Qt.Key.Key_End)
+            if count := self.rows.rowCount():  # in a visible column: Qt does not scroll to a hidden one
+                column = max(self.horizontalHeader().logicalIndexAt(0), 0)
+                self.setCurrentIndex(self.rows.index(count - 1 if key == Qt.Key.Key_End else 0, column))
         elif key == Qt.Key.Key_Space and index.isValid() and any(column.check for column in self.rows.columns):
             self._switch(index)
         elif key in _ENTER and not event.modifiers() and index.isValid():
@@ -541,12 +523,6 @@ class TableView(QTableView):
         # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
         if key in _MOVES and row not in (index.row(), -1) and self.is_one_row_selected():
             (self.item_chosen if self._walking_chooses else self.item_walked_to).emit(self.rows.item_of_row(row))
-
-    def _go_to_end(self, *, is_last: bool) -> None:
-        count = self.rows.rowCount()
-        if count:  # in a visible column: Qt does not scroll to a hidden one
-            column = max(self.horizontalHeader().logicalIndexAt(0), 0)
-            self.setCurrentIndex(self.rows.index(count - 1 if is_last else 0, column))
 
     def _switch(self, index: QModelIndex) -> None:
         for column in range(len(self.rows.columns)):
@@ -588,17 +564,12 @@ class TableView(QTableView):
     def _on_self_clicked(self, index: QModelIndex) -> None:
         column, chip = self.rows.columns[index.column()], None
         if column.chips is not None:
-            chip = self.delegate.item_at(self.visualRect(index), index, self._pressed_at)
+            places = self.delegate.places(self.visualRect(index), index)
+            chip = next((item for rect, item in places if rect.contains(self._pressed_at)), None)
         if chip is not None and chip.target is not None:
             self.chip_chosen.emit(chip.target)
         elif self.is_one_row_selected() and (column.check is None or index.data()):  # not where there is but a box
             self.item_chosen.emit(self.rows.item_of_row(index.row()))
-
-
-def _is_pressed(event: QKeyEvent, key: Key) -> bool:
-    if isinstance(key, QKeySequence.StandardKey):
-        return event.matches(key)
-    return key in (event.key(), event.keyCombination())
 
 
 def _whole_rows(pixels: int, height: int) -> int:

@@ -7,16 +7,14 @@ the language of all words: 29,792 and 0.05.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QPen
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.system.printable import visible_character
-from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.training.engine import formula_of as formula_of
 from wordpiece_studio.training.engine import fraction_text as fraction_text
 from wordpiece_studio.training.engine import number_text as number_text
@@ -108,12 +106,12 @@ def dead_sentence(reason: DeadReason, spelled: int | None = None) -> str:
     sentence = _filled(templates[reason.kind], reason)
     if not spelled:
         return sentence
-    more = plural(
+    more = counted(
         spelled,
         "One word contains it; longest match splits that word differently.",
         "{count} words contain it; longest match splits all of them differently.",
     )
-    return sentence + " " + more.format(count=number_text(spelled))
+    return f"{sentence} {more}"
 
 
 def _filled(template: str, reason: DeadReason) -> str:
@@ -217,7 +215,7 @@ def _side(letter: str, pair: Pair | None) -> str:
 
 
 def merges_text(merges: int) -> str:
-    return plural(merges, "1 merge", "{count} merges").format(count=number_text(merges))
+    return counted(merges, "1 merge", "{count} merges")
 
 
 def duration(seconds: float) -> str:
@@ -263,9 +261,7 @@ def _learned_by(run: Run) -> str:
 
 def _special_tokens(run: Run) -> str:
     number = len(run.config.special_tokens)
-    if not number:
-        return _tr("no special tokens")
-    return plural(number, "1 special token", "{count} special tokens").format(count=number_text(number))
+    return counted(number, "1 special token", "{count} special tokens") if number else _tr("no special tokens")
 
 
 def _size(run: Run) -> str:
@@ -273,19 +269,14 @@ def _size(run: Run) -> str:
     return _tr("no size limit") if size is None else _tr("size {size}").format(size=number_text(size))
 
 
-@cache
-def _resolved(resolve: Callable[[str], object], names: tuple[str, ...]) -> list[tuple[str, object]]:
-    return [(name, resolve(name)) for name in names]
-
-
 def _normalizer(run: Run) -> str:
-    known = _resolved(resolve_normalizer, _NORMALIZERS)
-    return next((name for name, each in known if each == run.counts.normalizer), _tr("other normalizer"))
+    name = run.counts.normalizer.name
+    return name if name in _NORMALIZERS else _tr("other normalizer")
 
 
 def _pre_tokenizer(run: Run) -> str:
-    known = _resolved(resolve_pre_tokenizer, _PRE_TOKENIZERS)
-    return next((name for name, each in known if each == run.counts.pre_tokenizer), _tr("other pre-tokenizer"))
+    name = run.counts.pre_tokenizer.name
+    return name if name in _PRE_TOKENIZERS else _tr("other pre-tokenizer")
 
 
 def pipeline_text(steps: WordCounts) -> str:
@@ -300,7 +291,7 @@ _FEATURES: tuple[Callable[[Run], str], ...] = (
     _normalizer,
     _pre_tokenizer,
     lambda run: run.origin.corpus_name,
-    lambda run: plural(run.counts.total, "1 word", "{count} words").format(count=number_text(run.counts.total)),
+    lambda run: counted(run.counts.total, "1 word", "{count} words"),
 )
 
 
