@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 import traceback
-from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
@@ -55,7 +54,7 @@ class Messages(QObject):
         _log.info("shown to the user: %s", error)
         self._show(QMessageBox.Icon.Warning, sentence(error.what), error.advice)
 
-    def show_information(self, text: str, details: str = "") -> None:
+    def show_information(self, text: str, details: str) -> None:
         self._show(QMessageBox.Icon.Information, text, details)
 
     # -- faults in the program
@@ -81,10 +80,8 @@ class Messages(QObject):
         _log.error("unexpected exception\n%s", report)
         quiet = time.monotonic() - self._last_fault_time < _QUIET_SECONDS
         self._last_fault_time = time.monotonic()
-        if self._open_box is None and not quiet:
-            self._show_fault(report)
-
-    def _show_fault(self, report: str) -> None:
+        if self._open_box is not None or quiet:
+            return
         box = self._show(
             QMessageBox.Icon.Critical,
             self.tr("WordPiece Studio ran into an unexpected error."),
@@ -100,16 +97,12 @@ class Messages(QObject):
     def _show(self, picture: QMessageBox.Icon, text: str, details: str) -> QMessageBox:
         box = plain_box(self._window, picture, text, details)
         box.addButton(QMessageBox.StandardButton.Ok)
-        box.finished.connect(partial(self._forget_box, box))
         if self._open_box is not None:
             self._open_box.done(0)  # the newest message is the one that matters
         self._open_box = box
+        box.finished.connect(lambda: setattr(self, "_open_box", None))
         box.open()
         return box
-
-    def _forget_box(self, box: QMessageBox, _result: int) -> None:
-        if box is self._open_box:
-            self._open_box = None
 
 
 def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: str = "") -> QMessageBox:
@@ -191,7 +184,7 @@ class Banner(QFrame):
         self._waits = False
         self._label = plain_label("", self, wrap=True)
         self.button = QPushButton(self)
-        self.button.clicked.connect(lambda: self.act() if self.act is not None else None)
+        self.button.clicked.connect(lambda: self.act and self.act())
         self.close_button = tool_button("", self.tr("Dismiss this message"), self)
         self.close_button.clicked.connect(lambda: self._hide(can_come_back=True))
         self.timer = single_shot(self, self._leave)

@@ -365,12 +365,11 @@ class TrainingSettings(QWidget):
             box.addItem(text, value)
             box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         explain("objective", box)
-        tip = self.tr(
+        box.setProperty("tip", self.tr(
             "How the best pair to merge is chosen. Likelihood merges the pair that makes the corpus most probable and "
             "gives good vocabularies. Score is the formula of the Hugging Face course. Count is byte pair encoding "
             "(BPE)."
-        )
-        box.setProperty("tip", tip)
+        ))  # fmt: skip
         box.currentIndexChanged.connect(self._take_objective)
         self._add(self.tr("Objective"), box)
         return box
@@ -414,8 +413,8 @@ class TrainingSettings(QWidget):
         words = self.tr("&Custom… ({number})").format(number=len(tokens)) if is_custom else self.tr("&Custom…")
         custom.setText(words)
         (custom if is_custom else usual if tokens else none).setChecked(True)
-        said = self.tr("Special tokens: {names}") if tokens else self.tr("Special tokens: none")
-        said = said.format(names=" ".join(tokens))
+        names = self.tr("Special tokens: {names}").format(names=" ".join(tokens))
+        said = names if tokens else self.tr("Special tokens: none")
         self.more_button.setAccessibleName(" · ".join((self.tr("Options"), shown(said, 200))))
         set_plain_tooltip(self.more_button, said)
 
@@ -481,11 +480,11 @@ class TrainButtons(QWidget):
     def _show(self, *, is_training: bool) -> None:
         if is_training != self.train.isHidden():
             self.fresh_timer.start()
-        shown_ones = (self.pause, self.stop) if is_training else (self.train,)
-        for button in shown_ones:
+        seen = {self.pause, self.stop} if is_training else {self.train}
+        for button in seen:
             button.show()
         self._give_keyboard()
-        for button in set(self._all) - set(shown_ones):
+        for button in {*self._all} - seen:
             button.hide()
 
     def _give_keyboard(self) -> None:
@@ -524,8 +523,6 @@ class TrainingBar(Fitted, QFrame):
         policy.setRetainSizeWhenHidden(True)
         self.progress_bar.setSizePolicy(policy)
         self.progress_bar.hide()
-        self._text: tuple[str, ...] = ("",)
-        self._more = ""
         self._engine_words: tuple[str, ...] = ()
         self.is_preparing = False  # the fast engine is compiled
         self.ready_timer = single_shot(self, self._forget_engine, _READY_MS)
@@ -548,14 +545,11 @@ class TrainingBar(Fitted, QFrame):
 
     def _forget_engine(self) -> None:
         self._engine_words = ()
-        if self.progress_bar.isHidden():
-            self.show_text(*self._text, more=self._more)
 
     def show_text(self, *forms: str, more: str = "") -> None:
         """Show a text in place of the progress: the first form that fits; the tooltip has the full one, and `more`."""
-        self._text, self._more = forms, more
         self.progress_bar.hide()
-        both = [" · ".join(filter(None, (said, form))) for said in self._engine_words for form in forms]
+        both = [_joined(said, form) for said in self._engine_words for form in forms]
         self._set_text(*(dict.fromkeys((*both, *self._engine_words)) or forms), more=more)
 
     def show_waiting(self) -> None:

@@ -69,6 +69,7 @@ class TrainingController(Controller):
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.progress_changed.connect(self._on_model_progress_changed)
         self._model.failed.connect(self._on_model_failed)
+        self._bar.ready_timer.timeout.connect(self._show_state)  # it says no more of the engine
         self._request = CountsRequest(self._counting, self._begin, self._give_up, self)
         self._actions.bind(self, self._settings.changed, self._settings.replaced)
         self._show_state()

@@ -91,14 +91,14 @@ class ScreenDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         explain(entry, self)
-        self._line = self.fontMetrics().height()
+        self._text_height = self.fontMetrics().height()
 
     def changeEvent(self, event: QEvent) -> None:
         """Grow with the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            before, self._line = self._line, self.fontMetrics().height()
-            self.resize((self.size() * (self._line / before)).boundedTo(room_for(self)))
+            before, self._text_height = self._text_height, self.fontMetrics().height()
+            self.resize((self.size() * (self._text_height / before)).boundedTo(room_for(self)))
 
     def size_to(self, characters: int, lines: int) -> None:
         self.resize(self.fontMetrics().averageCharWidth() * characters, self.fontMetrics().height() * lines)
