@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -452,11 +452,8 @@ class ChosenSettings(QObject):
         return self._values.get(name, getattr(self._base, name))
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestedSettings:
-    """A vocabulary size, 0 for no limit, and the smallest count of a pair, 0 for none."""
-
-    vocab_size: int
+class SuggestedSettings(NamedTuple):
+    vocab_size: int  # 0 for no limit
     min_frequency: int = 0
 
 
@@ -496,16 +493,18 @@ class Suggestion(QObject):
         """Suggest nothing: the limits are known, or were used."""
         self._is_awaited = False
         _, self._floor = self._settings.limits
-        self._set(None)
+        self.forget()
 
     def keep_saved(self) -> None:
         """Suggest nothing for this corpus: it was saved with settings."""
         self.withdraw()
         self._is_users = self._is_objective_users = True
 
-    def note_training(self) -> None:
-        """There is nothing more to say about the suggestion: it was used."""
-        self._set(None)
+    def forget(self) -> None:
+        """Say no more about the suggestion: it was used, or something else was chosen."""
+        if self._shown is not None:
+            self._shown = None
+            self._settings.replaced.emit()
 
     def take_counts(self, counts: WordCounts) -> None:
         characters, before = counts.statistics.characters, self._characters
@@ -524,13 +523,13 @@ class Suggestion(QObject):
     def note_choice(self, *, is_of_objective: bool = False) -> None:
         if is_of_objective:
             self._is_objective_users, self._is_objective_suggested = True, False
-            self._set(None)
+            self.forget()
             return
         size, floor = self._settings.limits
         if self._shown is None or size != self._shown.vocab_size:
             self._is_users = True
         if self._shown is not None and (size != self._shown.vocab_size or floor != self._floor):
-            self._set(None)
+            self.forget()
 
     def _suggest(self, counts: WordCounts) -> bool:
         try:
@@ -539,19 +538,14 @@ class Suggestion(QObject):
             return False  # training says what is wrong with the settings
         self._is_awaited = False
         _, present = self._settings.limits
-        is_ours = present == self._floor
-        floor = suggested.min_frequency if is_ours else present  # a floor that the user chose stays
-        self._floor = floor if is_ours else 0
-        self._shown = SuggestedSettings(suggested.vocab_size, floor if is_ours else 0)
-        objective = SUGGESTED_OBJECTIVE if self._is_objective_suggested else self._settings.objective
-        size = suggested.vocab_size or None
-        self._settings.set_values(vocab_size=size, min_frequency=floor, objective=objective)
+        is_ours = present == self._floor  # a floor that the user chose stays
+        self._floor = suggested.min_frequency if is_ours else 0
+        self._shown = SuggestedSettings(suggested.vocab_size, self._floor)
+        self._settings.set_values(
+            vocab_size=suggested.vocab_size or None, min_frequency=self._floor if is_ours else present,
+            objective=SUGGESTED_OBJECTIVE if self._is_objective_suggested else self._settings.objective,
+        )  # fmt: skip
         return True
-
-    def _set(self, shown: SuggestedSettings | None) -> None:
-        if shown != self._shown:
-            self._shown = shown
-            self._settings.replaced.emit()
 
 
 def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedSettings:

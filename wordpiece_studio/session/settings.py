@@ -93,13 +93,8 @@ class SettingsStore:
         self.values = self._read()
 
     def change(self, **changes: Any) -> None:
-        if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
-            raise StudioError("Invalid setting: {reason}", reason=", ".join(sorted(unknown)))
-        merged = {**msgspec.to_builtins(self.values), **msgspec.to_builtins(changes)}
-        try:
-            self.values = msgspec.convert(merged, StudioSettings)
-        except msgspec.ValidationError as error:
-            raise StudioError("Invalid setting: {reason}", reason=error) from error
+        changed = msgspec.structs.replace(self.values, **changes)
+        self.values = msgspec.convert(msgspec.to_builtins(changed), StudioSettings)
         try:
             self._write()
         except (StudioError, OSError) as error:

@@ -298,7 +298,7 @@ class TrainingController(Controller):
     def _on_model_run_reset(self) -> None:
         if self._banner.text == self._refusal != "":
             self._banner.clear()  # about a text that could not be trained as it was typed: now it was
-        self._settings.suggestion.note_training()
+        self._settings.suggestion.forget()
         self._bar.settings.set_size_wrong(False)
         words = "" if self._model.run is None else notice_words(self._model.run.notices)
         if self._model.origin.is_wanted and words not in ("", self._noticed):
