@@ -52,7 +52,7 @@ def test_the_new_run_comes_all_at_once(qtbot: QtBot, trained: TrainerModel) -> N
     ]  # fmt: skip
     assert recorder.merges == list(train(OTHER, TrainingConfig(max_merges=3)).history)
     assert (trained.counts, trained.stop_reason, trained.merge_count) == (OTHER, "max_merges", 3)
-    assert trained.progress.seconds > 0
+    assert trained.run.seconds > 0
 
 
 def test_if_nothing_was_trained_it_is_the_first_run(qtbot: QtBot, model: TrainerModel) -> None:

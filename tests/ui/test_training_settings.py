@@ -122,13 +122,13 @@ def test_going_further_means_more(qtbot: QtBot) -> None:
 
 def test_progress_is_reported_in_true_counts(studio: Studio) -> None:
     bar = studio.window.bar
-    bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, 75.0), paused=False)
+    bar.show_progress(Progress(12_000, 12_345, 30_000, 75.0), paused=False)
     assert bar.progress_label.forms[0] == "12,345 of 30,000 tokens · 1 min 15 s left"
     assert (bar.progress_bar.value(), bar.progress_bar.maximum()) == (12_000, 29_655)
-    bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, None, is_target_sure=False), paused=False)
+    bar.show_progress(Progress(12_000, 12_345, 30_000, None, is_target_sure=False), paused=False)
     assert bar.progress_label.forms[0] == "12,345 tokens · 30,000 at most"
     assert bar.progress_bar.maximum() == 0
-    bar.show_progress(Progress(10, 55, None, 5, 2.0, None), paused=True)
+    bar.show_progress(Progress(10, 55, None, None), paused=True)
     assert bar.progress_label.forms[0] == "55 tokens · paused"
 
 

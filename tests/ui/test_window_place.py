@@ -97,7 +97,7 @@ def test_nothing_in_the_bar_moves_when_the_state_changes(studio: Studio, width: 
     assert buttons.train.isHidden()
     assert (buttons.pause.text(), buttons.stop.text()) == ("Resume", "Stop")
     assert places(bar) == before
-    bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, 75.0), paused=False)
+    bar.show_progress(Progress(12_000, 12_345, 30_000, 75.0), paused=False)
     assert places(bar) == before
     window.actions_.stop.trigger()
     studio.wait(lambda: not buttons.train.isHidden())

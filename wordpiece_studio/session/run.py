@@ -179,8 +179,6 @@ class Progress:
     merges: int  # learned and published
     vocabulary_size: int
     target_size: int | None  # None if there is no such limit
-    symbols: int  # how many the corpus consists of now, weighted
-    seconds: float  # without pauses
     seconds_left: float | None  # None if unknown
     is_target_sure: bool = True  # the corpus has enough words for it; otherwise training may run out of pairs first
 

@@ -147,9 +147,7 @@ class TrainerModel(QObject):
             candidates_finder, "The merge candidates cannot be found", self,
             on_answer=self._take_candidates, on_error=self._report_no_candidates,
         )  # fmt: skip
-        self._tasks_of_run = (
-            self._training, self._stepping, self._replacing, self._finding, self._finding_beside
-        )  # fmt: skip
+        self._tasks_of_run = self._training, self._stepping, self._replacing, self._finding, self._finding_beside
 
     # The run shown.
 
@@ -181,13 +179,13 @@ class TrainerModel(QObject):
 
     @property
     def progress(self) -> Progress:
-        run, merges, seconds = self.run, self.merge_count, self._pace.seconds
+        run, merges = self.run, self.merge_count
         if run is None:
-            return Progress(merges, 0, None, 0, seconds, None)
+            return Progress(merges, 0, None, None)
         size, target = run.history.vocabulary_size(merges), run.config.vocab_size
         is_sure = run.sure_size is None or target is None or target <= max(run.sure_size, size)
         left = self._pace.seconds_left(merges, size, run.config) if is_sure else None
-        return Progress(merges, size, target, run.history.symbols_after(merges), seconds, left, is_sure)
+        return Progress(merges, size, target, left, is_sure)
 
     def vocabulary_at(self, step: int) -> Vocabulary | None:
         return None if self.run is None else self.run.history.vocabulary(self._nearest(step))

@@ -34,6 +34,8 @@ from wordpiece_studio.ui.widgets.token_text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
 
     from wordpiece_studio.session.run import Run
@@ -93,8 +95,8 @@ class RunTabs(QTabBar):
         self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.currentChanged.connect(self._on_current_changed)
-        self.tabBarDoubleClicked.connect(self._on_tab_double_clicked)
+        self.currentChanged.connect(partial(self._do, session.runs.show))
+        self.tabBarDoubleClicked.connect(partial(self._do, session.runs.keep))
         for changed in (session.runs.changed, session.model.progress_changed):
             changed.connect(self.refresh)
         theme.dress(self.refresh)  # the controls have other sizes in another font
@@ -274,13 +276,9 @@ class RunTabs(QTabBar):
     def _run_of(self, index: int) -> Run | None:
         return self._shown[index][0] if 0 <= index < len(self._shown) else None
 
-    def _on_current_changed(self, index: int) -> None:
+    def _do(self, act: Callable[[Run], None], index: int) -> None:
         if (run := self._run_of(index)) is not None:
-            self._runs.show(run)
-
-    def _on_tab_double_clicked(self, index: int) -> None:
-        if (run := self._run_of(index)) is not None:
-            self._runs.keep(run)
+            act(run)
 
 
 class RunStrip(QFrame):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QCursor, QDesktopServices
@@ -44,9 +44,8 @@ class HelpController(Controller):
         self._commands: list[Entry] = []
         self._vocabulary: Vocabulary | None = None
         self._tokens: list[str] = []
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            application.focusChanged.connect(self._on_application_focus_changed)
+        focus_changed = cast("QApplication", QApplication.instance()).focusChanged
+        focus_changed.connect(self._on_application_focus_changed)
         window.messages.diagnostics_requested.connect(self._copy_diagnostics)
         window.actions_.bind(self)
 

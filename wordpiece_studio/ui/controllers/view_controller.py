@@ -6,7 +6,7 @@ Also the place of the window on its screen, and the panes that a command brings 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence
@@ -65,9 +65,8 @@ class ViewController(Controller):
         self._target: Any = None
         self._holds_frame = False
         window.installEventFilter(self)
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            application.focusChanged.connect(self._on_application_focus_changed)
+        focus_changed = cast("QApplication", QApplication.instance()).focusChanged
+        focus_changed.connect(self._on_application_focus_changed)
         self._document = window.session.document
         self._document.reset.connect(lambda: self._docks.set_wide_left(not self._document.is_editable))
         window.session.runs.changed.connect(self._show_run_strip)

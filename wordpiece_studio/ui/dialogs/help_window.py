@@ -174,10 +174,6 @@ class KeyLine:
     keys: str = ""
     tip: str = ""
 
-    def fits(self, words: Sequence[str]) -> bool:
-        text = folded(f"{self.group} {self.title} {self.keys} {self.tip}")
-        return all(word in text for word in words)
-
 
 def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
     """Return a line for each command that has a key, menu by menu."""
@@ -226,10 +222,12 @@ def matching_lines(lines: Sequence[KeyLine], text: str) -> list[KeyLine]:
     """Return the lines that contain every word of `text`; above each group a line with its name and no keys."""
     words = folded(text).split()
     found: list[KeyLine] = []
-    for line in (line for line in lines if line.fits(words)):
-        if not found or found[-1].group != line.group:
-            found.append(KeyLine(line.group, line.group))
-        found.append(line)
+    for line in lines:
+        whole = folded(f"{line.group} {line.title} {line.keys} {line.tip}")
+        if all(word in whole for word in words):
+            if not found or found[-1].group != line.group:
+                found.append(KeyLine(line.group, line.group))
+            found.append(line)
     return found
 
 

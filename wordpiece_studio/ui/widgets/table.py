@@ -212,7 +212,11 @@ class CellDelegate(QStyledItemDelegate):
         height = self._style.height
         left, top = line.left(), line.center().y() - height / 2
         right = line.right() - (_SIGN_WIDTH if sign else 0)
-        for item in self._fitting(variants, right - left):
+        items: Sequence[FlowItem] = ()
+        for items in variants:
+            if self.width(items) <= right - left:
+                break
+        for item in items:
             width = min(self._style.item_width(item), right - left)
             if width <= 0:
                 return
@@ -222,13 +226,6 @@ class CellDelegate(QStyledItemDelegate):
             left += _SIGN_GAP - self._gap
             item = FlowItem(sign, "value")
             yield QRectF(left, top, self._style.item_width(item), height), item
-
-    def _fitting(self, variants: Iterable[Sequence[FlowItem]], width: float) -> Sequence[FlowItem]:
-        items: Sequence[FlowItem] = ()
-        for items in variants:
-            if self.width(items) <= width:
-                break
-        return items
 
 
 class TableView(QTableView):
