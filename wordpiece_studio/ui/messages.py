@@ -184,7 +184,7 @@ class Banner(QFrame):
         self._waits = False
         self._label = plain_label("", self, wrap=True)
         self.button = QPushButton(self)
-        self.button.clicked.connect(lambda: self.act and self.act())
+        self.button.clicked.connect(lambda: self.act() if self.act is not None else None)
         self.close_button = tool_button("", self.tr("Dismiss this message"), self)
         self.close_button.clicked.connect(lambda: self._hide(can_come_back=True))
         self.timer = single_shot(self, self._leave)

@@ -502,8 +502,11 @@ class TableView(QTableView):
             event.ignore()
             return
         for wanted, act in self.keys.items():
-            is_standard = isinstance(wanted, QKeySequence.StandardKey)
-            if event.matches(wanted) if is_standard else wanted in (key, event.keyCombination()):
+            if isinstance(wanted, QKeySequence.StandardKey):
+                is_pressed = event.matches(wanted)
+            else:
+                is_pressed = wanted in (key, event.keyCombination())
+            if is_pressed:
                 act()
                 return
         if key in _ENDS and is_alone(event):
