@@ -556,7 +556,8 @@ def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedS
     script; at least a quarter more than special tokens and alphabet. Above a megabyte a pair must occur twice.
     """
     size = max(counts.statistics.bytes, counts.statistics.characters)
-    least = _least_size(counts, config)
+    is_small = len(counts) <= _MOST_WORDS
+    least = minimum_vocab_size(counts, config) if is_small else len(config.reserved_tokens) + counts.alphabet_size
     if size <= _TOY_BYTES:
         return SuggestedSettings(-(-(least + _TOY_MERGES) // 5) * 5)
     wanted = least * 5 // 4
@@ -564,9 +565,3 @@ def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedS
     most = least + int(np.count_nonzero(counts.counts >= _OFTEN))
     largest = max((usual for usual in _SIZES if usual <= most), default=0)
     return SuggestedSettings(max(fitting, largest), 2 if size > _MANY_BYTES else 0)
-
-
-def _least_size(counts: WordCounts, config: TrainingConfig) -> int:
-    if len(counts) <= _MOST_WORDS:
-        return minimum_vocab_size(counts, config)
-    return len(config.reserved_tokens) + counts.alphabet_size

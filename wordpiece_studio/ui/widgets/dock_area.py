@@ -349,7 +349,9 @@ class DockArea(Fitted, QWidget):
         for slot in self._slots:
             slot.setMinimumSize(self.least(slot.names))  # not a hint: splitters ask for that hundreds of times
         whole.setGeometry(self.rect())
-        whole.setSizes([0, self._bottom_height()])
+        by_hand = round(self.height() * self._heights.get(self.layout_taken.bottom, 0))
+        usual = self.layout_taken.bottom_height(self.height(), self.fontMetrics().height())
+        whole.setSizes([0, by_hand or usual])
         row.setSizes([0 if at == _taker(columns) else self._width(column) for at, column in enumerate(columns)])
         for upright, column in zip(uprights, columns, strict=True):
             upright.setSizes([self._upper_height(column, row.height()), 0])
@@ -390,12 +392,6 @@ class DockArea(Fitted, QWidget):
             self.panels[name].show()
         for name in set(self.panels) - set(places):
             self.panels[name].hide()
-
-    def _bottom_height(self) -> int:
-        by_hand = self._heights.get(self.layout_taken.bottom, 0)
-        return round(self.height() * by_hand) or self.layout_taken.bottom_height(
-            self.height(), self.fontMetrics().height()
-        )
 
     def _upper_height(self, column: Column, room: int) -> int:
         by_hand = self._heights.get(self._first(self._open_groups(column)[0]), 0)

@@ -147,7 +147,13 @@ _PRE_TOKENIZERS = (
 def run_names(runs: Sequence[Run]) -> dict[Run, str]:
     """Return the name of each run: the user's, or its objective or library, and what differs from others of these."""
     features = {run: [say(run) for say in _FEATURES] for run in runs}
-    return {run: run.name or _made_name(run, features) for run in runs}
+    names = {}
+    for run in runs:
+        learned_by = _learned_by(run)
+        alike = [said for each, said in features.items() if _learned_by(each) == learned_by]
+        differing = [said[0] for said in zip(features[run], *alike, strict=True) if len(set(said)) > 1]
+        names[run] = run.name or " · ".join([learned_by, *differing])
+    return names
 
 
 def objective_name(objective: str) -> str:
@@ -244,12 +250,6 @@ def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font
     painter.drawText(disc, Qt.AlignmentFlag.AlignCenter, run.letter)
     painter.setPen(QPen(color, 2, run_line(run.color), Qt.PenCapStyle.FlatCap))
     painter.drawLine(disc.bottomLeft().toPoint() + _LINE, disc.bottomRight().toPoint() + _LINE)
-
-
-def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
-    alike = [said for each, said in features.items() if _learned_by(each) == _learned_by(run)]
-    differing = [said[0] for said in zip(features[run], *alike, strict=True) if len(set(said)) > 1]
-    return " · ".join([_learned_by(run), *differing])
 
 
 def _learned_by(run: Run) -> str:
