@@ -33,6 +33,7 @@ CROSSING = {
     "runs_controller: comparison_pane.summary.tokenizers_requested": "dialogs about files are the window's",
     "runs_controller: tokenization_pane.comparison_requested": "it is another layout",
     "runs_controller: run_strip.tabs.rename_wanted": "a command asks for the name too",
+    "training_controller: bar.ready_timer.timeout": "the bar does not know what else there is to say",
     "view_controller: history_pane.columns_chosen": "they are remembered for the next start",
     "view_controller: timeline_pane.plot.valueChanged": "who has dragged there needs no hint any more",
     "view_controller: tokenization_pane.chips.chosen": "who has clicked a token needs no hint any more",
