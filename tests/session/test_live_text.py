@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -173,13 +172,12 @@ def expected_rows(run: Run, text: str, merges: int | None = None) -> list[tuple[
 
 
 def found_rows(timeline: TextTimeline) -> list[tuple[int, str, int, int]]:
-    assert timeline.advance(10)
     return [(row.step, row.token, row.tokens, row.change) for row in timeline.rows]
 
 
 def timeline_of(run: Run, text: str, merges: int | None = None) -> TextTimeline:
-    timeline = TextTimeline(run, len(run.history) if merges is None else merges)
-    timeline.set_lines(text.splitlines(keepends=True))
+    timeline = TextTimeline(run)
+    assert timeline.update(text.splitlines(keepends=True), len(run.history) if merges is None else merges)
     return timeline
 
 
@@ -205,7 +203,8 @@ def test_other_marks_at_the_ends_of_words(settings: dict[str, str]) -> None:
     assert found_rows(timeline_of(run, text)) == expected_rows(run, text)
     grown = timeline_of(run, text, merges=0)
     assert found_rows(grown) == []
-    grown.grow(len(run.history))
+    assert grown.update([text], len(run.history))
+    assert not grown.update([text], len(run.history))
     assert found_rows(grown) == expected_rows(run, text)
 
 
@@ -242,10 +241,9 @@ def test_byte_pair_encoding_is_followed_by_its_merges(
     for earlier, tokenizer in pairwise(tokenizers):
         text_words = tokenizer.retokenized(text_words, earlier)
         assert list(text_words) == tokenizer.tokenize_words(text)
-    timeline = TextTimeline(run, 0)
-    timeline.set_lines([text])
-    for merges in (len(history) // 2, len(history)):
-        timeline.grow(merges)
+    timeline = TextTimeline(run)
+    for merges in (0, len(history) // 2, len(history)):
+        timeline.update([text], merges)
         lengths = [len(encoding) for encoding in found[: merges + 1]]
         changes = [(step, lengths[step], lengths[step] - lengths[step - 1]) for step in steps[1 : merges + 1]]
         rows = [(step, tokens, change) for step, _, tokens, change in found_rows(timeline)]
@@ -260,9 +258,8 @@ def test_words_that_hold_the_prefix_itself(words: str) -> None:
     run = trained(count_texts([words], pre_tokenizer="whitespace-split"), TrainingConfig(vocab_size=60))
     text = "##a # ## ### ##a# a## b##"
     grown = timeline_of(run, text, merges=0)
-    assert grown.advance(10)
     for merges in range(1, len(run.history) + 1):  # one token at a time, with the words known already
-        grown.grow(merges)
+        grown.update([text], merges)
         assert found_rows(grown) == expected_rows(run, text, merges)
 
 
@@ -272,20 +269,14 @@ def test_growing_and_typing_in_any_order_end_the_same(run: Run) -> None:
     words = " ".join(COURSE).split()
     for merges in range(0, len(run.history) + 1, 3):
         text = "\n".join(chance.choices(words, k=12))
-        if merges:
-            timeline.grow(merges)
-        timeline.set_lines(text.splitlines(keepends=True))
-        if chance.random() < 0.5:
-            timeline.advance(0)  # a part of it only
-        else:
-            assert found_rows(timeline) == expected_rows(run, text, merges or 0) if merges else True
-    timeline.grow(len(run.history))
+        timeline.update(text.splitlines(keepends=True), merges)
+        assert found_rows(timeline) == (expected_rows(run, text, merges) if merges else [])
+    timeline.update(text.splitlines(keepends=True), len(run.history))
     assert found_rows(timeline) == expected_rows(run, text)
 
 
 def test_only_the_words_that_spell_a_new_token_are_looked_at_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     timeline = timeline_of(run, "chapter shows the Face", merges=12)
-    timeline.advance(10)
     looked: list[str] = []
 
     def noting(word: str, *rest: object) -> object:
@@ -294,21 +285,8 @@ def test_only_the_words_that_spell_a_new_token_are_looked_at_again(run: Run, mon
 
     monkeypatch.setattr("wordpiece_studio.session.live_text.word_timeline", noting)
     assert run.history[12].token == "chap"
-    timeline.grow(13)
-    timeline.advance(10)
+    timeline.update(["chapter shows the Face"], 13)
     assert looked == ["chapter"]
-
-
-def test_a_slice_takes_about_the_time_it_is_given(run: Run) -> None:
-    timeline = timeline_of(run, MANY_WORDS)
-    slices = []
-    is_done = False
-    while not is_done:
-        start = time.thread_time()
-        is_done = timeline.advance(0.002)
-        slices.append(time.thread_time() - start)
-    assert len(slices) > 5
-    assert sorted(slices)[len(slices) // 2] < 0.008
 
 
 def test_the_nearest_steps_and_the_text_at_a_step() -> None:
@@ -354,30 +332,13 @@ def test_what_is_known_first_of_an_opened_run_has_its_steps(model: TrainerModel,
     assert known == [(True, len(expected_rows(run, "This is the Hugging Face Course.")))]
 
 
-def test_what_is_found_again_to_be_so_is_known_again(
-    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    changes = LiveChanges()
-    finder = ChangesFinder(model, changes)
-    model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
-    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.is_known)
-    monkeypatch.setattr("wordpiece_studio.session.live_text._FIRST_SLICE", 0.0)
-    finder.set_lines([" \n"] * 40, {})
-    finder.set_lines([" "], {})
-    qtbot.waitUntil(lambda: changes.is_known)
-    finder.set_lines([" \n" * number for number in range(2, 40)], {})  # takes a moment, and has no words either
-    assert not changes.is_known
-    qtbot.waitUntil(lambda: changes.is_known, timeout=1000)
-
-
-def test_the_finder_takes_a_long_text_in_turns(qtbot: QtBot, model: TrainerModel) -> None:
+def test_the_finder_takes_a_long_text(qtbot: QtBot, model: TrainerModel) -> None:
     changes = LiveChanges()
     finder = ChangesFinder(model, changes)
     model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
     finder.set_lines([MANY_WORDS], {})
-    assert not changes.is_known
-    qtbot.waitUntil(lambda: changes.is_known)
+    assert changes.is_known
     assert changes.summary_at(0).words == 3000
     assert changes.summary_at(0).unknown > 3
     assert changes.rows.unknown_word in MANY_WORDS.split()

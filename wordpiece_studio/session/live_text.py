@@ -6,14 +6,13 @@ and longest match works on these numbers alone: at step k it may use tokens born
 ``##is`` at step 12, "This" can change at the steps 9 and 12 only. Byte pair encoding merges the pairs of a word in the
 order of their steps.
 
-Each word is processed once, in time slices, while training runs too; a new merge affects only the words that contain
-its token. There are no widgets here.
+Each word is processed once, while training runs too; a new merge affects only the words that contain its token. There
+are no widgets here.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
@@ -225,58 +224,73 @@ class TextChanges(Sequence[TextChange]):
 
 
 class TextTimeline:
-    """Finds the steps of a run that change a text, of which the first `merges` are used, in slices of time."""
+    """Finds the steps of a run that change a text; what was found for a word is not found again."""
 
-    def __init__(self, run: Run, merges: int) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self.library = run.library  # which may run the tokenizer
         self._tokenizer = run.tokenizer_at(0)  # any would do: they split a text into the same words
         self._births = [0] * run.history.vocabulary_size(0)
         self._lines: Sequence[str] = ()
         self._splits: dict[str, list[str]] = {}  # the words of lines
-        self._are_counted = False
         self._counts: Counter[str] = Counter()
         self._known: dict[str, WordTimeline] = {}
-        self._changed: set[str] = set()  # words to look at again
-        self.merges = 0
-        self.grow(merges)
-        self._searched = len(self._births)  # tokens, by id; there are no words yet that they could be in
-        self._begin()
+        self._merges = 0
+        self.rows = TextChanges()  # of no run, until the first update
 
-    def set_lines(self, lines: Sequence[str]) -> None:
-        """Set the text, given as lines, which are tokenized separately."""
-        if lines != self._lines:
-            self._lines, self._are_counted = lines, False
-            self._begin()
+    def update(self, lines: Sequence[str], merges: int) -> bool:
+        """Take a text, as lines, which are tokenized separately, and the first merges; return whether `rows` is new."""
+        if lines == self._lines and merges <= self._merges and self.rows.runs:
+            return False
+        if merges > self._merges:
+            self._grow(merges)
+        self._lines = lines
+        self._splits = {line: self._splits.get(line) or self._words_of(line) for line in lines}
+        self._counts = Counter(chain.from_iterable(self._splits[line] for line in lines))
+        vocabulary = self._run.history.vocabulary(self._merges)
+        self._known = {word: self._known.get(word) or self._timeline_of(word, vocabulary) for word in self._counts}
+        self.rows = self._found_rows()
+        return True
 
-    def grow(self, merges: int) -> None:
-        """Take the first `merges` merges of the history into account."""
-        if merges <= self.merges:
-            return
+    def _words_of(self, line: str) -> list[str]:
+        return [_ADDED if is_added else word for word, is_added in self._tokenizer.split(line)]
+
+    def _grow(self, merges: int) -> None:
+        """Take more merges into account, and forget the words that they may change."""
         history = self._run.history
-        is_new = history.column("is_new")[self.merges : merges]
+        is_new = history.column("is_new")[self._merges : merges]
+        searched = len(self._births)
+        self._births += (np.flatnonzero(is_new) + self._merges + 1).tolist()
+        self._merges = merges
         if isinstance(self._tokenizer, TokenizerByMerges):
             history.pair_steps()
             has_unknown = self._tokenizer.unk_token in self._tokenizer.vocabulary  # else symbols are left out of words
             if not (has_unknown and is_new.all()):  # then no new token tells which words change
-                self._changed.update(self._known)
-        self._births += (np.flatnonzero(is_new) + self.merges + 1).tolist()
-        self.merges = merges
-        self._begin()
+                self._known.clear()
+        for word in self._words_with(range(searched, len(self._births))):
+            del self._known[word]
 
-    def advance(self, seconds: float) -> bool:
-        """Work for about that long; return whether all work is done."""
-        end = time.perf_counter() + seconds
-        for _ in self._work:
-            if time.perf_counter() > end:
-                return False
-        self.is_done = True
-        return True
+    def _words_with(self, tokens: range) -> set[str]:
+        """Return the known words that contain one of these tokens, given by id."""
+        words, found = list(self._known), set()
+        starts = list(accumulate((len(word) + 1 for word in words), initial=0))
+        joined = "".join(_BREAK + word for word in words)
+        prefix = self._tokenizer.vocabulary.continuing_subword_prefix
+        suffix = self._tokenizer.vocabulary.end_of_word_suffix or ""
+        for token_id in tokens if words else ():
+            token = self._run.history.token(token_id).removesuffix(suffix)
+            # A token that is just the prefix occurs only where a word begins with these very characters.
+            letters = token.removeprefix(prefix) if token.startswith(prefix) else ""
+            letters = letters or _BREAK + token
+            place = joined.find(letters)
+            while place >= 0:
+                index = bisect_right(starts, place) - 1
+                found.add(words[index])
+                place = joined.find(letters, starts[index + 1])
+        return found
 
-    @property
-    def rows(self) -> TextChanges:
-        """The steps that change the text, as far as they are known."""
-        found = [(word, self._known[word], count) for word, count in self._counts.items() if word in self._known]
+    def _found_rows(self) -> TextChanges:
+        found = [(word, self._known[word], count) for word, count in self._counts.items()]
         counts = np.array([count for _, _, count in found], dtype=np.int64)
         steps = np.fromiter(chain.from_iterable(timeline.steps for _, timeline, _ in found), dtype=np.int64)
         changes = np.fromiter(chain.from_iterable(timeline.changes for _, timeline, _ in found), dtype=np.int64)
@@ -289,51 +303,6 @@ class TextTimeline:
         changes = np.bincount(places, changes, len(steps)).astype(np.int64)
         return TextChanges((self._run,), steps, changes, start, next(iter(unknown), ""))
 
-    def _begin(self) -> None:
-        """Begin the work anew; what has been found is not found again."""
-        self._work, self.is_done = self._find(), False
-
-    def _find(self) -> Iterator[None]:
-        """Do the work in small pieces."""
-        yield from self._search_new_tokens()
-        if not self._are_counted:
-            for line in self._lines:
-                if line not in self._splits:
-                    split = self._tokenizer.split(line)
-                    self._splits[line] = [_ADDED if is_added else word for word, is_added in split]
-                    yield
-            self._counts = Counter(chain.from_iterable(self._splits[line] for line in self._lines))
-            self._are_counted = True
-        vocabulary = self._run.history.vocabulary(self.merges)
-        for word in self._counts:
-            if word not in self._known or word in self._changed:
-                self._known[word] = self._timeline_of(word, vocabulary)
-                self._changed.discard(word)
-                yield
-        self._splits = {line: self._splits[line] for line in self._lines}
-        self._known = {word: self._known[word] for word in self._counts}
-        self._changed.clear()
-
-    def _search_new_tokens(self) -> Iterator[None]:
-        """Note the words that contain one."""
-        words = list(self._known)
-        starts = list(accumulate((len(word) + 1 for word in words), initial=0))
-        joined = "".join(_BREAK + word for word in words)
-        prefix = self._tokenizer.vocabulary.continuing_subword_prefix
-        suffix = self._tokenizer.vocabulary.end_of_word_suffix or ""
-        while self._searched < len(self._births):
-            token = self._run.history.token(self._searched).removesuffix(suffix)
-            # A token that is just the prefix occurs only where a word begins with these very characters.
-            letters = token.removeprefix(prefix) if token.startswith(prefix) else ""
-            letters = letters or _BREAK + token
-            place = joined.find(letters)
-            while place >= 0:
-                index = bisect_right(starts, place) - 1
-                self._changed.add(words[index])
-                place = joined.find(letters, starts[index + 1])
-            self._searched += 1
-            yield
-
     def _timeline_of(self, word: str, vocabulary: Vocabulary) -> WordTimeline:
         if word == _ADDED:
             return WordTimeline(1, (), ())
@@ -343,7 +312,7 @@ class TextTimeline:
         is_unknown = vocabulary.unk_token in tokens or not tokens
         if not isinstance(self._tokenizer, TokenizerByMerges):
             return WordTimeline(max(len(tokens), 1), (), (), is_unknown)
-        symbols, merged = self._tokenizer.changing_steps(word, self.merges)
+        symbols, merged = self._tokenizer.changing_steps(word, self._merges)
         times = Counter(merged)
         return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown)
 
@@ -475,9 +444,6 @@ class LiveChanges(QObject):
         return int(self.steps[index]) if index >= 0 else None
 
 
-_FIRST_SLICE, _SLICE = 0.008, 0.004
-"""Seconds of work done at once, so that a short text never waits, and in each slice afterwards."""
-_PAUSE_MS = 4
 _GROWTH_MS = 50
 
 
@@ -489,68 +455,44 @@ class ChangesFinder(QObject):
         self._model = model
         self._changes = changes
         self._lines: Sequence[str] = ()
+        self._compared: Mapping[Run, Sequence[str]] = {}
         self._timelines: dict[Run, TextTimeline] = {}
-        self._timer = single_shot(self, self._work)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer = single_shot(self, self._find)
         model.run_reset.connect(self._begin)
-        model.merges_appended.connect(self._work_later)
+        model.merges_appended.connect(self._find_later)
         self._begin()
 
     def set_lines(self, lines: Sequence[str], compared: Mapping[Run, Sequence[str]]) -> None:
         """Set the text, as lines that the run shown, and each compared one, tokenize separately."""
-        self._lines = lines
-        wanted = dict(compared) if self._model.run is None else {**compared, self._model.run: lines}
-        self._timelines = {run: self._timeline_of(run, text) for run, text in wanted.items()}
-        self._work(_FIRST_SLICE)
+        self._lines, self._compared = lines, compared
+        self._find()
 
     def _begin(self) -> None:
-        run = self._model.run
-        self._timelines = {each: timeline for each, timeline in self._timelines.items() if each.is_compared}
-        if run is not None:
-            self._changes.others.pop(run, None)
-            self._timelines[run] = self._timeline_of(run, self._lines)
+        self._compared = {run: lines for run, lines in self._compared.items() if run.is_compared}
+        if self._model.run is not None:
+            self._changes.others.pop(self._model.run, None)
         self._changes.set_rows(TextChanges(), is_known=False)
-        self._work_later()  # when the merges of the run are announced
+        self._find_later()  # when the merges of the run are announced
 
-    def _timeline_of(self, run: Run, lines: Sequence[str]) -> TextTimeline:
-        timeline = self._timelines.get(run)
-        if timeline is None or timeline.library is not run.library:  # it has been loaded meanwhile
-            timeline = TextTimeline(run, self._merges_of(run))
-        timeline.grow(self._merges_of(run))  # it may have been made before the run had merges
-        timeline.set_lines(lines)
-        return timeline
-
-    def _merges_of(self, run: Run) -> int:
-        return self._model.merge_count if run is self._model.run else len(run.history)
-
-    def _work_later(self) -> None:
+    def _find_later(self) -> None:
         if not self._timer.isActive():
             self._timer.start(_GROWTH_MS)
 
-    def _work(self, seconds: float = _SLICE) -> None:
-        """Work for about that long, publish what is found, and go on later if there is more."""
-        for run, timeline in self._timelines.items():
-            if timeline.is_done:
-                timeline.grow(self._merges_of(run))
-        waiting = [timeline for timeline in self._timelines.values() if not timeline.is_done]
-        for timeline in waiting:
-            timeline.advance(seconds / len(waiting))
-        shown = self._model.run
-        self._publish(None if shown is None else self._timelines.get(shown), waiting)
-        others = {run: timeline for run, timeline in self._timelines.items() if run is not shown}
-        if others.keys() != self._changes.others.keys() or any(each in waiting for each in others.values()):
-            if all(timeline.is_done for timeline in others.values()):
-                self._changes.set_others({run: timeline.rows for run, timeline in others.items()})
-        if not all(timeline.is_done for timeline in waiting):
-            self._timer.start(_PAUSE_MS)
-        elif any(timeline.merges < self._merges_of(run) for run, timeline in self._timelines.items()):
-            self._work_later()
+    def _find(self) -> None:
+        shown, changes = self._model.run, self._changes
+        wanted = dict(self._compared) if shown is None else {**self._compared, shown: self._lines}
+        self._timelines = {run: self._timeline_of(run) for run in wanted}
+        are_new = {
+            run: timeline.update(wanted[run], self._model.merge_count if run is shown else len(run.history))
+            for run, timeline in self._timelines.items()
+        }
+        rows = {run: timeline.rows for run, timeline in self._timelines.items()}
+        if shown is not None:
+            changes.set_rows(rows.pop(shown))
+        if rows.keys() != changes.others.keys() or any(are_new[run] for run in rows):
+            changes.set_others(rows)
 
-    def _publish(self, shown: TextTimeline | None, waiting: Sequence[TextTimeline]) -> None:
-        changes = self._changes
-        if shown is None or (changes.is_known and shown not in waiting):
-            return
-        if shown.is_done:
-            changes.set_rows(shown.rows)
-        elif changes.is_known:  # the old result stays until there is a better one
-            changes.set_rows(changes.rows, is_known=False)
+    def _timeline_of(self, run: Run) -> TextTimeline:
+        known = self._timelines.get(run)
+        is_current = known is not None and known.library is run.library  # else it has been loaded meanwhile
+        return known if known is not None and is_current else TextTimeline(run)
