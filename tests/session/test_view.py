@@ -14,12 +14,10 @@ from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.view_text import (
     LONGEST_LINE,
     ViewIndex,
-    folded,
     has_long_line,
     main_line_break,
     placed_edit,
     to_view,
-    unfolded,
     utf16_length,
 )
 
@@ -61,19 +59,14 @@ def test_an_edit_that_changes_nothing_is_none() -> None:
     assert placed_edit("a\r\nb\rc", "a\nb\nc", "\n", 0) is None
 
 
-def test_long_lines_are_folded() -> None:
-    text = "x" * (2 * LONGEST_LINE + 5) + "\r\n" + "y" * LONGEST_LINE
-    assert has_long_line(text)
+def test_long_lines_are_noticed_quickly() -> None:
+    assert has_long_line("x" * (LONGEST_LINE + 1) + "\r\n" + "y" * LONGEST_LINE)
     assert not has_long_line(("y" * LONGEST_LINE + "\r") * 3 + "y" * LONGEST_LINE)
     assert has_long_line("y" * 17 + "\n" + "y" * (LONGEST_LINE + 1))
-    assert [len(line) for line in folded(text).split("\n")] == [LONGEST_LINE, LONGEST_LINE, 5, LONGEST_LINE]
-
-
-def test_lines_that_need_no_folding_cost_nothing() -> None:
     text = ("a" * (LONGEST_LINE - 1) + "\n") * 200
     began = time.process_time()
-    assert folded(text) is text
-    assert folded(text + "b" * (LONGEST_LINE + 1)) == text + "b" * LONGEST_LINE + "\nb"
+    assert not has_long_line(text)
+    assert has_long_line(text + "b" * (LONGEST_LINE + 1))
     assert time.process_time() - began < 5  # an expression that tried at every character took a minute
 
 
@@ -123,13 +116,3 @@ def test_an_editor_that_does_what_it_hears_shows_the_text(
         document.undo_stack.undo()
         assert shown[0] == document.view_text
     document.view_edited.disconnect(follow)
-
-
-@given(texts, st.data())
-def test_a_folded_place_is_found_in_the_text(text: str, data: st.DataObject) -> None:
-    text = data.draw(st.lists(st.sampled_from([text, "x" * LONGEST_LINE, "y\r\n"]), max_size=4).map("".join))
-    view = folded(text)
-    length = data.draw(st.integers(0, len(view)))
-    found, place = unfolded(text, 0, utf16_length(view[:length])), utf16_length(view[:length])
-    assert to_view(found).replace("\n", "") == view[:length].replace("\n", "")
-    assert found + unfolded(text, place, utf16_length(view)) == text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from tests.monkey.agreement import outdated
@@ -21,7 +22,7 @@ from wordpiece_studio.session import corpus_counting
 from wordpiece_studio.session.corpus_files import FileColumn, FileState
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CountingBar, progress_words
-from wordpiece_studio.ui.panes.corpus.files_view import PreviewView
+from wordpiece_studio.ui.panes.corpus.files_view import PreviewText, PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
 if TYPE_CHECKING:
@@ -407,3 +408,12 @@ def test_parts_of_a_file_come_one_after_the_other(qtbot: QtBot, tmp_path: Path) 
     view.show_file(CorpusFile(str(path)))
     qtbot.waitUntil(lambda: view.text.startswith("line 0\n"), timeout=20_000)
     view.task.close()
+
+
+def test_the_preview_is_copied_exactly(qtbot: QtBot) -> None:
+    text, view = PreviewText(), "a\r\nb\rc\u2029\U0001f917\ufeffd" + "x" * 20_000
+    qtbot.addWidget(text)
+    text.show_text(view)
+    text.selectAll()
+    text.copy()
+    assert QGuiApplication.clipboard().text() == view

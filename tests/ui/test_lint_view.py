@@ -204,12 +204,12 @@ def test_a_text_in_one_line_is_wrapped_and_can_be_edited_then(studio: Studio) ->
     text = "Hug a pug. Pun a bun! " * 1000
     studio.set_text(text)
     settle(studio)
-    assert document.is_folded
+    assert document.is_kept
     row(studio, "long-line").fix_button.click()
     settle(studio)
     studio.wait(lambda: kinds(studio) == [])
     assert document.text.splitlines()[:2] == ["Hug a pug.", "Pun a bun!"]
-    assert not document.is_folded
+    assert not document.is_kept
     document.undo_stack.undo()
     assert document.text == text
 

@@ -2,7 +2,7 @@
 
 Qt's editor has one kind of line break. So it shows a copy: every line break as LF; a lone surrogate, which Qt would
 join with its neighbor, as U+FFFD. The text itself stays as it is. Qt also needs minutes for a line of a few megabytes,
-and seconds for very many lines: `is_too_long` says which texts are not edited, and in previews long lines are folded.
+and seconds for very many lines: `is_too_long` says which texts are not edited.
 
 Python counts code points; Qt counts UTF-16 units, in which an emoji takes two, and its editor shows CR LF as one line
 break. All other characters count the same in both, so only the irregular ones are stored.
@@ -119,34 +119,6 @@ def has_long_line(text: str) -> bool:
             return True
         start = found + 1
     return False
-
-
-def folded(text: str) -> str:
-    """Return the view of `text` with its long lines folded."""
-    view = to_view(text)
-    return "\n".join(map(_folded_line, view.split("\n"))) if has_long_line(view) else view
-
-
-def _folded_line(line: str) -> str:
-    return "\n".join(line[start : start + LONGEST_LINE] for start in range(0, max(len(line), 1), LONGEST_LINE))
-
-
-def unfolded(text: str, start: int, end: int) -> str:
-    """Return the part of `text` shown between two UTF-16 positions of its folded view."""
-    index = ViewIndex(folded(text))
-    return text[slice(*(_unfolded_length(text, index.text_position(place)) for place in (start, end)))]
-
-
-def _unfolded_length(text: str, folded_length: int) -> int:
-    """Return how many characters of `text` the first `folded_length` characters of its folded view correspond to."""
-    view, before, left = to_view(text), 0, folded_length
-    for line in view.split("\n"):
-        length = len(line) + max(len(line) - 1, 0) // LONGEST_LINE
-        if left <= length:
-            return length_in_text(text, view, before + left - left // (LONGEST_LINE + 1))
-        before += len(line) + 1
-        left -= length + 1
-    return len(text)
 
 
 def main_line_break(text: str) -> str:

@@ -19,7 +19,7 @@ from wordpiece_studio.session.corpus_files import FileColumn, FileRow
 from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.table_model import each_row
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
+from wordpiece_studio.session.view_text import ViewIndex, to_view
 from wordpiece_studio.ui.panes.corpus.corpus_figures import data_size
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm, loss_words
 from wordpiece_studio.ui.widgets.fields import FileDrops
@@ -59,7 +59,7 @@ _PATIENCE_MS = 2000
 
 
 class PreviewText(ExactEdit):
-    """Shows a read-only text, folded; copied text is not folded."""
+    """Shows a read-only text, which is copied exactly."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,11 +67,12 @@ class PreviewText(ExactEdit):
 
     def show_text(self, text: str) -> None:
         self._shown = text
-        self.setPlainText(whole(folded(text)))
+        self.setPlainText(whole(to_view(text)))
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def text_between(self, start: int, end: int) -> str:
-        return unfolded(self._shown, start, end)
+        index = ViewIndex(self._shown)
+        return self._shown[index.text_position(start) : index.text_position(end)]
 
 
 class PreviewView(QWidget):
