@@ -82,52 +82,25 @@ def read_rest(project: Project, *, should_stop: Callable[[], bool]) -> Generator
 class ProjectContent:
     """The content of a project that must not be discarded without asking; two are compared part by part.
 
-    Excludes runs that no one asked for, since the Studio trains them again, the run and the step shown, and settings
-    that are those of the run shown: `own_settings` has what is left of them. `tabs`: what the user made of the other
-    runs, by number.
+    Excludes runs that no one asked for, since the Studio trains them again, and the run and the step shown.
     """
 
     settings: ProjectSettings = field(compare=False)
-    own_settings: tuple[object, ...]
+    own_settings: tuple[object, ...]  # as far as they are not those of the run shown
     corpus: tuple[object, ...]
     runs: dict[int, tuple[object, ...]]
-    tabs: dict[int, tuple[object, ...]]
+    tabs: dict[int, tuple[object, ...]]  # what the user made of the runs, by number
     notes: tuple[Bookmark, ...]
     marks: tuple[object, ...]
     live_text: str
 
 
 class ProjectState(QObject):
-    """The contents of the project that the window shows, and its file.
+    """The contents of the project that the window shows, and its file."""
 
-    Attributes
-    ----------
-    path, stamp
-        The file of the project, None if it has none; what it was like when it was read or written.
-    saved_content
-        The content saved in the project's file; None without a file.
-    left_content
-        The content of a sample, or the saved one of the project left with `detach`, whose notes are still shown.
-    is_file_another
-        Whether another program has changed or removed the project's file.
-    serial
-        A number that changes with every new project, including those without a file.
-    reading
-        The task that reads words and places of the restored project; where it fails, the project is shown without them.
-
-    Signals
-    -------
-    changed()
-        Some content of the project has changed.
-    path_changed(Path | None)
-        The project's file has changed; None: it has none.
-    saved()
-        The present content was saved or discarded: there is nothing to recover.
-    """
-
-    changed = Signal()
-    path_changed = Signal(object)
-    saved = Signal()
+    changed = Signal()  # some content of the project
+    path_changed = Signal(object)  # the file of the project; None: it has none
+    saved = Signal()  # the present content, or it was discarded: there is nothing to recover
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -138,18 +111,25 @@ class ProjectState(QObject):
         self._runs = session.runs
         self._marks = session.marks
         self.path: Path | None = None
-        self.stamp = ProjectStamp()
-        self.saved_content: ProjectContent | None = None
-        self.left_content: ProjectContent | None = None
-        self.is_file_another = False
-        self.serial = 0
+        self.stamp = ProjectStamp()  # what the file was like when it was read or written
+        self.saved_content: ProjectContent | None = None  # in the file
+        self.left_content: ProjectContent | None = None  # of a sample, or in the file of a project that was left
+        self.is_file_another = False  # another program has changed or removed the file
+        self.serial = 0  # changes with every new project, including those without a file
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
         self.reading = Task(
             read_rest, "The project cannot be read", self, debounce_ms=_DELAY_MS,
             on_part=self._take_part, on_answer=self._end_reading, on_error=self._end_reading,
         )  # fmt: skip
-        self._connect()
+        document, model, marks = self._document, self._model, self._marks
+        for signal in (
+            document.text_changed, document.path_changed, document.modified_changed, model.run_reset,
+            model.merges_appended, model.step_changed, model.selection_changed, model.state_changed,
+            marks.breakpoints.changed, marks.bookmarks.changed, session.settings.changed,
+            session.live_text_changed, self._counting.pipeline_changed, self._runs.changed,
+        ):  # fmt: skip
+            signal.connect(self.changed)
 
     def set_path(self, path: Path | None) -> None:
         """Set the file of the project; the present content counts as not saved in it."""
@@ -163,7 +143,6 @@ class ProjectState(QObject):
             self.path_changed.emit(path)
 
     def note_saved(self, path: Path, project: Project) -> None:
-        """Record that `project`, as captured, has been saved in `path`."""
         self.set_path(path)
         self.stamp = stamp_of(path)
         self.saved_content = content_of(project)
@@ -200,10 +179,19 @@ class ProjectState(QObject):
         """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
         shown_first = sorted(self._runs.all, key=lambda run: run is not self._runs.current)
         runs, counts = tuple(map(self._captured_run, shown_first)), None
-        view = msgspec.structs.replace(self._session.view(), live_text=self._live_text())
+        view, pipeline = self._session.view(), self._counting.pipeline
+        shown, whole = self._shown_live_text
+        if view.live_text == shown:  # one too long to be shown in full stays whole until it is edited
+            view = msgspec.structs.replace(view, live_text=whole)
+        settings = ProjectSettings(
+            training=self._session.settings.valid_config().to_dict(),
+            normalizer=normalizers.to_spec(pipeline.normalizer),
+            pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+            max_word_length=self._counting.max_word_length,
+        )
         if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
-        return Project(settings=self._settings(), corpus=self._session.corpus(), view=view, runs=runs, counts=counts)
+        return Project(settings=settings, corpus=self._session.corpus(), view=view, runs=runs, counts=counts)
 
     def capture_run(self) -> Project:
         """Return the project, with the corpus that the run shown was trained on in place of the present one."""
@@ -218,20 +206,6 @@ class ProjectState(QObject):
 
     def content(self) -> ProjectContent:
         return content_of(self.capture())
-
-    def _settings(self) -> ProjectSettings:
-        pipeline = self._counting.pipeline
-        return ProjectSettings(
-            training=self._session.settings.valid_config().to_dict(),
-            normalizer=normalizers.to_spec(pipeline.normalizer),
-            pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
-            max_word_length=self._counting.max_word_length,
-        )
-
-    def _live_text(self) -> str:
-        """Return the live text; one too long to be shown in full stays whole in its project until it is edited."""
-        (shown, whole), now = self._shown_live_text, self._session.live_text
-        return whole if now == shown else now
 
     def _captured_run(self, run: Run) -> ProjectRun:
         is_shown, origin = run is self._runs.current, run.origin
@@ -348,45 +322,22 @@ class ProjectState(QObject):
         self._counting.take_counts(None)  # if they could not be read
         self._model.look_again()
 
-    # Changes.
-
-    def _connect(self) -> None:
-        document, model, marks = self._document, self._model, self._marks
-        for signal in (
-            document.text_changed, document.path_changed, document.modified_changed, model.run_reset,
-            model.merges_appended, model.step_changed, model.selection_changed, model.state_changed,
-            marks.breakpoints.changed, marks.bookmarks.changed, self._session.settings.changed,
-            self._session.live_text_changed, self._counting.pipeline_changed, self._runs.changed,
-        ):  # fmt: skip
-            signal.connect(self.changed)
-
 
 def _own_settings(project: Project) -> tuple[object, ...]:
-    """Return the settings as far as they are not those of the run that is shown."""
     settings, run = project.settings, project.run
-    if run is None:
-        return (settings,)
-    normalizer = normalizers.to_spec(run.counts.normalizer)
-    of_run = (run.config.to_dict(), normalizer, pre_tokenizers.to_spec(run.counts.pre_tokenizer))
-    if (settings.training, settings.normalizer, settings.pre_tokenizer) == of_run:
-        return (settings.max_word_length,)
+    if run is not None:
+        steps = normalizers.to_spec(run.counts.normalizer), pre_tokenizers.to_spec(run.counts.pre_tokenizer)
+        if (settings.training, settings.normalizer, settings.pre_tokenizer) == (run.config.to_dict(), *steps):
+            return (settings.max_word_length,)
     return (settings,)
 
 
 def _learned(run: ProjectRun) -> tuple[object, ...]:
-    merges = run.merge_count
-    return (
-        run.config,
-        merges,
-        run.history.symbols_after(merges),
-        run.counts.total,
-        len(run.counts.counts),
-        run.library_run,
-    )
+    merges, counts = run.merge_count, run.counts
+    return run.config, merges, run.history.symbols_after(merges), counts.total, len(counts), run.library_run
 
 
 def content_of(project: Project) -> ProjectContent:
-    """Return the content of `project` that must not be discarded without asking."""
     corpus, view = project.corpus, project.view
     wanted = {run.number: run for run in project.runs if run.is_wanted}
     tabs = {number: RunTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
@@ -407,7 +358,7 @@ def content_of(project: Project) -> ProjectContent:
 
 
 class Loss(Enum):
-    """What is about to be given up: everything, or the corpus alone."""
+    """What is about to be given up."""
 
     ALL = "all"
     CORPUS = "corpus"
@@ -433,7 +384,6 @@ class UnsavedWork:
 
     @property
     def is_any(self) -> bool:
-        """Whether anything would be lost."""
         return self.is_anything_made or self.merges > 0 or self.library_runs > 0 or self.trains
 
 

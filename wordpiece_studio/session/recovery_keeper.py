@@ -1,7 +1,7 @@
 """Keeps unsaved work in the background: edits within a second, the training within half a minute.
 
-It listens to the document and to the state of the project, and passes changes to two threads: one for text and
-settings, which is quick, and one for the training, which may take long. `recovery_store` writes and reads the files.
+It passes changes to two threads: one for text and settings, which is quick, and one for runs, which may take long.
+`recovery_store` writes and reads the files.
 """
 
 from __future__ import annotations
@@ -47,20 +47,10 @@ class _KeptRun(NamedTuple):
 
 
 class RecoveryKeeper(QObject):
-    """Keeps the content of `state` in `store`, starting with the user's first change.
-
-    Attributes
-    ----------
-    is_kept
-        Whether there is work that a start after a crash would offer.
-
-    Signals
-    -------
-    failed(StudioError)
-        The work cannot be kept. Emitted once; keeping is retried.
-    """
+    """Keeps the content of `state` in `store`, starting with the user's first change."""
 
     failed = Signal(object)
+    """The work cannot be kept, as this `StudioError` says. Emitted once; keeping is retried."""
 
     def __init__(
         self, state: ProjectState, document: Document, store: RecoveryStore, parent: QObject | None = None
@@ -69,7 +59,8 @@ class RecoveryKeeper(QObject):
         self._state = state
         self.store = store
         self._saved: ProjectContent | None = None  # content that is in a file of the user's, or was discarded
-        self.is_kept = self._is_begun = self._is_reported = self._is_closed = False
+        self.is_kept = False  # whether there is work that a start after a crash would offer
+        self._is_begun = self._is_reported = self._is_closed = False
         self._wanted_ms: int | None = None  # how soon the changes are to be written; None: there are none
         self._edit_count = self._failures = 0
         self._kept_runs: weakref.WeakKeyDictionary[MergeHistory, _KeptRun] = weakref.WeakKeyDictionary()
@@ -133,18 +124,24 @@ class RecoveryKeeper(QObject):
         was_busy = not self.is_idle
         self.job.close()
         self.run_job.close()
-        if was_busy:
-            self._keep_now()
+        if was_busy:  # write what has not been written yet in this thread, because the program is ending
+            project = self._state.capture()
+            try:
+                self.is_kept = self._should_keep(project)
+                if self.is_kept:
+                    self.store.write(project, self._about(project), self._newest_file)
+            except StudioError as error:
+                self._report(error)
         self.store.close(keeps=self.is_kept)
 
     # Signals.
 
+    def _on_state_saved(self) -> None:
+        self.forget(self._state.saved_content)  # what was typed during saving is not in any file yet
+
     def _on_document_edited(self, _edit: Edit) -> None:
         self._edit_count += 1
         self._schedule(EDIT_DELAY_MS)
-
-    def _on_state_saved(self) -> None:
-        self.forget(self._state.saved_content)  # what was typed during saving is not in any file yet
 
     def _schedule(self, delay_ms: int = CHANGE_DELAY_MS) -> None:
         self._wanted_ms = delay_ms if self._wanted_ms is None else min(delay_ms, self._wanted_ms)
@@ -224,7 +221,7 @@ class RecoveryKeeper(QObject):
 
     def _retry(self, error: StudioError) -> None:
         self._failures += 1
-        self._report_failure(error)
+        self._report(error)
         self._schedule()
 
     def _note_run_kept(self) -> None:
@@ -237,25 +234,13 @@ class RecoveryKeeper(QObject):
 
     def _retry_run(self, error: StudioError) -> None:
         self.run_due = time.monotonic() + RUN_SECONDS[1]
-        self._report_failure(error)
+        self._report(error)
         self._schedule()
 
-    def _report_failure(self, error: StudioError) -> None:
+    def _report(self, error: StudioError) -> None:
         if not self._is_reported:
             self._is_reported = True
             self.failed.emit(error)
-
-    def _keep_now(self) -> None:
-        """Write what has not been written yet, in this thread, because the program is ending."""
-        project = self._state.capture()
-        try:
-            if self._should_keep(project):
-                self.store.write(project, self._about(project), self._newest_file)
-                self.is_kept = True
-            else:
-                self.is_kept = False
-        except StudioError as error:
-            self._report_failure(error)
 
 
 def is_worth_keeping(project: Project) -> bool:

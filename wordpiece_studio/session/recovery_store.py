@@ -148,16 +148,12 @@ def recovery_folder() -> Path:
 WORK = f"work{SUFFIX}"
 LEAST_FREE = 200_000_000
 """Bytes to leave free on the disk: a run is not kept if it would use them up."""
-_RUNS = re.compile(rf"runs-(\d{{1,9}}){re.escape(SUFFIX)}")
-_OLDER_WORK, _OLDER_RUNS = (re.compile(rf"{name}-(\d{{1,9}}){re.escape(SUFFIX)}") for name in ("base", "run"))
-"""What programs before format 2.0 left, beside a journal of the changes since."""
+_RUNS_FILE = f"runs-{{}}{SUFFIX}"
+_RUNS, _OLDER_WORK, _OLDER_RUNS = (re.compile(rf"{name}-(\d{{1,9}})\.\w+") for name in ("runs", "base", "run"))
+"""The last two are what programs before format 2.0 left, beside a journal of the changes since."""
 _FOLDER = re.compile(r"[0-9a-f]{16}")
 _NOT_KEPT = "Unsaved work cannot be backed up to {path}: {reason}"
 _RUN_NOT_KEPT = "The merges cannot be backed up to {path}: {reason}"
-
-
-def runs_file(number: int) -> str:
-    return f"runs-{number}{SUFFIX}"
 
 
 class RecoveryStore:
@@ -178,14 +174,14 @@ class RecoveryStore:
         with self._writing, self._reported(_NOT_KEPT, "Save your project. WordPiece Studio will keep trying."):
             if project is not None:
                 _save(self._made_folder() / WORK, replace(project, runs=(), counts=None), about=about)
-                self._tidy({LOCK_FILE, WORK, *map(runs_file, about.runs.values())}, newest)
+                self._tidy({LOCK_FILE, WORK, *map(_RUNS_FILE.format, about.runs.values())}, newest)
             elif self.folder is not None:
                 self._tidy({LOCK_FILE}, sys.maxsize)
 
     def write_runs(self, number: int, project: Project, should_stop: Callable[[], bool]) -> None:
         """Keep the runs of a project, with its corpus, as number `number`; they are valid once `about` says so."""
         with self._reported(_RUN_NOT_KEPT, "Text and settings are backed up. Save the project to keep the merges too."):
-            path = self._made_folder() / runs_file(number)
+            path = self._made_folder() / _RUNS_FILE.format(number)
             if link_copy(project.runs, path):
                 return
             free = shutil.disk_usage(path.parent).free
@@ -203,7 +199,7 @@ class RecoveryStore:
             self.folder, self._lock = recoverable.folder, recoverable.lock
             names = {LOCK_FILE, recoverable.work.name, *recoverable.run_files().values()}
             for name in set(os.listdir(recoverable.folder)) - names:
-                self._remove(name)
+                _remove(recoverable.folder / name)
 
     def close(self, *, keeps: bool) -> None:
         """Release the folder, and remove it unless the next start is to offer its content (`keeps`)."""
@@ -230,15 +226,11 @@ class RecoveryStore:
 
         What cannot be removed, because it is still read from, goes another time.
         """
+        assert self.folder is not None
         for name in sorted(os.listdir(self.folder), reverse=True):
             number = _RUNS.fullmatch(name)
             if name not in wanted and not name.startswith(".") and (number is None or int(number[1]) <= newest):
-                self._remove(name)
-
-    def _remove(self, name: str) -> None:
-        if self.folder is not None:
-            with contextlib.suppress(OSError):
-                (self.folder / name).unlink()
+                _remove(self.folder / name)
 
     @contextlib.contextmanager
     def _reported(self, what: str, advice: str) -> Iterator[None]:
@@ -299,6 +291,11 @@ def _save(path: Path, project: Project, **options: Any) -> None:
         path.chmod(0o600)
 
 
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
 def is_own_folder(folder: Path) -> bool:
     """Return whether this is a folder that a Studio creates for itself, not a link to one."""
     here = os.path.join(os.path.realpath(folder.parent), folder.name)
@@ -307,8 +304,7 @@ def is_own_folder(folder: Path) -> bool:
 
 def remove_folder(folder: Path) -> None:
     """Remove a folder with everything in it, the work first; what cannot be removed stays."""
-    with contextlib.suppress(OSError):
-        (folder / WORK).unlink()
+    _remove(folder / WORK)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -330,7 +326,7 @@ class Recoverable:
 
     def run_files(self) -> dict[int, str]:
         """Return the names of the files that have the runs, by the numbers of these."""
-        return {number: runs_file(file) for number, file in self.about.runs.items()}
+        return {number: _RUNS_FILE.format(file) for number, file in self.about.runs.items()}
 
 
 @dataclass(frozen=True, slots=True)

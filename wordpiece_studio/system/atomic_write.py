@@ -52,12 +52,10 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class _Replacement:
-    """A file to be replaced: until then its new content is at `new`; meanwhile its old content is kept at `old`."""
-
     name: str  # as shown to the user
     target: Path
-    new: Path
-    old: Path
+    new: Path  # where the new content is until it is put in place
+    old: Path  # where the old content is kept meanwhile
     mode: int | None  # the permissions of the existing file; None if there is none
 
 
@@ -75,10 +73,10 @@ _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write `data` to the file at `path` in one atomic step.
+    """Write `data` to a new file, which is flushed to disk and then moved into the place of the one at `path`.
 
-    A new file is created beside the target, written, flushed to disk and moved into the target's place. A symbolic link
-    stays, and what it points to is replaced; another hard link keeps the old content. Permissions are kept.
+    A symbolic link stays, and what it points to is replaced; another hard link keeps the old content. Permissions are
+    kept.
     """
     atomic_write_all({path: data})
 

@@ -19,8 +19,8 @@ from wordpiece_studio.storage.project.container import (
     TRAILER_BYTES,
     Part,
     SourceRow,
-    check_every_byte,
     chunk_hash,
+    damaged,
     part_hash,
     root_hash,
     trailer,
@@ -64,6 +64,13 @@ def check_project(path: str | os.PathLike[str]) -> None:
         if run.history.has_steps:  # else its library would have to cut the words again
             _ = run.history.places
     check_every_byte(path)
+
+
+def check_every_byte(path: str | os.PathLike[str]) -> None:
+    """Check a project against the hash at its end."""
+    data = Path(path).read_bytes()
+    if data[-TRAILER_BYTES:] != trailer(data[:-TRAILER_BYTES]):
+        raise damaged(path, "{path} is damaged: its bytes differ from those that were saved")
 
 
 COURSE = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]

@@ -14,9 +14,17 @@ import pytest
 import zstandard
 
 from tests.reliability import mutations_project
-from tests.storage.project.making import COURSE, check_project, course_project, forged, open_whole, put_part
+from tests.storage.project.making import (
+    COURSE,
+    check_every_byte,
+    check_project,
+    course_project,
+    forged,
+    open_whole,
+    put_part,
+)
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container import TRAILER_BYTES, check_every_byte, trailer
+from wordpiece_studio.storage.project.container import TRAILER_BYTES, trailer
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 
 if TYPE_CHECKING:

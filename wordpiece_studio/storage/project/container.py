@@ -189,21 +189,6 @@ def trailer(image: bytes) -> bytes:
     return TRAILER_MAGIC + hashlib.sha256(image).digest()
 
 
-def check_every_byte(path: str | os.PathLike[str]) -> None:
-    """Check a project against the hash at its end."""
-    result, last = hashlib.sha256(), b""
-    try:
-        with open(path, "rb") as file:
-            while piece := file.read(_READ_AT_ONCE):
-                last += piece
-                result.update(last[:-TRAILER_BYTES])
-                last = last[-TRAILER_BYTES:]
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if last != TRAILER_MAGIC + result.digest():
-        raise damaged(path, "{path} is damaged: its bytes differ from those that were saved")
-
-
 # What a file is like now.
 
 

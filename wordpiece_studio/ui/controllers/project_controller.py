@@ -108,15 +108,9 @@ def is_open_elsewhere(path: Path, holder: tuple[int, str], advice: str) -> Studi
 
 
 class ProjectController(Controller):
-    """Saves one project at a time, and asks before what the user made is lost: text, merges, notes, other changes.
+    """Saves one project at a time, and asks before what the user made is lost: text, merges, notes, other changes."""
 
-    Signals
-    -------
-    agreed()
-        The window may close now.
-    """
-
-    agreed = Signal()
+    agreed = Signal()  # the window may close now
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
@@ -132,14 +126,25 @@ class ProjectController(Controller):
         self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
         self._file = FileWatch(self)
         self._began = 0.0
-        self.saving = Task(save_project, "The project cannot be saved", self)
-        self.opening = Task(open_project, "The project cannot be opened", self)
+        self.saving = Task(
+            save_project, "The project cannot be saved", self,
+            on_answer=self._on_saving_finished, on_error=self._on_saving_failed,
+        )  # fmt: skip
+        self.saving.progressed.connect(self._on_saving_progressed)
+        self.opening = Task(
+            open_project, "The project cannot be opened", self,
+            on_answer=self._on_opening_finished, on_error=self._messages.show_error,
+        )  # fmt: skip
         self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
-        self._connect()
+        window.actions_.bind(self)
+        self._state.changed.connect(self._on_state_changed)
+        self._state.path_changed.connect(self._on_state_path_changed)
+        self._state.reading.failed.connect(self._messages.show_error)
+        self._session.watch.noticed.connect(self._on_state_changed)
+        self._file.noticed.connect(self._on_file_noticed)
         self._show_title()
 
     def close(self) -> None:
-        """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
         super().close()
         self._lock.release()
@@ -306,15 +311,12 @@ class ProjectController(Controller):
         (path,) = self.opening.forget()
         if project.lost:
             self._state.restore(project)  # without a file: the damaged one is not to be replaced by what is left
-            self._messages.show_error(
-                file_error(
-                    path,
-                    "{path} is damaged and was opened without {parts}",
-                    "The file was left as it is. Save your project under another name, or open a copy of the file from "
-                    "a backup.",
-                    parts=", ".join(part for part, _ in project.lost),
-                )
+            what, parts = (
+                "{path} is damaged and was opened without {parts}",
+                ", ".join(part for part, _ in project.lost),
             )
+            advice = "The file was left as it is. Save your project under another name, or open a backup of the file."
+            self._messages.show_error(file_error(path, what, advice, parts=", ".join(part for part, _ in project.lost)))
             return
         holder = self._lock.take(path)
         self._state.restore(project)
@@ -382,19 +384,6 @@ class ProjectController(Controller):
         if not self._title_timer.isActive():
             self._title_timer.start()
 
-    def _connect(self) -> None:
-        self._window.actions_.bind(self)
-        self._state.changed.connect(self._on_state_changed)
-        self._state.path_changed.connect(self._on_state_path_changed)
-        self._state.reading.failed.connect(self._messages.show_error)
-        self._session.watch.noticed.connect(self._on_state_changed)
-        self._file.noticed.connect(self._on_file_noticed)
-        self.saving.progressed.connect(self._on_saving_progressed)
-        self.saving.finished.connect(self._on_saving_finished)
-        self.saving.failed.connect(self._on_saving_failed)
-        self.opening.finished.connect(self._on_opening_finished)
-        self.opening.failed.connect(self._messages.show_error)
-
 
 class RecoveryController(Controller):
     """Unsaved work: kept while the window is open, and offered at the start after a crash, a kill or a power cut."""
@@ -410,9 +399,10 @@ class RecoveryController(Controller):
         self._found: list[Recoverable] = []
         self._then: Callable[[], None] | None = None
         self.dialog: RecoveryDialog | None = None
-        self.job = Task(recover, "The unsaved work cannot be restored", self)
-        self.job.finished.connect(self._on_job_finished)
-        self.job.failed.connect(self._on_job_failed)
+        self.job = Task(
+            recover, "The unsaved work cannot be restored", self,
+            on_answer=self._on_job_finished, on_error=self._on_job_failed,
+        )  # fmt: skip
         self._is_closed = False
 
     def offer(self, then: Callable[[], None]) -> None:
@@ -422,7 +412,6 @@ class RecoveryController(Controller):
         self._ask_or_go_on()
 
     def close(self) -> None:
-        """Stop. Whatever is still kept by then is offered at the next start."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -494,13 +483,7 @@ class RecoveryController(Controller):
     def _on_job_failed(self, error: StudioError) -> None:
         (wanted,) = self.job.forget()
         aside = set_aside(wanted)
-        self._messages.show_error(
-            file_error(
-                aside,
-                "The unsaved work “{name}” cannot be restored: {reason}",
-                "It was moved to {path}.",
-                name=wanted.about.name,
-                reason=error.what,
-            )
-        )
+        what = "The unsaved work “{name}” cannot be restored: {reason}"
+        said = {"name": wanted.about.name, "reason": error.what}
+        self._messages.show_error(file_error(aside, what, "It was moved to {path}.", **said))
         self._ask_or_go_on()

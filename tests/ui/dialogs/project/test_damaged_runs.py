@@ -113,7 +113,7 @@ def test_without_a_damaged_part_the_rest_is_opened_without_a_file(projects: Proj
     window = projects.window
     assert told == [
         f"{path} is damaged and was opened without the text. The file was left as it is. Save your project under "
-        "another name, or open a copy of the file from a backup."
+        "another name, or open a backup of the file."
     ]
     projects.studio.box().done(0)
     assert (window.session.document.text, window.model.merge_count, window.project.path) == ("", 9, None)
