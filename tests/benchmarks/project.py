@@ -5,7 +5,8 @@ million merges; made-up ones would be refused. Every opening and every saving is
 rows: from the start of the imports to a row in the middle of the history, read from its file, with all columns at hand.
 Words and places, which are not needed for that, have a line of their own.
 
-``--window``: the same in the real window, see `window_project`.
+``--window``: the same in the real window, see `window_project`. ``--letter``: how many bytes the store of unsaved work
+writes for a letter typed beside runs that take so many megabytes, after these were kept.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _WINDOW_MODULE = "tests.benchmarks.window_project"
 _MB = 1_000_000
 _SAVE_SECONDS, _OPEN_SECONDS = 3.0, 1.0
 _GAP_MS = 100.0
+_LETTER_MERGES = 200_000
+"""Of each run beside which a letter is typed."""
 _LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 
 
@@ -135,6 +138,48 @@ def check(path: Path) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - started}
 
 
+def letter(path: Path, megabytes: str) -> dict[str, Any]:
+    """Keep runs of so many megabytes, type a letter, and return the bytes that each wrote, and how long that took."""
+    from dataclasses import replace
+
+    from wordpiece_studio.session.recovery_store import About, RecoveryStore
+
+    run = trained_run(_LETTER_MERGES)
+    store = RecoveryStore(path)
+    project = project_of(run, megabytes=1)
+    number = 0
+
+    def written() -> int:
+        return sum(file.stat().st_size for file in path.glob("*/*"))
+
+    while written() < int(megabytes) * _MB:
+        number += 1
+        store.write_runs(number, replace(project, runs=(replace(run, number=number, counts=_again(run)),)), bool)
+    kept = written()
+    about = About(name="words", runs={each: each for each in range(1, number + 1)})
+    store.write(project, about, number)
+    before = _bytes_written()
+    started = time.perf_counter()
+    store.write(replace(project, corpus=replace(project.corpus, text=f"x{project.corpus.text}")), about, number)
+    seconds, wrote = time.perf_counter() - started, _bytes_written() - before
+    store.close(keeps=False)
+    return {"kept": kept, "bytes": wrote, "seconds": seconds}
+
+
+def _again(run: ProjectRun) -> Any:
+    """Return equal words that are others, so that no file is known to hold the run."""
+    from wordpiece_studio.corpus.counts import WordCounts
+
+    counts = run.counts
+    return WordCounts(counts.words, counts.counts, counts.normalizer, counts.pre_tokenizer)
+
+
+def _bytes_written() -> int:
+    """Return how much this process has written to files so far, as Linux counts it."""
+    line = next(line for line in Path("/proc/self/io").read_text().splitlines() if line.startswith("wchar"))
+    return int(line.split()[1])
+
+
 # ---- the command -----------------------------------------------------------------------------------------------------
 
 
@@ -199,6 +244,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="how often to measure everything (5)")
     parser.add_argument("--window", action="store_true", help="measure the real window")
     parser.add_argument("--project", type=Path, help="with --window: a project that is there already")
+    parser.add_argument("--letter", type=int, metavar="MB", help="measure a letter beside so many megabytes of runs")
     parser.add_argument("--probe", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.probe:
@@ -207,13 +253,19 @@ def main() -> int:
             "first_rows": first_rows,
             "whole": whole,
             "check": check,
+            "letter": letter,
         }
         name, path, *others = arguments.probe
         print(json.dumps(probes[name](Path(path), *others)))  # noqa: T201 - the answer to the process that asked
         return 0
     report = Report()
     with tempfile.TemporaryDirectory(prefix="wordpiece-studio-benchmarks-") as folder:
-        if arguments.window:
+        if arguments.letter:
+            found = probe("letter", Path(folder) / "recovery", arguments.letter)
+            part = f"a letter in a text of 1 MB beside {found['kept'] / _MB:,.0f} MB of runs"
+            report.rows.append(Row(part, "written", (found["bytes"] / _MB,), "MB", Bar("≤", 1.0)))
+            report.rows.append(Row(part, "it takes", (found["seconds"],), "s", Bar("≤", 1.0)))
+        elif arguments.window:
             report.rows += window_rows(arguments.merges, arguments.runs, Path(folder), arguments.project)
         else:
             report.rows += rows(arguments.merges, arguments.runs, Path(folder))

@@ -311,10 +311,7 @@ class ProjectController(Controller):
         (path,) = self.opening.forget()
         if project.lost:
             self._state.restore(project)  # without a file: the damaged one is not to be replaced by what is left
-            what, parts = (
-                "{path} is damaged and was opened without {parts}",
-                ", ".join(part for part, _ in project.lost),
-            )
+            what = "{path} is damaged and was opened without {parts}"
             advice = "The file was left as it is. Save your project under another name, or open a backup of the file."
             self._messages.show_error(file_error(path, what, advice, parts=", ".join(part for part, _ in project.lost)))
             return
