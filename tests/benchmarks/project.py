@@ -146,7 +146,8 @@ def letter(path: Path, megabytes: str) -> dict[str, Any]:
 
     run = trained_run(_LETTER_MERGES)
     store = RecoveryStore(path)
-    project = project_of(run, megabytes=1)
+    project = project_of(run, megabytes=0)
+    project = replace(project, corpus=replace(project.corpus, text=" ".join(run.counts.words)[:_MB]))
     number = 0
 
     def written() -> int:
