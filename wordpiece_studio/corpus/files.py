@@ -44,15 +44,9 @@ FileKind = Literal["text", "jsonl", "csv", "tsv", "parquet", "word-counts"]
 COMPRESSED_SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 
 KIND_OF_SUFFIX: dict[str, FileKind] = {
-    ".txt": "text",
-    ".text": "text",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-}
+    ".txt": "text", ".text": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv",
+    ".tsv": "tsv", ".parquet": "parquet",
+}  # fmt: skip
 
 MAY_BE_COUNTS: tuple[FileKind, ...] = ("text", "csv", "tsv", "parquet")
 """The kinds of file that may be a table of words and their counts, as those that the Studio writes are."""

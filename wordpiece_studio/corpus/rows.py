@@ -429,34 +429,26 @@ class DelimitedRows:
     def _wrong_width(self, cells: Sequence[str], line: int, byte: int) -> StudioError | None:
         if not cells or self._width in (None, len(cells)):
             return None
-        what = "{path}, line {line}, byte {byte}: the number of cells is {n}, not {expected} as in the first row"
+        what = "the number of cells is {n}, not {expected} as in the first row"
         return self._error(what, line, byte, n=len(cells), expected=self._width)
 
     def _error(self, what: str, line: int, byte: int, advice: str = SKIP_ADVICE, **values: object) -> StudioError:
+        what = "{path}, line {line}, byte {byte}: " + what
         return StudioError(what, advice, path=self._name, line=line, byte=byte, **values)
 
     def _fault(self, error: csv.Error, line: int, byte: int, delimiter: str) -> StudioError:
         row = "".join(self._lines.row)
         opened = _open_quote(row, delimiter)
-        if opened is None and "new-line character" in str(error):
-            return self._error(
-                "{path}, line {line}, byte {byte}: there is a CR without an LF after it; lines must end with LF or "
-                "CR LF, and cells with line ends need quotes",
-                line,
-                byte,
-            )
-        if opened is None:
-            return self._error(
-                "{path}, line {line}, byte {byte}: the row cannot be read ({reason})", line, byte, reason=error
-            )
-        before = row[:opened]
-        return self._error(
-            "{path}, line {line}, byte {byte}: the quote that opens here is not closed correctly ({reason})",
-            line + before.count("\n"),
-            byte + len(before.encode(self.encoding, "replace")),
-            QUOTE_ADVICE,
-            reason=error,
-        )
+        if opened is not None:
+            what, before = "the quote that opens here is not closed correctly ({reason})", row[:opened]
+            line += before.count("\n")
+            byte += len(before.encode(self.encoding, "replace"))
+            return self._error(what, line, byte, QUOTE_ADVICE, reason=error)
+        what = "the row cannot be read ({reason})"
+        if "new-line character" in str(error):
+            what = "there is a CR without an LF after it; lines must end with LF or CR LF, and cells with line ends "
+            what += "need quotes"
+        return self._error(what, line, byte, reason=error)
 
 
 def sniffed_delimiter(lines: Sequence[str]) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
+import typing
 import unicodedata
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, Self, SupportsFloat, SupportsIndex, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsFloat, SupportsIndex, cast
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
@@ -33,22 +34,8 @@ LIMITS = ("vocab_size", "max_merges", "max_seconds", "min_value")
 """The settings that may be raised to continue a training: a longer training begins with the same merges."""
 _LARGEST_NUMBER = 2**63 - 1  # the engines count in int64
 
-_CHOICES = {
-    "objective": get_args(Objective),
-    "tie": get_args(Tie),
-    "alphabet": get_args(AlphabetLayout),
-    "alphabet_overflow": get_args(AlphabetOverflow),
-    "byte_alphabet": get_args(ByteAlphabet),
-    "end_of_word": get_args(EndOfWord),
-}
 _TEXT_LISTS = ("special_tokens", "user_tokens", "initial_alphabet", "continuing_order")
-_COUNTS = {  # field: smallest value allowed
-    "vocab_size": 1,
-    "max_merges": 0,
-    "max_token_length": 1,
-    "alphabet_limit": 1,
-    "min_frequency": 0,
-}
+_LEAST = {"vocab_size": 1, "max_merges": 0, "max_token_length": 1, "alphabet_limit": 1, "min_frequency": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +136,7 @@ class TrainingConfig:
             if getattr(self, name) not in choices:
                 what = "The setting {name} must be one of {choices}, not {value!r}"
                 raise _setting_error(what, name, getattr(self, name), choices=", ".join(choices))
-        for name, smallest in _COUNTS.items():
+        for name, smallest in _LEAST.items():
             object.__setattr__(self, name, _whole_number(name, getattr(self, name), smallest))
         for name in ("max_seconds", "min_value"):
             object.__setattr__(self, name, _number(name, getattr(self, name)))
@@ -305,6 +292,10 @@ class TrainingConfig:
         if pre_tokenizer is not None and pre_tokenizer.is_byte_level:
             values = {"byte_alphabet": "seen", **values}
         return cls(**values)
+
+
+_HINTS = typing.get_type_hints(TrainingConfig)
+_CHOICES = {name: typing.get_args(kind) for name, kind in _HINTS.items() if typing.get_origin(kind) is Literal}
 
 
 def _text_tuple(name: str, value: object) -> tuple[str, ...]:

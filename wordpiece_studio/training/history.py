@@ -78,17 +78,10 @@ def _merge_tree(history: MergeHistory, token_id: int) -> MergeTree:
 
 
 COLUMNS: dict[str, Any] = {
-    "left_id": np.int64,
-    "right_id": np.int64,
-    "new_id": np.int64,
-    "pair_frequency": np.int64,
-    "left_frequency": np.int64,
-    "right_frequency": np.int64,
-    "symbols_before": np.int64,
-    "value": np.float64,
-    "ties": np.int64,
-    "is_new": np.bool_,
-}
+    "left_id": np.int64, "right_id": np.int64, "new_id": np.int64, "pair_frequency": np.int64,
+    "left_frequency": np.int64, "right_frequency": np.int64, "symbols_before": np.int64, "value": np.float64,
+    "ties": np.int64, "is_new": np.bool_,
+}  # fmt: skip
 MERGE_TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
 _NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
 MERGE_COLUMNS = ("step", *MERGE_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")

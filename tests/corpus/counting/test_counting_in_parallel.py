@@ -14,6 +14,7 @@ import threading
 import time
 from pathlib import Path
 from queue import PriorityQueue, SimpleQueue
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -380,7 +381,8 @@ def test_a_worker_whose_parts_no_one_takes_pauses(corpus: list[Path], is_child: 
     stop = threading.Event()
     to_count: PriorityQueue[int] = PriorityQueue()
     parts = [Segment(0, start, start + 1000) for start in range(0, 4000, 1000)]
-    worker = workers.Worker(make_counter, parts, to_count, said, stop, PlainWordNumbers(), is_child=is_child)
+    shared = {"make_counter": make_counter, "segments": parts, "to_count": to_count, "said": said, "stop": stop}
+    worker = workers.Worker(SimpleNamespace(numbers=PlainWordNumbers(), **shared), is_child=is_child)
     worker.start()
     for number in range(5):
         to_count.put(number)

@@ -266,15 +266,15 @@ class Workers:
         *,
         are_children: bool,
     ) -> None:
-        self._make_counter = make_counter
-        self._numbers = numbers
-        self._segments = segments
-        self._to_count: PriorityQueue[int] = PriorityQueue()  # the numbers of segments; the one after the last ends
+        self.make_counter = make_counter
+        self.numbers = numbers
+        self.segments = segments
+        self.to_count: PriorityQueue[int] = PriorityQueue()  # the numbers of segments; the one after the last ends
         for number in range(len(segments)):
-            self._to_count.put(number)
+            self.to_count.put(number)
         self._end = len(segments)  # the first segment that need not be counted any more
-        self._said: SimpleQueue[Said] = SimpleQueue()
-        self._stop = threading.Event()
+        self.said: SimpleQueue[Said] = SimpleQueue()
+        self.stop = threading.Event()
         self._all: list[Worker] = []
         self._begin(is_child=are_children)
         with contextlib.suppress(RuntimeError):  # no resources for another thread: use fewer
@@ -288,7 +288,7 @@ class Workers:
     def heard(self, seconds: float) -> Answer | None:
         """Return the number of a segment and what is said about it next; None if that takes over `seconds`."""
         try:
-            worker, number, said = self._said.get(timeout=seconds)
+            worker, number, said = self.said.get(timeout=seconds)
         except Empty:
             return None
         if isinstance(said, PartCounts):
@@ -304,28 +304,26 @@ class Workers:
         return None if number is None else (number, said)
 
     def end(self) -> None:
-        self._stop.set()
+        self.stop.set()
         for _ in self._all:
-            self._to_count.put(len(self._segments))
+            self.to_count.put(len(self.segments))
         for worker in self._all:
             worker.join()
 
     def _begin(self, *, is_child: bool) -> None:
-        worker = Worker(
-            self._make_counter, self._segments, self._to_count, self._said, self._stop, self._numbers, is_child=is_child
-        )
+        worker = Worker(self, is_child=is_child)
         worker.start()
         self._all.append(worker)
 
     def _leave_from(self, fault: int) -> None:
         self._end = min(self._end, fault)
-        with self._to_count.mutex:
-            self._to_count.queue[:] = sorted(number for number in self._to_count.queue if number < fault)  # a heap too
+        with self.to_count.mutex:
+            self.to_count.queue[:] = sorted(number for number in self.to_count.queue if number < fault)  # a heap too
 
     def _lose(self, worker: Worker, number: int | None) -> None:
         """Drop a child; others count the segment it had. If no worker is left, a thread of this process counts."""
         if number is not None and number < self._end:
-            self._to_count.put(number)
+            self.to_count.put(number)
         worker.join()
         self._all.remove(worker)
         if not self._all:
@@ -339,34 +337,20 @@ class Worker(threading.Thread):
     received: until then it pauses.
     """
 
-    def __init__(
-        self,
-        make_counter: CounterMaker,
-        segments: Sequence[Segment],
-        to_count: PriorityQueue[int],
-        said: SimpleQueue[Said],
-        stop: threading.Event,
-        numbers: PlainWordNumbers | TableWordNumbers,
-        *,
-        is_child: bool,
-    ) -> None:
+    def __init__(self, workers: Workers, *, is_child: bool) -> None:
         super().__init__(daemon=True, name="counting")
         self.memory = 0
-        self.renumbering = Renumbering(numbers) if isinstance(numbers, PlainWordNumbers) else None
+        self.renumbering = Renumbering(workers.numbers) if isinstance(workers.numbers, PlainWordNumbers) else None
         self.waiting_parts = threading.Semaphore(_PARTS_AT_ONCE)
-        self._make_counter = make_counter
-        self._segments, self._to_count = segments, to_count
-        self._said = said
-        self._stop_event = stop
+        self._workers = workers
         self._is_child = is_child
-        self._shared_numbers = None if isinstance(numbers, PlainWordNumbers) else numbers
 
     def run(self) -> None:
-        number = None
+        number, workers = None, self._workers
         try:
             with contextlib.ExitStack() as stack:
                 counter = self._counter(stack)
-                while (number := self._to_count.get()) < len(self._segments):
+                while (number := workers.to_count.get()) < len(workers.segments):
                     self._count(counter, number)
         except CountingStopped:
             return
@@ -374,18 +358,19 @@ class Worker(threading.Thread):
             self._say(number, error)
 
     def _counter(self, stack: contextlib.ExitStack) -> SegmentCounter | ChildCounter:
+        make_counter = self._workers.make_counter
         if not self._is_child:
-            numbers = self._shared_numbers
-            return self._make_counter(numbers=numbers, sends_words=numbers is None, check_stop=self._check_stop)
+            numbers = None if self.renumbering else self._workers.numbers
+            return make_counter(numbers=numbers, sends_words=numbers is None, check_stop=self._check_stop)
         try:
             child = stack.enter_context(Child("The words cannot be counted"))
         except OSError as error:
             raise LostChildError from error  # the system cannot start another process
-        return ChildCounter(child, self._make_counter, self._stop_event)
+        return ChildCounter(child, make_counter, self._workers.stop)
 
     def _count(self, counter: SegmentCounter | ChildCounter, number: int) -> None:
         try:
-            for part in counter.parts(self._segments[number]):
+            for part in counter.parts(self._workers.segments[number]):
                 while not self.waiting_parts.acquire(timeout=POLL_SECONDS):
                     self._check_stop()
                 self._say(number, part)
@@ -398,10 +383,10 @@ class Worker(threading.Thread):
             self._say(number, OVER)
 
     def _say(self, number: int | None, what: object) -> None:
-        self._said.put((self, number, what))
+        self._workers.said.put((self, number, what))
 
     def _check_stop(self) -> None:
-        if self._stop_event.is_set():
+        if self._workers.stop.is_set():
             raise CountingStopped
 
 
