@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 
 LARGEST_COUNT = 2**63 - 1
-_SENT_BLOCK = 1 << 15  # words: one very long string, or millions of small objects at once, would stall the window
 _SIZES = ("bytes", "lines", "characters", "replaced", "skipped_lines")
 
 
@@ -80,29 +79,14 @@ class SkippedWord:
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """What was read from one file.
+    """What was read from one file, if compressed of the decompressed text; for the rest see `CorpusStatistics`."""
 
-    Attributes
-    ----------
-    name
-        The file, as shown to the user.
-    bytes, lines
-        The size of its text as it was read; for a compressed file, of the decompressed text. A last line without a line
-        end is a line too.
-    words, distinct_words
-        How many words were counted in it, and how many distinct ones; overlong words are left out.
-    encoding
-        The encoding in which it was read.
-    replaced, skipped_lines, characters, most_line_bytes
-        As for all files together, see `CorpusStatistics`.
-    """
-
-    name: str
+    name: str  # as shown to the user
     bytes: int = 0
     lines: int = 0
-    words: int = 0
+    words: int = 0  # that were counted in it, without the overlong ones
     distinct_words: int = 0
-    encoding: str = "utf-8"
+    encoding: str = "utf-8"  # in which it was read
     replaced: int = 0
     skipped_lines: int = 0
     characters: int = 0
@@ -237,23 +221,16 @@ class WordCounts:
         Millions of small objects at once, or one very long text, would stall a window that receives them.
         """
         self.figures()
-        blocks = (self.words[start : start + _SENT_BLOCK] for start in range(0, len(self), _SENT_BLOCK))
-        joined = [
-            (
-                np.frombuffer("".join(block).encode("utf-8", "surrogatepass"), dtype=np.uint8),
-                np.fromiter(map(len, block), dtype="<i4", count=len(block)),
-            )
-            for block in blocks
-        ]
-        return {**self.__dict__, "_words": joined}
+        parts = [self.words[part] for part in slices(len(self))]
+        return {**self.__dict__, "_words": [("".join(part), lengths_of(part)) for part in parts]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.counts = np.array(self.counts)  # copies of arrays are writeable
         self.counts.flags.writeable = False
         words: list[str] = []
-        for characters, lengths in state["_words"]:
-            text, start = characters.tobytes().decode("utf-8", "surrogatepass"), 0
+        for text, lengths in state["_words"]:
+            start = 0
             for length in lengths.tolist():  # a loop rather than a single call, so that other threads get their turn
                 words.append(text[start : start + length])
                 start += length
@@ -494,30 +471,15 @@ _FIRST_SECONDS, _FIRST_PART = 0.5, 0.01
 
 @dataclass(frozen=True, slots=True)
 class CountingProgress:
-    """The progress of a count.
+    """The progress of a count."""
 
-    Attributes
-    ----------
-    bytes_done, bytes_total
-        Of the files on disk; for compressed ones, the compressed bytes. A file may grow while it is read: the bytes
-        done never exceed the total.
-    files_done, files_total
-        How many files have been read to their end.
-    words
-        How many words have been counted so far, including repetitions; those in the current text may be missing.
-    seconds_left
-        How long it will take at the speed so far; None while unknown.
-    memory_bytes
-        The memory that this process and its workers hold; None where the system does not report it.
-    """
-
-    bytes_done: int
+    bytes_done: int  # of the files on disk, compressed ones as they are; never more than the total
     bytes_total: int
-    files_done: int = 0
+    files_done: int = 0  # read to their end
     files_total: int = 0
-    words: int = 0
-    seconds_left: float | None = None
-    memory_bytes: int | None = None
+    words: int = 0  # counted so far, including repetitions; those in the current text may be missing
+    seconds_left: float | None = None  # at the speed so far; None while unknown
+    memory_bytes: int | None = None  # of this process and its workers; None where the system does not report it
 
 
 class ProgressMeter:

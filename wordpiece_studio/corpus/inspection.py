@@ -135,18 +135,13 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A part of a file's text; for a file of rows, the texts of its rows.
-
-    `first_line` is the number of its first line in the file, from 1; None if that would take long to find out. `start`
-    and `end` are bytes of the content, from 0, or rows of a parquet file; `total` is where the content ends, for a
-    compressed file that was not read to its end an estimate.
-    """
+    """A part of a file's text; for a file of rows, the texts of its rows."""
 
     text: str
-    first_line: int | None
-    start: int
+    first_line: int | None  # in the file, from 1; None if that would take long to find out
+    start: int  # byte of the content, from 0, or row of a parquet file
     end: int
-    total: int
+    total: int  # for a compressed file that was not read to its end an estimate
 
 
 def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:

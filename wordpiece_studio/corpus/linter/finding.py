@@ -69,22 +69,12 @@ Fix = PipelineFix | TextFix | ReadingFix | LengthFix
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Something in the corpus, and what it becomes or should be.
+    """Something in the corpus, and what it becomes or should be."""
 
-    Attributes
-    ----------
-    before
-        As it is in the corpus; several things that become the same are joined by ``" / "``.
-    after
-        What the trainer sees, words joined by ``" · "``; for damaged text, what it should be.
-    source, line
-        Where it is, if known: the file, and the line, from 1.
-    """
-
-    before: str
-    after: str = ""
-    source: str = ""
-    line: int | None = None
+    before: str  # several things that become the same are joined by " / "
+    after: str = ""  # what the trainer sees, words joined by " · "; for damaged text, what it should be
+    source: str = ""  # the file, if known
+    line: int | None = None  # from 1
 
 
 @dataclass(frozen=True, slots=True)
