@@ -7,6 +7,7 @@ import math
 import sys
 import typing
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsFloat, SupportsIndex, cast
@@ -324,20 +325,15 @@ def _whole_number(name: str, value: object, smallest: int) -> int | None:
     return number
 
 
-_NO_NUMBER = "The setting {name} must be a number, not {value!r}"
-
-
 def _number(name: str, value: object) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
-        raise _setting_error(_NO_NUMBER, name, value)
-    try:
-        number = value if isinstance(value, int) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise _setting_error(_NO_NUMBER, name, value) from None
+    number = math.nan
+    if isinstance(value, SupportsFloat) and not isinstance(value, bool):
+        with suppress(TypeError, ValueError, OverflowError):
+            number = value if isinstance(value, int) else float(value)
     if not abs(number) <= sys.float_info.max:
-        raise _setting_error(_NO_NUMBER, name, value)
+        raise _setting_error("The setting {name} must be a number, not {value!r}", name, value)
     if name == "max_seconds" and number < 0:
         raise _setting_error("The setting {name} must be a number from 0, not {value!r}", name, value)
     return number

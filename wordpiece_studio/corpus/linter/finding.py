@@ -301,12 +301,12 @@ class Evidence:
         return "", None
 
     def first_that_fixes(
-        self, names: Iterable[tuple[str, str]], is_fixed: Callable[[Pipeline], bool]
+        self, normalizers: Iterable[str], is_fixed: Callable[[Pipeline], bool], pre_tokenizer: str = ""
     ) -> Pipeline | None:
-        """Return the first pipeline, given by names of normalizer and pre-tokenizer, that fixes what was found."""
-        present = (self.pipeline.normalizer.name, self.pipeline.pre_tokenizer.name)
-        for normalizer, pre_tokenizer in names:
-            if (normalizer, pre_tokenizer) == present:
+        """Return the first pipeline with one of the normalizers, perhaps also another pre-tokenizer, that is a fix."""
+        pre_tokenizer = pre_tokenizer or self.pipeline.pre_tokenizer.name
+        for normalizer in normalizers:
+            if (normalizer, pre_tokenizer) == (self.pipeline.normalizer.name, self.pipeline.pre_tokenizer.name):
                 continue
             with suppress(StudioError):  # custom steps have no name by which to choose them
                 steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)

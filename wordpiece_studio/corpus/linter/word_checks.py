@@ -30,7 +30,7 @@ from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.text.normalizers import BertNormalizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from wordpiece_studio.text.pipeline import Pipeline
 
@@ -55,7 +55,7 @@ def twins(evidence: Evidence) -> Finding | None:
         return None
     tried = list(pairs.values())[:_MOST_TRIED]
     kept = evidence.first_that_fixes(
-        _composed(evidence.pipeline),
+        _composed(evidence.pipeline.normalizer.name),
         lambda other: all(len({" ".join(other.words(word)) for word in both}) == 1 for both in tried),
     )
     if kept is None:
@@ -177,7 +177,7 @@ def _fix_of_invisible(evidence: Evidence, words: list[str], characters: str, nee
     if needed and evidence.sample.is_editable:
         return TextFix("remove-invisible")
     kept = evidence.first_that_fixes(
-        _cleaned(evidence.pipeline, characters),
+        _cleaned(evidence.pipeline.normalizer.name, characters),
         lambda other: not any(stray_characters(part) for word in words for part in other.words(word)),
     )
     return None if kept is None else fix_to(kept)
@@ -237,8 +237,8 @@ def long_words(evidence: Evidence) -> Finding | None:
 
 def _fix_of_long_words(evidence: Evidence, found: dict[str, int], is_unspaced: bool) -> tuple[Fix | None, str]:
     tried = list(found)[:_MOST_TRIED]
-    cut_shorter = [(evidence.pipeline.normalizer.name, "bert")]
-    kept = evidence.first_that_fixes(cut_shorter, lambda other: _most_are_cut(tried, other))
+    present = [evidence.pipeline.normalizer.name]
+    kept = evidence.first_that_fixes(present, lambda other: _most_are_cut(tried, other), "bert")
     if kept is not None and tried:
         return fix_to(kept), "Split at punctuation too"
     if is_unspaced or not tried:
@@ -367,7 +367,7 @@ def _spoiled_stretches(
     spoiled = Counter({stretch: count for stretch, count in evidence.non_ascii_stretches if spoils(stretch, pipeline)})
     tried = few(list(spoiled))
     kept = evidence.first_that_fixes(
-        _pipelines_keeping_marks(pipeline), lambda other: not any(spoils(stretch, other) for stretch in tried)
+        _with_marks(pipeline.normalizer.name), lambda other: not any(spoils(stretch, other) for stretch in tried)
     )
     changes = Counter[tuple[str, str]]() if kept is None else _changes(spoiled, kept, pipeline)
     return spoiled, kept, changes
@@ -383,12 +383,15 @@ def characters_alone(evidence: Evidence) -> Finding | None:
     run = re.compile(f"[{re.escape(''.join(alone))}]{{2,}}")
     runs = [stretch for stretch, _ in evidence.non_ascii_stretches if run.search(stretch)]
     tried = few(runs)
-    kept = evidence.first_that_fixes(_keeping_together(evidence.pipeline), lambda other: _holds_runs(tried, other, run))
+    present = evidence.pipeline.normalizer.name
+    together, is_fixed = _with_steps(present, _keeping_chinese), lambda other: _holds_runs(tried, other, run)
+    kept = evidence.first_that_fixes([together], is_fixed)
+    kept = kept or evidence.first_that_fixes([present, together], is_fixed, "bert")
     if kept is None:
         return None
-    together: Counter[str] = Counter()
+    words: Counter[str] = Counter()
     for stretch in runs:
-        together.update({word: evidence.stretches[stretch] for word in kept.words(stretch) if run.search(word)})
+        words.update({word: evidence.stretches[stretch] for word in kept.words(stretch) if run.search(word)})
     is_chinese = all(ord(character) in chinese for character in alone)
     return Finding(
         "characters-alone",
@@ -399,8 +402,8 @@ def characters_alone(evidence: Evidence) -> Finding | None:
             "{distinct:,} characters are separate words, {occurrences:,}×.",
             "Kept together they are split at punctuation only: sentences become words of up to {longest:,} characters.",
         ),
-        {"distinct": len(alone), "occurrences": sum(alone.values()), "longest": max(map(len, together))},
-        (_run_example(evidence, [word for word, _ in together.most_common()], runs, run),),
+        {"distinct": len(alone), "occurrences": sum(alone.values()), "longest": max(map(len, words))},
+        (_run_example(evidence, [word for word, _ in words.most_common()], runs, run),),
         fix_to(kept),
         "Keep Chinese together" if is_chinese else "Keep them together",
     )
@@ -513,32 +516,19 @@ _FRIENDLY, _FRIENDLY_TOGETHER = "language-friendly", "language-friendly:keep-chi
 _COMPOSED = {"nfd": "nfc", "nfkd": "nfkc"}
 
 
-def _pipelines_keeping_marks(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    present = pipeline.normalizer.name
+def _with_marks(present: str) -> tuple[str, ...]:
     kept = _with_steps(present, _keeping_marks)
-    friendly = _FRIENDLY_TOGETHER if _keeps_chinese(present) else _FRIENDLY
-    for name in (kept, f"{kept}+nfc", friendly):
-        yield name, pipeline.pre_tokenizer.name
+    return kept, f"{kept}+nfc", _FRIENDLY_TOGETHER if _keeps_chinese(present) else _FRIENDLY
 
 
-def _composed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    present = pipeline.normalizer.name
+def _composed(present: str) -> tuple[str, ...]:
     steps = _with_steps(present, lambda step: _COMPOSED.get(step, step))
-    for name in ("nfc" if present == "none" else f"nfc+{present}", steps, f"{steps}+nfc"):
-        yield name, pipeline.pre_tokenizer.name
+    return "nfc" if present == "none" else f"nfc+{present}", steps, f"{steps}+nfc"
 
 
-def _keeping_together(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    present, cut = pipeline.normalizer.name, pipeline.pre_tokenizer.name
-    kept = _with_steps(present, _keeping_chinese)
-    yield from ((kept, cut), (present, "bert"), (kept, "bert"))
-
-
-def _cleaned(pipeline: Pipeline, characters: str) -> Iterator[tuple[str, str]]:
-    present = pipeline.normalizer.name
+def _cleaned(present: str, characters: str) -> tuple[str, ...]:
     removing = f"remove:{characters}"
-    for name in (_with_steps(present, _cleaning), removing if present == "none" else f"{removing}+{present}"):
-        yield name, pipeline.pre_tokenizer.name
+    return _with_steps(present, _cleaning), removing if present == "none" else f"{removing}+{present}"
 
 
 def _with_steps(name: str, change: Callable[[str], str]) -> str:
