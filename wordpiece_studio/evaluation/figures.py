@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.held_out import HeldOutText, Report, Text, TextInFiles, TextInWords
     from wordpiece_studio.tokenizer.encoding import LibraryEncoder
 
@@ -286,7 +285,10 @@ def evaluate(
     """
     named = named_tokenizers(tokenizers)
     sources = texts_by_name(on, texts, is_held_out=is_held_out)
-    alpha = _checked_order(alpha)
+    if not isinstance(alpha, int | float | np.integer | np.floating) or not 0 < alpha <= sys.float_info.max:
+        what = "Invalid order for the Rényi entropy: {value}"
+        raise StudioError(what, "Use a number greater than 0.", value=repr(alpha)[:50])
+    alpha = float(alpha)
     if is_parallel and len(sources) < 2:
         raise StudioError("Parity needs at least two texts", "Pass several texts, each with a name.")
     if is_parallel and is_held_out:
@@ -296,16 +298,16 @@ def evaluate(
         part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
     }
     parts = {
-        part: tuple(_figures(name, named[name], size, usage, alpha) for name, usage in usages.items())
-        for part, (size, usages) in measured.items()
+        part: tuple(_figures(name, named[name], [text], usage, alpha) for name, usage in usages.items())
+        for part, (text, usages) in measured.items()
     }
     if is_parallel:
-        _check_lines({part: size.lines for part, (size, _) in measured.items()})
+        _check_lines({part: text.lines for part, (text, _) in measured.items()})
         first = next(iter(parts.values()))
         parts = {part: tuple(map(_with_parity, figures, first)) for part, figures in parts.items()}
-    size = _Size(*map(sum, zip(*(size for size, _ in measured.values()), strict=True)))
+    all_texts = [text for text, _ in measured.values()]
     usages = {name: _summed([found[name] for _, found in measured.values()]) for name in named}
-    total = tuple(_figures(name, each, size, usages[name], alpha) for name, each in named.items())
+    total = tuple(_figures(name, each, all_texts, usages[name], alpha) for name, each in named.items())
     pipeline = next(iter(sources.values())).pipeline
     words_of = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     return Evaluation(total, {} if "" in parts else parts, words_of)
@@ -319,13 +321,6 @@ def _check_lines(lines: Mapping[str, int]) -> None:
             what = "{first} and {other} do not say the same line by line: they have {n:,} and {lines:,} lines"
             advice = "Use texts of which each line is the translation of the same line of the others."
             raise StudioError(what, advice, first=first, other=other, n=number, lines=each)
-
-
-def _checked_order(alpha: Any) -> float:
-    if not isinstance(alpha, int | float | np.integer | np.floating) or not 0 < alpha <= sys.float_info.max:
-        what = "Invalid order for the Rényi entropy: {value}"
-        raise StudioError(what, "Use a number greater than 0.", value=repr(alpha)[:50])
-    return float(alpha)
 
 
 def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
@@ -368,37 +363,24 @@ def common_reading(tokenizers: Sequence[Encoder]) -> TextReading:
     return TextReading(Pipeline(resolve_normalizer(_BERT[0]), resolve_pre_tokenizer(_BERT[1])))
 
 
-class _Size(NamedTuple):
-    """The size of a text."""
-
-    words: int
-    characters: int
-    bytes: int
-    lines: int = 0
-
-    @classmethod
-    def of(cls, text: HeldOutText) -> _Size:
-        """Return that of a text, or of its words if that of the text is unknown."""
-        counts, statistics = text.counts, text.counts.statistics
-        if text.characters:
-            return cls(text.words, text.characters, text.bytes, text.lines)
-        if statistics.characters:
-            return cls(text.words, statistics.characters, statistics.bytes, statistics.lines)
-        return cls(text.words, counts.symbols, _utf8_bytes(counts))
-
-
-def _utf8_bytes(counts: WordCounts) -> int:
-    """Return how many bytes all words have in UTF-8, including repetitions."""
+def _sized(text: HeldOutText) -> HeldOutText:
+    """Return a text with its size, or with that of its words if it is unknown."""
+    counts, read = text.counts, text.counts.statistics
+    if text.characters:
+        return text
+    if read.characters:
+        return dataclasses.replace(text, characters=read.characters, bytes=read.bytes, lines=read.lines)
     code_points, lengths = counts.characters()
-    sizes = 1 + (code_points > 0x7F) + (code_points > 0x7FF) + (code_points > 0xFFFF)
+    sizes = 1 + (code_points > 0x7F) + (code_points > 0x7FF) + (code_points > 0xFFFF)  # in UTF-8
     ends = np.append(0, np.cumsum(sizes))[np.append(0, np.cumsum(lengths))]
-    return int((np.diff(ends) * counts.counts).sum())
+    size = int((np.diff(ends) * counts.counts).sum())
+    return dataclasses.replace(text, characters=counts.symbols, bytes=size, lines=0)
 
 
 def _measured(
     named: Mapping[str, Encoder], source: TextInFiles | TextInWords, common: TextReading, watch: Watch
-) -> tuple[_Size, dict[str, Usage]]:
-    size = _Size.of(source.begin(common, watch))
+) -> tuple[HeldOutText, dict[str, Usage]]:
+    whole = _sized(source.begin(common, watch))
     usages: dict[str, Usage] = {}
     for first in named.values():
         alike = [name for name, each in named.items() if name not in usages and each.reading == first.reading]
@@ -407,7 +389,7 @@ def _measured(
             usages |= {name: _usage(name, named[name], text, watch) for name in alike}
         else:
             usages |= {name: _usage_by_library(name, named[name], source, watch) for name in alike}  # type: ignore[arg-type]
-    return size, {name: usages[name] for name in named}
+    return whole, {name: usages[name] for name in named}
 
 
 def _usage(name: str, tokenizer: Encoder, text: HeldOutText, watch: Watch) -> Usage:
@@ -448,14 +430,17 @@ def _summed(usages: Sequence[Usage]) -> Usage:
     return Usage(*(sum(each[1:], each[0]) for each in values))
 
 
-def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: float) -> TokenizerFigures:
+def _figures(
+    name: str, tokenizer: Encoder, texts: Sequence[HeldOutText], usage: Usage, alpha: float
+) -> TokenizerFigures:
     frequencies = usage.frequencies[usage.frequencies > 0]
     without_id = usage.tokens - int(frequencies.sum())
     shares = np.append(frequencies, [without_id] if without_id else []) / max(usage.tokens, 1)
     unknown = tokenizer.id_of(tokenizer.unk_token or "")
     return TokenizerFigures(
-        name, tokenizer.kind, vocabulary_size=len(tokenizer), words=size.words, own_words=usage.words,
-        whole_words=usage.whole_occurrences, characters=size.characters, bytes=size.bytes, tokens=usage.tokens,
+        name, tokenizer.kind, vocabulary_size=len(tokenizer), words=sum(text.words for text in texts),
+        own_words=usage.words, whole_words=usage.whole_occurrences, tokens=usage.tokens,
+        characters=sum(text.characters for text in texts), bytes=sum(text.bytes for text in texts),
         unknown=usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
         used=len(frequencies), renyi_efficiency=renyi_efficiency(shares, alpha),
         code_length=usage.tokens * float((shares * np.log2(1 / shares)).sum()),
