@@ -153,7 +153,8 @@ class Encoding:
         """
         made = object.__new__(cls)
         made._made = raw, found
-        made.__setstate__(known)
+        for name, value in known.items():
+            setattr(made, name, value)
         return made
 
     def __getattr__(self, name: str) -> Any:
