@@ -7,6 +7,7 @@ strings as in JSON, with tabs between them) it prints which old strings still st
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import re
 import sys
@@ -14,6 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.house import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +116,8 @@ def said_in(tree: ast.Module, file: str) -> Iterator[Said]:
     """Yield the strings of a module that may be read: not those that describe the code, nor keys and names."""
     hidden: set[ast.AST] = set()
     calls: dict[ast.AST, str] = {}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    for node in nodes:
         if isinstance(node, ast.Expr):
             hidden.add(node.value)  # a docstring, of a constant too
         elif isinstance(node, ast.JoinedStr):
@@ -128,7 +134,7 @@ def said_in(tree: ast.Module, file: str) -> Iterator[Said]:
             if name in _LABELS or name in _TRANSLATING:
                 for inner in (inner for argument in node.args for inner in ast.walk(argument)):
                     calls[inner] = calls[inner] if calls.get(inner) in _LABELS else name
-    for node in ast.walk(tree):
+    for node in nodes:
         text = None if node in hidden else text_of(node)
         if text is not None and (calls.get(node) or " " in text.strip()) and not _SQL.match(text):
             yield Said(file, node.lineno, text, calls.get(node, ""))
@@ -139,7 +145,7 @@ def everything_said() -> tuple[Said, ...]:
     """Return all that the window and the commands may say, with the help of every command."""
     found: list[Said] = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        tree, file = ast.parse(path.read_text("utf-8")), path.relative_to(ROOT).as_posix()
+        tree, file = tree_of(path), path.relative_to(ROOT).as_posix()
         found += said_in(tree, file)
         found += help_in(tree, file)
     for page in PAGES:
@@ -166,16 +172,17 @@ def prose_of(page: Path) -> Iterator[Said]:
 
 def broken_rules(said: Said) -> Iterator[str]:
     """Yield what should be said instead."""
+    bare = said.bare
     for rule, instead in RULES.items():
-        if match := re.search(rule, said.bare):
+        if match := re.search(rule, bare):
             yield f"“{match[0]}”: {instead}"
     if said.call:
-        if re.search(r"\w'\w|\"", said.bare) and "\\" not in said.text:
+        if re.search(r"\w'\w|\"", bare) and "\\" not in said.text:
             yield "“ ” and ’ in the window"
-        if said.bare.endswith("?") and said.text not in QUESTIONS:
+        if bare.endswith("?") and said.text not in QUESTIONS:
             yield "no questions as labels"
-        one_sentence = not re.search(r"[.!?] |\n", said.bare.rstrip())
-        if said.call in _LABELS and one_sentence and said.bare.endswith("."):
+        one_sentence = not re.search(r"[.!?] |\n", bare.rstrip())
+        if said.call in _LABELS and one_sentence and bare.endswith("."):
             yield "no full stop after a label of one clause"
 
 
@@ -201,7 +208,7 @@ def english_in(value: ast.AST, *, is_choice: bool = False) -> Iterator[str]:
 def errors_with_words() -> Iterator[str]:
     """Yield the errors that are filled in with English words, which no translation of their templates reaches."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("StudioError", "file_error"):
                 words = [word for each in node.keywords for word in english_in(each.value)]
                 if words:
@@ -229,6 +236,13 @@ def main() -> None:
         files = {each.file for each in said if " ".join(each.text.split()) == old and (each.call or " " in old)}
         if file in files or (files and not (ROOT / file).exists()):
             sys.stdout.write(f"{file if file in files else min(files)}: {old!r}\n")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _syntax_trees_are_no_garbage() -> Iterator[None]:
+    gc.disable()  # half a million nodes, which stay
+    yield
+    gc.enable()
 
 
 def test_what_is_said_follows_the_rules() -> None:

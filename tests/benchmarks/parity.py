@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Words = list[tuple[str, int, int]]
 
-SCALARS = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF)
+SCALARS = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
 _BATCH = 512
 _MOST_SHOWN = 20
 

@@ -19,7 +19,7 @@ from wordpiece_studio.text.character_tables import bert_tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-SCALARS = [code_point for code_point in range(0x110000) if not 0xD800 <= code_point <= 0xDFFF]
+SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
 _ABOUT = (
     f"Character classes of Hugging Face tokenizers {tokenizers.__version__} (NFC, NFKD, StripAccents, Whitespace), read"
     " off it for every code point by tests/benchmarks/unicode_tables.py. Hexadecimal. marks: what StripAccents removes;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +16,9 @@ from wordpiece_studio.session.session import SuggestedSettings, suggested_settin
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.segmentation import minimum_vocab_size
 from wordpiece_studio.training.trainer import train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COURSE = (
     "This is the Hugging Face Course.\nThis chapter is about tokenization.\n"
@@ -71,17 +75,17 @@ def text_with(words: int) -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (COURSE, SuggestedSettings(70)),  # the course's own
-        (COURSE * 100, SuggestedSettings(500)),
-        (text_with(2000), SuggestedSettings(2000)),
-        (text_with(1900), SuggestedSettings(1000)),
-        (text_with(9000), SuggestedSettings(8000)),
-        (text_with(40_000), SuggestedSettings(30_000, min_frequency=2)),
+        (lambda: COURSE, SuggestedSettings(70)),  # the course's own
+        (lambda: COURSE * 100, SuggestedSettings(500)),
+        (lambda: text_with(2000), SuggestedSettings(2000)),
+        (lambda: text_with(1900), SuggestedSettings(1000)),
+        (lambda: text_with(9000), SuggestedSettings(8000)),
+        (lambda: text_with(40_000), SuggestedSettings(30_000, min_frequency=2)),
     ],
     ids=["toy", "few words", "2,000 words", "fewer", "9,000", "40,000 in a megabyte"],
 )
-def test_it_grows_with_the_words_that_are_not_rare(text: str, expected: SuggestedSettings) -> None:
-    assert suggested_settings(count_texts([text]), TrainingConfig()) == expected
+def test_it_grows_with_the_words_that_are_not_rare(text: Callable[[], str], expected: SuggestedSettings) -> None:
+    assert suggested_settings(count_texts([text()]), TrainingConfig()) == expected
 
 
 def test_it_is_never_below_special_tokens_and_alphabet() -> None:

@@ -91,7 +91,7 @@ def test_the_words_are_the_pipelines(
 
 
 # Whole rows of 32: the table finds out about all characters of a row when it meets the first.
-ROWS = [code for code in range(0x3100, 0x110000) if code // 32 % 80 == 7]
+ROWS = [code for row in range(0x3100 // 32, 0x110000 // 32) if row % 80 == 7 for code in range(row * 32, row * 32 + 32)]
 
 
 def by_code_points(text: str) -> str:
