@@ -308,13 +308,13 @@ def model(qtbot: QtBot) -> Iterator[TrainerModel]:
 def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel, run: Run) -> None:
     changes = LiveChanges()
     finder = ChangesFinder(model, changes)
-    finder.set_lines(["This is the Hugging Face Course."], {})
+    finder.set_lines(["This is the Hugging Face Course."])
     assert not changes.is_known
     expected = [row[0] for row in expected_rows(run, "This is the Hugging Face Course.")]
     model.start(count_texts(COURSE), run.config)
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.steps.tolist() == expected)
     assert changes.is_known
-    finder.set_lines(["chapter"], {})  # short: known at once
+    finder.set_lines(["chapter"])  # short: known at once
     assert [row.token for row in changes.rows] == [row[1] for row in expected_rows(run, "chapter")]
     assert changes.is_known
     model.forget()
@@ -328,7 +328,7 @@ def test_what_is_known_first_of_an_opened_run_has_its_steps(model: TrainerModel,
     known: list[tuple[bool, int]] = []
     changes.changed.connect(lambda: known.append((changes.is_known, len(changes.rows))))
     model.open_run(run)
-    finder.set_lines(["This is the Hugging Face Course."], {})
+    finder.set_lines(["This is the Hugging Face Course."])
     assert known == [(True, len(expected_rows(run, "This is the Hugging Face Course.")))]
 
 
@@ -337,7 +337,7 @@ def test_the_finder_takes_a_long_text(qtbot: QtBot, model: TrainerModel) -> None
     finder = ChangesFinder(model, changes)
     model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
-    finder.set_lines([MANY_WORDS], {})
+    finder.set_lines([MANY_WORDS])
     assert changes.is_known
     assert changes.summary_at(0).words == 3000
     assert changes.summary_at(0).unknown > 3

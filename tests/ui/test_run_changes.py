@@ -131,16 +131,16 @@ def test_the_table_of_tokens_never_mixes_two_tokenizers(engineer: Studio) -> Non
     pane = window.tokenization_pane
     pane.set_text("the tokenization of the chapter about tokenizers")
     engineer.wait(lambda: not pane.is_stale)
-    pane.options._table.setChecked(True)
+    pane.options.table.setChecked(True)
     engineer.wait(lambda: pane._table.isVisible() and not pane.is_stale)
-    pane.options._table.setChecked(False)
+    pane.options.table.setChecked(False)
     for step in (0, 25, 3):
         window.model.seek(step)
         engineer.wait(lambda: not pane.is_stale)
-        pane.options._table.setChecked(True)  # it is painted before the pane is refreshed
+        pane.options.table.setChecked(True)  # it is painted before the pane is refreshed
         pane._table.grab()
         model = pane._table.rows
         rows = [model.index(row, 0).data() for row in range(model.rowCount())]
         assert rows == pane.tokens
         pane._table.item_chosen.emit(len(rows) - 1)
-        pane.options._table.setChecked(False)
+        pane.options.table.setChecked(False)

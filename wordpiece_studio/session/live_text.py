@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -158,19 +158,7 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 class TextChanges(Sequence[TextChange]):
     """The steps that change a text, in one run or in several; each row is created on demand.
 
-    Attributes
-    ----------
-    runs
-        The runs.
-    steps, changes, tokens
-        The step of each row, of its run; by how many tokens it changes the text, and how many there are then: int64,
-        shape (n_rows,).
-    places
-        To which of the runs each row belongs: int64, shape (n_rows,).
-    start
-        The text at step 0; the numbers of words and unknown words are the same at every step.
-    unknown_word
-        One of the unknown words, if there are any.
+    Arrays are int64, of shape (n_rows,).
     """
 
     def __init__(
@@ -181,9 +169,13 @@ class TextChanges(Sequence[TextChange]):
         start: TextSummary = TextSummary(),
         unknown_word: str = "",
     ) -> None:
-        self.runs, self.steps, self.changes, self.start, self.unknown_word = runs, steps, changes, start, unknown_word
-        self.tokens = np.cumsum(changes) + start.tokens
-        self.places = np.zeros(len(steps), dtype=np.int64)
+        self.runs = runs
+        self.steps = steps  # of its run
+        self.changes = changes  # by how many tokens each step changes the text
+        self.tokens = np.cumsum(changes) + start.tokens  # after the step
+        self.places = np.zeros(len(steps), dtype=np.int64)  # to which of the runs each row belongs
+        self.start = start  # the text at step 0; its words, and the unknown ones, are the same at every step
+        self.unknown_word = unknown_word  # one of them
         self._made: dict[int, TextChange] = {}  # those of the rows in view are asked for again and again
 
     @classmethod
@@ -332,17 +324,7 @@ class WordTimeline:
 
 
 def word_timeline(word: str, vocabulary: Vocabulary, births: Sequence[int], longest_word: int) -> WordTimeline:
-    """Return the steps at which the tokens of a word change.
-
-    Parameters
-    ----------
-    vocabulary
-        The tokens up to the last step of interest.
-    births
-        The step that made each token, by id; 0 for special tokens and the alphabet.
-    longest_word
-        A word of more characters is unknown.
-    """
+    """Return the steps at which the tokens of a word change; `births` has the step that made each token, by id."""
     fits = _fitting_tokens(word, vocabulary, births) if len(word) <= longest_word else None
     before = _ends(fits, 0) if fits is not None else None
     if fits is None or before is None:
@@ -391,30 +373,15 @@ def _ends(fits: _Fits, step: int) -> list[int] | None:
 
 
 class LiveChanges(QObject):
-    """The steps that change the live text, for all panes; `ChangesFinder` finds them.
-
-    Attributes
-    ----------
-    rows
-        The steps that change the text in the run that is shown, and the numbers of its words and tokens.
-    others
-        The same for the runs compared with it, once all of them are known.
-    is_known
-        Whether `rows` are those of the text as it is; False during the search.
-
-    Signals
-    -------
-    changed()
-        Any of them has changed.
-    """
+    """The steps that change the live text, for all panes; `ChangesFinder` finds them."""
 
     changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.rows = TextChanges()
-        self.others: dict[Run, TextChanges] = {}
-        self.is_known = False
+        self.rows = TextChanges()  # of the run that is shown
+        self.others: dict[Run, TextChanges] = {}  # of those compared with it
+        self.is_known = False  # whether `rows` are those of the text as it is
 
     @property
     def steps(self) -> NDArray[np.int64]:
@@ -455,20 +422,19 @@ class ChangesFinder(QObject):
         self._model = model
         self._changes = changes
         self._lines: Sequence[str] = ()
-        self._compared: Mapping[Run, Sequence[str]] = {}
+        self._compared: Collection[Run] = ()
         self._timelines: dict[Run, TextTimeline] = {}
         self._timer = single_shot(self, self._find)
         model.run_reset.connect(self._begin)
         model.merges_appended.connect(self._find_later)
         self._begin()
 
-    def set_lines(self, lines: Sequence[str], compared: Mapping[Run, Sequence[str]]) -> None:
-        """Set the text, as lines that the run shown, and each compared one, tokenize separately."""
+    def set_lines(self, lines: Sequence[str], compared: Collection[Run] = ()) -> None:
         self._lines, self._compared = lines, compared
         self._find()
 
     def _begin(self) -> None:
-        self._compared = {run: lines for run, lines in self._compared.items() if run.is_compared}
+        self._compared = [run for run in self._compared if run.is_compared]
         if self._model.run is not None:
             self._changes.others.pop(self._model.run, None)
         self._changes.set_rows(TextChanges(), is_known=False)
@@ -480,10 +446,10 @@ class ChangesFinder(QObject):
 
     def _find(self) -> None:
         shown, changes = self._model.run, self._changes
-        wanted = dict(self._compared) if shown is None else {**self._compared, shown: self._lines}
+        wanted = self._compared if shown is None else {*self._compared, shown}
         self._timelines = {run: self._timeline_of(run) for run in wanted}
         are_new = {
-            run: timeline.update(wanted[run], self._model.merge_count if run is shown else len(run.history))
+            run: timeline.update(self._lines, self._model.merge_count if run is shown else len(run.history))
             for run, timeline in self._timelines.items()
         }
         rows = {run: timeline.rows for run, timeline in self._timelines.items()}

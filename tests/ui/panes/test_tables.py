@@ -67,7 +67,7 @@ def test_more_candidates_are_appended_and_others_are_not(
 
 def test_the_tables_of_the_tokenization(bench: Bench, qtmodeltester: ModelTester) -> None:
     pane = bench.show_tokenization()
-    pane.options._table.click()
+    pane.options.table.click()
     bench.settle()
     models = pane.changes_view.model, pane.findChild(TokenModel)
     for model in models:

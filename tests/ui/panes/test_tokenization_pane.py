@@ -206,7 +206,7 @@ def test_a_screen_reader_hears_the_chip(bench: Bench, pane: TokenizationPane) ->
 
 
 def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPane) -> None:
-    bench.qtbot.mouseClick(pane.options._table, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane.options.table, Qt.MouseButton.LeftButton)
     bench.settle()
     encoding = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
     model = pane._table.rows
@@ -370,13 +370,13 @@ def test_switches_without_room_are_in_the_menu(bench: Bench, pane: TokenizationP
     pane.resize(200, 660)
     bench.settle()
     assert all(entry.isVisible() and not button.isVisible() for button, entry in entries.items())
-    entries[options._table].trigger()
+    entries[options.table].trigger()
     bench.settle()
     assert pane._table.isVisible()
     pane.resize(600, 660)
     bench.settle()
-    assert options._table.isVisible()
-    assert options._table.isChecked()
+    assert options.table.isVisible()
+    assert options.table.isChecked()
 
 
 def test_an_answer_without_rungs_takes_no_room_for_them(bench: Bench, pane: TokenizationPane) -> None:
@@ -497,7 +497,7 @@ def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationP
     assert (len(this), spelled) == (1, ("1",))
     assert long == ("1", "ß" * 15 + "…")
     assert pane.tokens[-3:] == ["[UNK]"] * 3
-    bench.qtbot.mouseClick(pane.options._ids, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane.options.ids, Qt.MouseButton.LeftButton)
     bench.settle()
     assert captions() == [(), ("🤗",), (), ("ß" * 15 + "…",)]
     place = ChipPlace(1, 0, 0)
@@ -510,7 +510,7 @@ def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationP
 
 def test_offsets_are_in_characters(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("thé Face 🤗")
-    bench.qtbot.mouseClick(pane.options._offsets, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane.options.offsets, Qt.MouseButton.LeftButton)
     bench.settle()
     line = pane.live[0]
     assert pane._texts.captions(line, line.words[-1].pieces[-1])[-1] == "9–10"
@@ -539,7 +539,7 @@ def test_ids_are_decoded(bench: Bench, pane: TokenizationPane) -> None:
 
 def test_the_token_table_has_all_tokens(bench: Bench, pane: TokenizationPane, qtmodeltester: ModelTester) -> None:
     pane.set_text("This is the course\n\n" * 60)
-    bench.qtbot.mouseClick(pane.options._table, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(pane.options.table, Qt.MouseButton.LeftButton)
     bench.settle()
     model = pane._table.rows
     tokens = bench.model.tokenizer_at(12).encode(pane.text).tokens

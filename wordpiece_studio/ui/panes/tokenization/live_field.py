@@ -53,50 +53,34 @@ class TokenOptions(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._ids = self._switch(self.tr("IDs"), self.tr("Show the ID of each token"), checked=True)
-        self._offsets = self._switch(
+        self.ids = self._switch(self.tr("IDs"), self.tr("Show the ID of each token"), checked=True)
+        self.offsets = self._switch(
             self.tr("Offsets"), self.tr("Show the position of each token in the text, counted from 0")
         )
-        self._births = self._switch(
+        self.births = self._switch(
             self.tr("Created"), self.tr("Show the step at which each token was created; 0 is the alphabet")
         )
-        self._table = self._switch(self.tr("Table"), self.tr("Show the tokens as a table"))
+        self.table = self._switch(self.tr("Table"), self.tr("Show the tokens as a table"))
         self.copy_tokens = QAction(self.tr("Copy &tokens"), self)
         self.copy_ids = QAction(self.tr("Copy &IDs"), self)
         self.longest_first = QAction(self.tr("Also split by &longest token first"), self, checkable=True)
         self.decode = QAction(self.tr("&Decode IDs"), self, checkable=True)
         self._more = self._more_button()
         self.in_menu = {
-            self._table: self._entry(self._table, self.tr("&Show as table")),
-            self._births: self._entry(self._births, self.tr("Show &creation steps")),
+            self.table: self._entry(self.table, self.tr("&Show as table")),
+            self.births: self._entry(self.births, self.tr("Show &creation steps")),
         }
         explain("token", self)
-        explain("step", self._births)
-        parts = self._ids, self._offsets, self._births, 1, self._table, self._more
+        explain("step", self.births)
+        parts = self.ids, self.offsets, self.births, 1, self.table, self._more
         self._row = fill(QHBoxLayout(self), *parts, spacing=_SPACING)
-
-    @property
-    def ids(self) -> bool:
-        return self._ids.isChecked()
-
-    @property
-    def offsets(self) -> bool:
-        return self._offsets.isChecked()
-
-    @property
-    def births(self) -> bool:
-        return self._births.isChecked()
-
-    @property
-    def as_table(self) -> bool:
-        return self._table.isChecked()
 
     def offer_longest_first(self, *, is_possible: bool, is_chosen: bool) -> None:
         self.longest_first.setVisible(is_possible)
         self.longest_first.setChecked(is_chosen)
 
     def minimumSizeHint(self) -> QSize:
-        least = self._ids, self._offsets, self._more
+        least = self.ids, self.offsets, self._more
         return QSize(self._width_of(least), self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -110,7 +94,7 @@ class TokenOptions(QWidget):
         return super().event(event)
 
     def _fit(self) -> None:
-        shown = [self._ids, self._offsets, self._births, self._table, self._more]
+        shown = [self.ids, self.offsets, self.births, self.table, self._more]
         for button, entry in self.in_menu.items():
             fits = self._width_of(shown) <= self.width()
             if not fits:

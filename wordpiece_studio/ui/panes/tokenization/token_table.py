@@ -48,16 +48,7 @@ class PieceTexts(QObject):
     def __init__(self, options: TokenOptions, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.history: MergeHistory | None = None
-        self.merges = 0
-        self.live = LiveText()
         self.options = options
-        self._captions: dict[int, tuple[str, ...]] = {}  # by id, unless they depend on the place
-        options.changed.connect(self._captions.clear)
-
-    def show(self, live: LiveText, history: MergeHistory | None, merges: int) -> None:
-        if history is not self.history:
-            self._captions.clear()
-        self.live, self.history, self.merges = live, history, merges
 
     def summary(self, found: TextSummary) -> str:
         is_too_good = found.unknown > MUCH_UNKNOWN * found.tokens  # an unknown word, however long, is one token
@@ -68,22 +59,18 @@ class PieceTexts(QObject):
             *([self.tr("{rate} tokens per word").format(rate=rate)] if found.has_fertility else []),
             counted(found.unknown, "1 unknown", "{count} unknown"),
         ]
-        if self.options.offsets:
+        if self.options.offsets.isChecked():
             said.append(self.tr("offsets in characters, from 0"))
         return " · ".join(said)
 
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
-        if piece.id in self._captions:
-            return self._captions[piece.id]
         captions = []
-        if self.options.ids:
+        if self.options.ids.isChecked():
             captions.append(_id_text(piece))
-        if self.options.offsets:
+        if self.options.offsets.isChecked():
             captions.append(self._offsets_text(line, piece))
-        if self.options.births:
+        if self.options.births.isChecked():
             captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
-        if not self.options.offsets:
-            self._captions[piece.id] = tuple(captions)
         return tuple(captions)
 
     def row(self, line: LiveLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:

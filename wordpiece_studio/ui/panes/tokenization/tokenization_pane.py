@@ -216,21 +216,17 @@ class TokenizationPane(Pane):
     def forget(self) -> None:
         self._note = None
         if not self.isVisible():  # else the list of changes would flicker
-            self._finder.set_lines(self.live.texts, {})
-            self._texts.show(self.live, None, 0)
+            self._finder.set_lines(self.live.texts)
+            self._texts.history = None
 
     def refresh(self) -> None:
         model = self._model
         self.live = self.live.updated(self.edit.text, model.tokenizer_at(model.step))
-        self._texts.show(self.live, model.history, model.merge_count)
+        self._texts.history = model.history
         self._show_heading()
         self._show_tokens()
         self._compare.setVisible(bool(self._comparison.texts()))
-        others = {  # whose texts are the same at every step
-            run: LiveText(self.edit.text, run.tokenizer_at(len(run.history)), self.live).texts
-            for run in self._comparison.others
-        }
-        self._finder.set_lines(self.live.texts, others)
+        self._finder.set_lines(self.live.texts, self._comparison.others)
         self.options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
             is_chosen=self._comparison.is_longest_first,
@@ -257,7 +253,7 @@ class TokenizationPane(Pane):
 
     def _show_tokens(self) -> None:
         self.chips.set_lines(self.live, self._fresh_id())
-        if self.options.as_table:
+        if self.options.table.isChecked():
             self._rows.set_lines(self.live)
 
     def _show_summary(self) -> None:
@@ -345,7 +341,7 @@ class TokenizationPane(Pane):
             run = self._model.run
             self.why.show_library(run is not None and run.has_best_segmentations)
         else:
-            born = partial(birth_step, self._texts.history, self._texts.merges)
+            born = partial(birth_step, self._model.history, self._model.merge_count)
             self.why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
         self.why.show()
 
@@ -370,17 +366,17 @@ class TokenizationPane(Pane):
 
     def _on_options_changed(self) -> None:
         options = self.options
-        lines = options.ids + options.offsets + options.births
-        if options.as_table:
+        captions = [button.isChecked() for button in (options.ids, options.offsets, options.births)]
+        if options.table.isChecked():
             self._rows.set_lines(self.live)  # what it showed last may be out of date
-        self._shown.setCurrentWidget(self._table if options.as_table else self.chips)
-        self.chips.captions_changed(lines, hold_places=options.offsets)
+        self._shown.setCurrentWidget(self._table if options.table.isChecked() else self.chips)
+        self.chips.captions_changed(sum(captions), hold_places=options.offsets.isChecked())
         self.refresh_later()
 
     def _on_chips_content_height_changed(self) -> None:
         """Keep the line about the text right below the chips, not at the bottom of the pane."""
         limit = max(self.chips.content_height, _LEAST_HEIGHT)
-        self._shown.setMaximumHeight(_NO_LIMIT if self.options.as_table else limit)
+        self._shown.setMaximumHeight(_NO_LIMIT if self.options.table.isChecked() else limit)
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
         self._asked = chosen
