@@ -54,34 +54,15 @@ class FileState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file of the corpus.
+    """A file of the corpus."""
 
-    Attributes
-    ----------
-    file
-        The file and how it is read.
-    size
-        Bytes on disk.
-    compression
-        ``"gz"`` and so on; empty if not compressed.
-    encoding, known
-        The encoding that the file is read in, and how it is known: ``"guess"`` from the content alone, ``"chosen"`` by
-        the user; empty if irrelevant, as in parquet.
-    is_kind_guess
-        Whether the file is read as words and their counts only because it looks like it.
-    columns
-        The columns or fields that can be chosen as the one with the text.
-    state, statistics, error
-        How far the count is, its result, and what is wrong.
-    """
-
-    file: CorpusFile
-    size: int = 0
-    compression: str = ""
-    encoding: str = "utf-8"
-    known: EncodingKnown = ""
-    columns: tuple[str, ...] = ()
-    is_kind_guess: bool = False
+    file: CorpusFile  # and how it is read
+    size: int = 0  # bytes on disk
+    compression: str = ""  # "gz" and so on
+    encoding: str = "utf-8"  # empty if irrelevant, as in parquet
+    known: EncodingKnown = ""  # how it is known: "guess" from the content alone, "chosen" by the user
+    columns: tuple[str, ...] = ()  # or fields, of which one can be chosen
+    is_kind_guess: bool = False  # whether the file is read as words and their counts only because it looks like it
     state: FileState = FileState.WAITING
     statistics: FileStatistics | None = None
     error: StudioError | None = None
@@ -275,7 +256,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
     # Edits, all of which can be undone.
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove files from the list; the files themselves stay where they are."""
         gone = set(numbers)
         left = tuple(row for number, row in enumerate(self.rows) if number not in gone)
         place = min(gone, default=0)
@@ -298,7 +278,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
             self._push(tuple(rows), self.rows, sorted(moved))
 
     def read_as(self, numbers: Iterable[int], **how: Any) -> None:
-        """Change how files are read, see `FileRow.read_as`."""
         chosen = set(numbers)
         rows = tuple(row.read_as(**how) if number in chosen else row for number, row in enumerate(self.rows))
         if [row.file for row in rows] != self.files:
@@ -306,7 +285,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
 
     @property
     def guessed_tables(self) -> int:
-        """How many files are read as words and their counts because they look like that."""
         return sum(row.is_kind_guess for row in self.rows)
 
     def read_tables_as_texts(self) -> None:
@@ -340,7 +318,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         self.set_rows([row.uncounted() for row in self.records])
 
     def take_progress(self, progress: CountingProgress) -> None:
-        """Show which files have been read and which one is being read."""
         before, done = self._files_done, min(progress.files_done, len(self.records))
         if done < before or (
             done == before and done < len(self.records) and self.records[done].state is FileState.COUNTING
@@ -354,14 +331,12 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         self.set_rows(counted_rows(self.records, statistics))
 
     def take_error(self, error: StudioError) -> None:
-        """Show which file is at fault, if the error is about one of them."""
         number = row_at_fault(self.records, error)
         self.take_end()
         if number is not None:
             self._change([number], state=FileState.FAULT, error=error)
 
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
-        """Show the files at `paths` as `state`, with their errors."""
         known, wanted = errors or {}, set(paths)
         self.change_records({
             number: replace(row, state=state, error=known.get(row.file.path))
@@ -369,7 +344,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         })  # fmt: skip
 
     def take_end(self) -> None:
-        """Show that nothing is being read anymore."""
         counted = [number for number, row in enumerate(self.records) if row.state is FileState.COUNTING]
         self._change(counted, state=FileState.WAITING)
 
@@ -388,12 +362,10 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         }[state]
 
     def description(self, row: FileRow) -> str:
-        """Return the full name of a file, how it is read, and what is wrong with it."""
         encoding = self.encoding_words(row) if row.encoding else ""
         return "\n".join(filter(None, (row.name, encoding, self.state_words(row.shown_state), str(row.error or ""))))
 
     def encoding_words(self, row: FileRow) -> str:
-        """Return the encoding of a file, marked if it is only a guess."""
         name = _encoding_name(row)
         return self.tr("{encoding} (guess)").format(encoding=name) if row.known == "guess" else name
 

@@ -52,29 +52,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The content of a file.
+    """The content of a file."""
 
-    Attributes
-    ----------
-    text
-        The text, with its original line breaks, without the byte order mark.
-    encoding
-        The matching Python codec.
-    mark
-        The byte order mark; may be empty.
-    original
-        The bytes, if re-encoding the text would give different ones, as in some East Asian encodings; else None.
-    replaced, skipped_lines
-        How many undecodable sequences were replaced, and how many lines with such sequences were skipped: the text is
-        then not the whole content of the file.
-    """
-
-    text: str
-    encoding: str = "utf-8"
-    mark: bytes = b""
+    text: str  # with its original line breaks, without the byte order mark
+    encoding: str = "utf-8"  # the matching Python codec
+    mark: bytes = b""  # the byte order mark
+    # The bytes, if re-encoding the text would give different ones, as in some East Asian encodings.
     original: bytes | None = None
-    replaced: int = 0
-    skipped_lines: int = 0
+    replaced: int = 0  # undecodable sequences
+    skipped_lines: int = 0  # with such sequences
 
     @property
     def is_lossy(self) -> bool:
@@ -138,19 +124,6 @@ UNDO_STEPS = 500
 class Document(QObject):
     """The text of the corpus, or its files.
 
-    Attributes
-    ----------
-    text, file, path
-        The whole text with the line breaks of its file, empty for files; the content of its file, and how the text is
-        written to it; the file that it was opened from or saved to.
-    unread_origin
-        The text's file according to its project, if that is behind a URL or the user has not agreed to reading it:
-        nothing there is touched; the text has no path meanwhile.
-    is_files, files
-        Whether the corpus is a list of files, and the list.
-    is_kept
-        Whether the corpus is a text that is too long to be edited: it is kept as the only one of `files`.
-
     Signals
     -------
     text_changed()
@@ -174,15 +147,17 @@ class Document(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.file = TextFile("")
-        self.text = ""
+        self.file = TextFile("")  # the content of the text's file, and how the text is written to it
+        self.text = ""  # with the line breaks of its file; empty for files
         self._clean_text: str | None = ""  # what was last opened or saved; None: something else
         self._was_modified = False
-        self.path: Path | None = None
+        self.path: Path | None = None  # the file that the text was opened from or saved to
+        # The text's file according to its project, if that is behind a URL or the user has not agreed to reading it:
+        # nothing there is touched, and the text has no path meanwhile.
         self.unread_origin: CorpusReference | None = None
         self._newline = "\n"
         self._index: ViewIndex | None = None  # of the text, once it is asked for
-        self.is_kept = False
+        self.is_kept = False  # whether the text is too long to be edited, and the only one of the files
         self._keeper = KeptText()
         self._editor_has_it = False  # the edit under way came from the editor
         self.undo_stack = QUndoStack(self)
@@ -215,7 +190,6 @@ class Document(QObject):
             self._note_modified()
 
     def take_files(self) -> None:
-        """Switch to an empty list of files."""
         self._take(TextFile(""), None, is_files=True)
 
     def load_sample(self, name: str) -> None:
@@ -253,7 +227,6 @@ class Document(QObject):
         return () if origin is None or is_url(origin.file.path) or not origin.file.unagreed else (origin.file,)
 
     def agree(self) -> None:
-        """Note that the user agrees to reading them all."""
         if self.is_files:
             self.files.agree()
         for file in self.unagreed:
@@ -262,7 +235,6 @@ class Document(QObject):
     # Edits, all of which can be undone.
 
     def edit(self, position: int, removed: int, inserted: str) -> None:
-        """Replace `removed` code points at `position` by `inserted`."""
         self._push(Edit(position, self.text[position : position + removed], inserted))
 
     def set_text(self, text: str) -> None:
@@ -310,11 +282,9 @@ class Document(QObject):
 
     @property
     def view_length(self) -> int:
-        """The length of `view_text` in UTF-16 units."""
         return 0 if self.is_kept else self.view_position(len(self.text))
 
     def view_between(self, start: int, end: int) -> str:
-        """Return the part of `view_text` between two UTF-16 positions."""
         return to_view(self.text_between(start, end))
 
     def text_between(self, start: int, end: int) -> str:
@@ -376,7 +346,6 @@ class Document(QObject):
             self._editor_has_it = False
 
     def _apply(self, edit: Edit) -> None:
-        """Do, redo or undo an edit."""
         start, end = edit.position, edit.position + len(edit.removed)
         was_kept = self.is_kept
         change = None if was_kept else self._change_of_view(edit)
@@ -448,11 +417,6 @@ Opened: TypeAlias = "TextFile | Undecodable | StudioError | Literal['listed', 'l
 class CorpusOpening(QObject):
     """Opens one thing at a time, the latest.
 
-    Attributes
-    ----------
-    paths, reading, as_list
-        What was opened last.
-
     Signals
     -------
     files_found(list[FileRow], int)
@@ -467,7 +431,7 @@ class CorpusOpening(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.paths: tuple[str, ...] = ()
+        self.paths: tuple[str, ...] = ()  # what was opened last
         self.reading = Reading()
         self.as_list = False
         self._is_long = False  # it is a text, and listed only for that

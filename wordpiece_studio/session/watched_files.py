@@ -76,7 +76,6 @@ class FileWatch(QObject):
         return is_unknown or bool(self._expected)
 
     def reference(self, file: CorpusFile) -> CorpusReference:
-        """Return the file as it was when it was last read."""
         known = self._read.get(Path(file.path))
         return CorpusReference(file) if known is None else replace(known, file=file)
 

@@ -128,7 +128,6 @@ class RunWords(SortedItems):
         return tuple(self.history.places.tokens(index, self.step))
 
     def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return the places of the words in code point order."""
         return self.search.ranks(self.words)
 
     def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
@@ -237,7 +236,6 @@ class RunWordsModel(SortedTableModel[RunWords]):
         return int(measure.text(f"{most:,}", self.title(WordColumn.COUNT))) + 18
 
     def _word_width(self, measure: Any, words: RunWords | None) -> int:
-        """Return a third, at most, of what the counts leave."""
         third = (int(measure.room) - self._count_width(measure, words)) // 3
         return max(50, min(int(measure.letter) * 14 + 18, third))
 

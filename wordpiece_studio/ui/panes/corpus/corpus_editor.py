@@ -197,7 +197,6 @@ class CorpusEditor(ExactEdit):
         return self.document().characterCount() - 1
 
     def _cursor(self, start: int, end: int) -> QTextCursor:
-        """Return a cursor that selects the text between these positions, as far as there is any."""
         cursor = QTextCursor(self.document())
         cursor.setPosition(min(start, self._length))
         cursor.setPosition(min(end, self._length), _KEEP)
@@ -220,12 +219,10 @@ class CorpusEditor(ExactEdit):
             QGuiApplication.sendEvent(self, QInputMethodEvent())
 
     def set_marks(self, marks: list[tuple[int, int]]) -> None:
-        """Mark these ranges (UTF-16 positions), the places found."""
         self._marks = [self._cursor(start, end) for start, end in marks]
         self._draw_marks()
 
     def set_selection_marks(self, marks: list[tuple[int, int]]) -> None:
-        """Mark these ranges (UTF-16 positions), the words that contain the selection."""
         if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self.selection_marks]:
             self.selection_marks = [self._cursor(start, end) for start, end in marks]
             self._draw_marks()
@@ -286,7 +283,6 @@ class CorpusEditor(ExactEdit):
             self.word_wanted.emit(self.cursorForPosition(event.position().toPoint()).position())
 
     def want_word(self) -> None:
-        """Want the word at the cursor."""
         self.word_wanted.emit(self.textCursor().position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -382,7 +378,6 @@ def _holder_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], b
 
 
 def _place(block: QTextBlock, word: TokenizedWord) -> tuple[int, int]:
-    """Return where a word lies in the editor, in UTF-16 units."""
     text, start, end = block.text(), word.pieces[0].start, word.pieces[-1].end
     before = utf16_length(text[:start])
     return block.position() + before, block.position() + before + utf16_length(text[start:end])
@@ -543,7 +538,6 @@ class FindBar(QFrame):
         self._show_places(places)
 
     def _show_count(self, place: int, places: int) -> None:
-        """Show that place number `place` (from 1; 0 for none) of `places` is selected."""
         text = ""
         if self.sought:
             text = self.tr("{place} of {places}").format(place=number_text(place), places=number_text(places))

@@ -104,7 +104,6 @@ class CountingBar(QWidget):
 
     @property
     def text(self) -> str:
-        """The text of the bar; empty while it is hidden."""
         return self._label.text() if not self.isHidden() else ""
 
     def show_listing(self, found: tuple[int, int] | None) -> None:
@@ -215,7 +214,6 @@ def progress_words(progress: CountingProgress) -> str:
 
 
 def data_size(size: int) -> str:
-    """Return a number of bytes in short form, for example ``1.0 GB``."""
     digits = 1 if size >= 1_000_000_000 else 0
     return QLocale.c().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
 
@@ -328,7 +326,6 @@ class CorpusFiguresView(QWidget):
         self._arrange()
 
     def ask_for_longest_word(self) -> None:
-        """Unfold that choice, with the keyboard focus in it."""
         self._is_unfolded = True
         self._arrange()
         ask_in(self.longest_edit)
@@ -338,7 +335,6 @@ class CorpusFiguresView(QWidget):
         self._arrange()
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
-        """Choose by name, as the user would."""
         try:
             self.set_names(normalizer, pre_tokenizer)
         except StudioError as error:

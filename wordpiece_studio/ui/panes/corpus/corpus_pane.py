@@ -155,7 +155,6 @@ def _first_near(words: list[Word], chosen: Word | None) -> int:
 
 
 def _joined_words(words: list[str], is_later: bool) -> str:
-    """Return the words separated by dots; `is_later`: other words come before them."""
     shown = " · ".join(words)
     return f"… {shown}" if is_later else shown
 
@@ -285,7 +284,6 @@ class CorpusPane(Pane):
         return CorpusTab(self.tabs.currentIndex())
 
     def show_tab(self, tab: CorpusTab) -> None:
-        """Show the text or the files, whichever the corpus is, or the words."""
         if tab is not CorpusTab.WORDS:
             tab = CorpusTab.TEXT if self._document.is_editable else CorpusTab.FILES
         self.tabs.setCurrentIndex(tab)
@@ -293,7 +291,6 @@ class CorpusPane(Pane):
     # -- finding
 
     def open_find_bar(self) -> None:
-        """Open the find bar, filled with the selected text; among the words, go to their search."""
         if self.tab is CorpusTab.WORDS:
             self.words_tab.focus_search()
             return

@@ -138,7 +138,6 @@ class PreviewView(QWidget):
 
     @property
     def text(self) -> str:
-        """The text of the part shown, as it is in the file."""
         return self._shown[1].text if self._shown is not None else ""
 
     def line_at_cursor(self) -> tuple[int | None, str, int]:
@@ -292,7 +291,6 @@ class FilesView(QWidget):
         self._show_selected()
 
     def set_dense(self, is_dense: bool) -> None:
-        """Show either the table or the preview (dense), or both."""
         self._is_dense = is_dense
         self.preview_button.setVisible(is_dense)
         self._show_parts()

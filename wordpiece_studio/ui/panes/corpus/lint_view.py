@@ -101,7 +101,6 @@ class LintRow(Fitted, QFrame):
         self.fit()
 
     def fit(self) -> None:
-        """Put the button beside the title where both fit, else below it."""
         grid, title, margins = self._grid, self.title_label, self._grid.contentsMargins()
         others = _ICON.width() + self.unfold_button.sizeHint().width() + self.fix_button.sizeHint().width()
         room = self.width() - margins.left() - margins.right() - others - 4 * grid.horizontalSpacing()

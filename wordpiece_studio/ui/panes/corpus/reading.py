@@ -57,7 +57,6 @@ def encodings() -> list[tuple[str, str]]:
 
 
 def encoding_title(codec: str) -> str:
-    """Return the display name of an encoding, for example ``"Latin-1"``."""
     name = codecs.lookup(codec).name
     if name == "utf-8":
         return "UTF-8"
@@ -302,7 +301,6 @@ class CountsOffer(QFrame):
         return self._label.accessibleName()
 
     def set_wanted(self, is_wanted: bool) -> None:
-        """Show the line where it has something to say, or never."""
         self._is_wanted = is_wanted
         self._look()
 

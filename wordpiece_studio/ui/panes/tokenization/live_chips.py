@@ -148,7 +148,6 @@ class ChipBlocks:
         return block
 
     def line_at(self, y: float) -> int:
-        """Return the index of the line at a height; beyond the ends, the nearest one."""
         return max(min(int(np.searchsorted(self.tops, y, side="right")) - 1, len(self.lines) - 1), 0)
 
     def between(self, top: float, bottom: float) -> Iterator[tuple[int, float, PlacedBlock]]:

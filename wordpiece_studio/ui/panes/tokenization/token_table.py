@@ -228,7 +228,6 @@ class ChangesView(QWidget):
         return RowLook("hover" if is_marked else "", "faint" if self.is_future(row) else "muted")
 
     def _chips(self, row: int) -> Iterator[list[FlowItem]]:
-        """Yield the token with the pair that it was merged from, and the token alone."""
         change, is_future = self.rows[row], self.is_future(row)
         chip = FlowItem(change.token, "chip", faded=is_future)
         yield [chip, FlowItem(f"{token_text(change.left)} + {token_text(change.right)}", faded=is_future)]
@@ -302,7 +301,6 @@ class ChangesView(QWidget):
         set_plain_text(self._title, text)
 
     def last_past(self) -> int:
-        """Return the index of the last row not after the step, or -1."""
         past = np.flatnonzero(self.rows.steps <= self._now)
         return int(past[-1]) if len(past) else -1
 

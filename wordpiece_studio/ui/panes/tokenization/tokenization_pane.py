@@ -171,7 +171,6 @@ class TokenizationPane(Pane):
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in text order, as of the last refresh."""
         return [piece.token for piece in self.live.pieces()]
 
     # -- set-up
@@ -285,7 +284,6 @@ class TokenizationPane(Pane):
         self._share_room()
 
     def _share_room(self) -> None:
-        """Give the parts the height they need, unless the user has dragged an edge."""
         is_asked, is_low = not self.why.isHidden(), self._is_low
         why = changes = _Wanted(0, 0)
         if is_asked:
