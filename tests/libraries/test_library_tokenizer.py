@@ -87,6 +87,23 @@ def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
             assert ours.decode(ids) == theirs.decode(ids)
 
 
+def test_many_texts_are_asked_for_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    STRUCTURES["gpt_2"]().save(str(tmp_path / "tokenizer.json"))
+    tokenizer = LibraryTokenizer(tmp_path / "tokenizer.json")
+    asked: list[str] = []
+    ask = tokenizer._ask
+
+    def noted(job: str, *given: Any, **options: Any) -> Any:
+        asked.append(job)
+        return ask(job, *given, **options)
+
+    monkeypatch.setattr(tokenizer, "_ask", noted)
+    lines = ["The quick", "", "brown fox"] * 30
+    encoded = encode_texts(tokenizer, lines)
+    assert asked == ["encode"]
+    assert [ids.tolist() for ids in encoded] == [each.ids for each in tokenizer.encode(lines)]
+
+
 FORMS: list[dict[str, Any]] = [
     {},
     {"truncation": "longest_first", "max_length": 15},

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
 
 import numpy as np
@@ -58,6 +58,7 @@ IdType = Literal["int32", "uint16"]
 
 BLOCK_BYTES = 1 << 20
 _MOST_HELD_BYTES = 16 << 20
+_TEXTS_AT_ONCE = 1000
 _MOST_SMALL_IDS = 1 << 16
 
 
@@ -149,7 +150,8 @@ def encode_texts(
         lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
         blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
         return run.collected(_encoded_blocks(tokenizer, blocks))
-    return run.collected(PlainEncoder(tokenizer).encode([text]) for text in checked)
+    portions = iter(lambda: list(islice(checked, _TEXTS_AT_ONCE)), [])
+    return run.collected(map(PlainEncoder(tokenizer).encode, portions))
 
 
 def encode_files(

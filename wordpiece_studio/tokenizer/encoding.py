@@ -89,8 +89,7 @@ _COLUMNS = (
 class Encoding:
     """A tokenized text, or a pair of texts; all lists have one entry per token.
 
-    Encodings are equal if all of it is. A list of those that the library `tokenizers` made is made when it is first
-    asked for.
+    Encodings are equal if all of it is. Most lists are made when they are first asked for.
 
     Attributes
     ----------
