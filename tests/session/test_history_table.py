@@ -100,7 +100,7 @@ def test_a_selected_row_stays_on_its_merge(table: HistoryTableModel) -> None:
     held = QPersistentModelIndex(table.index(7, HistoryColumn.TOKEN))
     token = held.data()
     table.sort(HistoryColumn.TOKEN, DOWN)
-    assert (held.data(), table.step_of_row(held.row())) == (token, 8)
+    assert (held.data(), table.item_of_row(held.row())) == (token, 7)
     assert held.row() == table.row_of_step(8)
 
 

@@ -124,10 +124,9 @@ class HistoryItems(SortedItems):
         """Return how many distinct words a merge changed; None while a run that was opened is still being read."""
         if not self.history.is_whole:
             return None
-        found = self._words_by_index.get(index)
-        if found is None:
-            found = self._words_by_index[index] = int(self.history.words_touched_counts(index, index + 1)[0])
-        return found
+        if index not in self._words_by_index:
+            self._words_by_index[index] = int(self.history.words_touched_counts(index, index + 1)[0])
+        return self._words_by_index[index]
 
     def bounds(self, name: str) -> tuple[float, float]:
         """Return the least and the largest number of a column. Sorted rows arrive later."""
@@ -239,7 +238,7 @@ def _ties_drawn(items: HistoryItems, index: int) -> str:
 
 
 class HistoryTableModel(SortedTableModel[HistoryItems]):
-    """One row per merge; the columns are those of `HistoryColumn`. It follows the training by itself."""
+    """One row per merge. It follows the training by itself."""
 
     resets_when_filtered = True
     least_interval_ms = 250
@@ -256,9 +255,6 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     @property
     def step(self) -> int:
         return self._model.step
-
-    def step_of_row(self, row: int) -> int:
-        return self.item_of_row(row) + 1
 
     def row_of_step(self, step: int) -> int:
         return self.row_of_item(step - 1)

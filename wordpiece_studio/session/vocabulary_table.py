@@ -43,8 +43,6 @@ _tr = partial(QCoreApplication.translate, "VocabularyTableModel")
 
 
 class VocabularyColumn(IntEnum):
-    """The columns of the table, left to right."""
-
     TOKEN = 0
     ID = 1
     BORN = 2
@@ -91,10 +89,7 @@ class TokenNumbers:
 
 
 class VocabularyItems(SortedItems):
-    """The tokens of one training, and how often they are used; tokens not counted yet are sorted last.
-
-    `others`: the compared runs, each at its step.
-    """
+    """The tokens of one training, and how often they are used; tokens not counted yet are sorted last."""
 
     def __init__(self, history: MergeHistory, usage: TokenUsage, *, is_unigram: bool = False) -> None:
         super().__init__()
@@ -104,7 +99,7 @@ class VocabularyItems(SortedItems):
         self.special = len(history.config.reserved_tokens)
         self.initial = history.vocabulary_size(0) if history.has_steps else self.special
         self.scores = history.scores
-        self.others: tuple[ComparedStep, ...] = ()
+        self.others: tuple[ComparedStep, ...] = ()  # the compared runs, each at its step
         self._births: dict[tuple[Run, int], NDArray[np.int64]] = {}  # by run and number of its merges
         self._lengths = np.empty(0, dtype=np.int64)
 
@@ -135,8 +130,6 @@ class VocabularyItems(SortedItems):
             tokens = self.history.vocabulary(len(self.history)).tokens
             mask &= self.search.found(tokens, chosen.text, chosen.is_pattern, should_stop)[:size]
         return mask
-
-    # Values of a token.
 
     def birth(self, token_id: int) -> int:
         return SPECIAL_BIRTH if token_id < self.special else self.history.birth_step(token_id)
@@ -230,10 +223,8 @@ class VocabularyItems(SortedItems):
         """Return tokens without prefix and suffix, unless one is special or consists of nothing else."""
         config = self.history.config
         prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
-        bare = (token.removeprefix(prefix) for token in tokens[special:])
-        with_suffix = zip(bare, tokens[special:], strict=True)
         return tokens[:special] + [
-            (each.removesuffix(suffix) or each) if each else whole for each, whole in with_suffix
+            (bare := token.removeprefix(prefix)).removesuffix(suffix) or bare or token for token in tokens[special:]
         ]
 
 
@@ -261,24 +252,14 @@ def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
     return padded
 
 
-def _width(sample: str) -> Callable[[Any, VocabularyItems | None], int]:
-    """Return a function that returns the width of the heading of a column, or of a text that is wider."""
-    return lambda measure, _items: max(measure.title + 16, measure.text(sample) + 12)
-
-
-def _token_width(quarters: int) -> Callable[[Any, VocabularyItems | None], int]:
-    usual = _width("##tokenization")
-    return lambda measure, items: usual(measure, items) * quarters // 4
+def _width(sample: str, quarters: int = 4) -> Callable[[Any, VocabularyItems | None], int]:
+    """Return what returns the width of the heading of a column, or of a text that is wider, or so many quarters."""
+    return lambda measure, _items: max(measure.title + 16, measure.text(sample) + 12) * quarters // 4
 
 
 def _runs_width(measure: Any, items: VocabularyItems | None) -> int:
     runs = "(B 00,000)" * (len(items.others) if items is not None else 0)
     return max(_width(each)(measure, items) for each in (runs, _tr("Only in this run")))
-
-
-def _reason_width(measure: Any, items: VocabularyItems | None) -> int:
-    sample = "went into 12 others, last ##tokenization at 12,345"
-    return _width(sample)(measure, items) // 2
 
 
 def _figures(
@@ -300,11 +281,10 @@ def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
     return (
         TableColumn(
             _tr("Token"), lambda items, token_id: items.history.token(token_id), keys=VocabularyItems.token_ranks,
-            align=LEFT, entry="token", width=_token_width(6), least=_token_width(3), stretch=1,
+            align=LEFT, entry="token", width=_width("##tokenization", 6), least=_width("##tokenization", 3), stretch=1,
         ),
         TableColumn(
-            _tr("ID"), lambda _items, token_id: token_id, entry="token", width=_width("000,000"),
-            importance=4,
+            _tr("ID"), lambda _items, token_id: token_id, entry="token", width=_width("000,000"), importance=4,
         ),
         # Tokens are born in the order of their ids.
         TableColumn(
@@ -329,26 +309,20 @@ def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
             width=_width("-000.000"), is_there=lambda items: items.scores is not None,
         ),
         _figures(_tr("Frequency"), "00,000,000", lambda usage: usage.frequencies),
-        _figures(
-            _tr("Words"), "0,000,000", lambda usage: usage.word_counts, entry="word", importance=3
-        ),
+        _figures(_tr("Words"), "0,000,000", lambda usage: usage.word_counts, entry="word", importance=3),
         TableColumn(
-            _tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths, width=_width("00"),
-            importance=1,
+            _tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths, width=_width("00"), importance=1
         ),
         TableColumn(
             _tr("Why unused"), lambda items, token_id: items.usage.reason(token_id),
             keys=lambda items, size, _stop: _padded(items.usage.dead, size), align=LEFT, entry="unused-token",
-            ink="muted", width=_reason_width, stretch=2, importance=2,
+            ink="muted", width=_width("went into 12 others, last ##tokenization at 12,345", 2), stretch=2, importance=2,
         ),
     )  # fmt: skip
 
 
 class VocabularyTableModel(SortedTableModel[VocabularyItems]):
-    """One row per token; the columns are those of `VocabularyColumn`.
-
-    It changes only by `show_step`, `show_usage`, `forget`, `set_filter` and `sort`.
-    """
+    """One row per token. It changes only by `show_step`, `show_usage`, `forget`, `set_filter` and `sort`."""
 
     def __init__(
         self, model: TrainerModel, usage: TokenUsage, parent: QObject | None = None, *,

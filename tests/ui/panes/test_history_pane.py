@@ -74,7 +74,7 @@ def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     bench.qtbot.mouseClick(pane._controls.filter, Qt.MouseButton.LeftButton)
     bench.qtbot.keyClicks(pane.filter_row._text, "##ful")
-    assert {pane.rows.step_of_row(row) for row in range(pane.rows.rowCount())} == {6, 7, 8}
+    assert {pane.rows.item_of_row(row) for row in range(pane.rows.rowCount())} == {5, 6, 7}
     assert "text" in pane._controls.filter.text()
     pane.filter_row._text.clear()
     bench.qtbot.mouseClick(pane.filter_row.only_ties, Qt.MouseButton.LeftButton)
@@ -184,7 +184,7 @@ def test_a_header_click_sorts_and_a_third_one_brings_the_steps_back(bench: Bench
     values = bench.model.history.column("value")
     for expected in (np.sort(values), np.sort(values)[::-1], values):
         bench.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        shown = [values[pane.rows.step_of_row(row) - 1] for row in range(25)]
+        shown = [values[pane.rows.item_of_row(row)] for row in range(25)]
         assert shown == pytest.approx(expected.tolist(), rel=0)
 
 

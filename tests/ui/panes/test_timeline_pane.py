@@ -110,7 +110,7 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
     pane, judging, label = timeline.pane, timeline.judging, timeline.pane.held_out
     panel = bench.show_panel("Timeline", pane, 1200, 220)
     assert not label.isVisible()
-    assert label.parentWidget() is pane.header_widget()  # it takes no height from the curve
+    assert label.parentWidget() is pane.header  # it takes no height from the curve
     judging.progress = 0.437
     judging.changed.emit()
     bench.settle()

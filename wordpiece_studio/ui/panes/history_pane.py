@@ -10,29 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, QRect, QRegularExpression, Qt, Signal
-from PySide6.QtGui import (
-    QActionGroup,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QRegularExpressionValidator,
-    QResizeEvent,
-)
+from PySide6.QtCore import QCoreApplication, QRect, QRegularExpression, Qt, Signal
+from PySide6.QtGui import QActionGroup, QGuiApplication, QKeySequence, QPainter, QPen, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.history_table import (
-    TOKEN_COLUMNS,
-    HistoryColumn,
-    HistoryFilter,
-    HistoryItems,
-    HistoryTableModel,
-)
+from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
 from wordpiece_studio.session.live_text import LiveChanges
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.table_model import VALUE_ROLE
@@ -52,15 +36,17 @@ from wordpiece_studio.ui.widgets.plain import (
     tooltip_text,
 )
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
-from wordpiece_studio.ui.widgets.token_text import merges_text, number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import merges_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtGui import QAction
+    from PySide6.QtCore import QEvent, QModelIndex
+    from PySide6.QtGui import QAction, QKeyEvent, QPaintEvent, QResizeEvent
 
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.history_table import HistoryItems
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.table import Key
@@ -90,13 +76,9 @@ class HistoryView(TableView):
     columns_chosen = Signal(object)  # the user has chosen columns, or another order: as `column_names` returns them
 
     def __init__(
-        self,
-        model: HistoryTableModel,
-        theme: Theme,
-        parent: QWidget | None = None,
-        *,
+        self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None, *,
         keys: Mapping[Key, Callable[[], object]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         for column in TOKEN_COLUMNS:
             model.dress(column, **_token_look(model.columns[column].value))
         super().__init__(
@@ -115,7 +97,7 @@ class HistoryView(TableView):
         header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
         model.rearranging.connect(self._on_model_rearranging)
         model.rowsAboutToBeInserted.connect(self._on_model_rows_about_to_be_inserted)
-        model.rowsInserted.connect(self._on_model_rows_inserted)
+        model.rowsInserted.connect(lambda: self.scrollToBottom() if self._was_at_end else None)
 
     def _look(self, _items: HistoryItems, index: int) -> RowLook:
         step = self._merges.step
@@ -220,10 +202,6 @@ class HistoryView(TableView):
 
     def _on_model_rows_about_to_be_inserted(self) -> None:
         self._was_at_end = self.is_at_end
-
-    def _on_model_rows_inserted(self) -> None:
-        if self._was_at_end:
-            self.scrollToBottom()
 
 
 class HistoryMenu(QMenu):
@@ -391,10 +369,9 @@ class HistoryControls(QWidget):
             (chosen.only_ties, self.tr("Ties"), self.tr("ties")),
             (chosen.only_live, self.tr("Changes"), self.tr("changes")),
         )
-        alone = " + ".join(name for is_set, name, _ in conditions if is_set)
-        inside = " + ".join(name for is_set, _, name in conditions if is_set)
-        text = alone or self.tr("All")
+        text = " + ".join(name for is_set, name, _ in conditions if is_set) or self.tr("All")
         if self._is_wide:
+            inside = " + ".join(name for is_set, _, name in conditions if is_set)
             text = self.tr("Filter: {conditions}").format(conditions=inside) if inside else self.tr("Filter: all")
         self.filter.setText(text)
         self.filter.setChecked(not self._row.isHidden())
@@ -405,12 +382,11 @@ class HistoryControls(QWidget):
 
     def show_columns(self, shown: int) -> None:
         number = {"shown": shown, "all": len(HistoryColumn)}
-        self.columns.setText(f"{shown}/{len(HistoryColumn)}")
+        self.columns.setText("{shown}/{all}".format(**number))
         sentence = plural(
-            shown,
-            "1 of {all} columns is shown; choose columns and the order of the rows",
+            shown, "1 of {all} columns is shown; choose columns and the order of the rows",
             "{shown} of {all} columns are shown; choose columns and the order of the rows",
-        )
+        )  # fmt: skip
         set_plain_tooltip(self.columns, sentence.format(**number))
         self.columns.setAccessibleName(self.tr("Columns: {shown} of {all}").format(**number))
 
@@ -449,6 +425,7 @@ class HistoryPane(Pane):
         self.filter_row = HistoryFilterRow(self._filter_rows, self._go_to_typed, self._close_filter, self)
         self.filter_row.hide()
         self._controls = HistoryControls(theme, HistoryMenu(self.view, self), self.filter_row, self)
+        self.header = self._controls
         self.export_button = self._controls.export
         self._copying = Task(history_tsv, "The rows cannot be copied", self, on_answer=self._take_copy)
         self.empty = EmptyState(self)
@@ -463,10 +440,6 @@ class HistoryPane(Pane):
         self.rows.set_live_steps(self._changes.steps)
         self._show_columns()
         self.view.show_step(model.step, select=False)
-
-    def header_widget(self) -> QWidget:
-        """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
-        return self._controls
 
     def put_above(self, widget: QWidget) -> None:
         self._above.addWidget(widget)
@@ -497,18 +470,15 @@ class HistoryPane(Pane):
         if history is None:
             self.set_heading()
             return
-        ties = int(np.count_nonzero(history.column("ties")[:count] > 1))
-        merges = merges_text(count)
-        tied = counted(ties, "1 tie", "{count} ties")
-        hints = (f"{merges} · {tied}", merges, "{merges}")
+        merges, ties = merges_text(count), int(np.count_nonzero(history.column("ties")[:count] > 1))
+        hints = (" · ".join((merges, counted(ties, "1 tie", "{count} ties"))), merges, "{merges}")
         if self.rows.is_busy:
             searching = plural(count, "Searching 1 merge…", "Searching {merges} merges…")
             hints = (searching, self.tr("Searching…"), "…")
         elif self.rows.hidden_count:
             shown = plural(count, "{shown} of 1 merge shown", "{shown} of {merges} merges shown")
             hints = (shown, self.tr("{shown} of {merges}"), "{shown}")
-        texts = {"merges": number_text(count), "shown": number_text(self.rows.rowCount())}
-        self.set_heading(*(hint.format(**texts) for hint in hints), "")
+        self.set_heading(*(filled(hint, merges=count, shown=self.rows.rowCount()) for hint in hints), "")
 
     def _show_emptiness(self) -> None:
         text = ""
@@ -527,20 +497,17 @@ class HistoryPane(Pane):
         config = self._model.config
         reasons = {
             "no_pair": self.tr("No merges: no pair is left. Every word in the training corpus is a single symbol."),
-            "min_frequency": self.tr("No merges: no pair reaches the minimum frequency of {count}.").format(
-                count=number_text(config.min_frequency if config is not None else 0)
-            ),
-            "vocab_size": self.tr(
-                "No merges: special tokens and alphabet already fill the vocabulary size. Use “Train further” to "
-                "learn merges."
-            ),
+            "min_frequency": self.tr("No merges: no pair reaches the minimum frequency of {count}."),
+            "vocab_size": self.tr("No merges: special tokens and alphabet already fill the vocabulary size. Use “Train "
+                                  "further” to learn merges."),
             "min_value": self.tr("No merges: no pair reaches the minimum merge score."),
             "max_merges": self.tr("No merges were requested. Use “Train further” to learn some."),
             "peer": self.tr("This run was trained with another library, which does not record merges."),
             "max_seconds": self.tr("No merges: time ran out before the first one. Use “Train further” to learn some."),
-        }
+        }  # fmt: skip
         first = self.tr("No merges yet. Use “Next merge” to learn the first one.")
-        return reasons.get(self._model.stop_reason or "", first)
+        reason = reasons.get(self._model.stop_reason or "", first)
+        return filled(reason, count=config.min_frequency if config is not None else 0)
 
     def show_tools(self, is_wanted: bool) -> None:
         """Offer the choice of columns in the title bar, or leave it to the menu of the table's header."""
@@ -580,10 +547,10 @@ class HistoryPane(Pane):
         history, steps = self._model.history, self.view.selected_steps()
         rows = len(steps)
         if rows > _MOST_COPIED:
-            too_many = counted(
+            said = counted(
                 rows, "1 row is too many to copy: export it", "{count} rows are too many to copy: export them"
             )
-            self.set_heading(too_many, self.tr("Too many rows to copy"), "")
+            self.set_heading(said, self.tr("Too many rows to copy"), "")
         elif history is not None and rows > _AT_ONCE:
             self._copying.run(history, steps)
             self.set_heading(counted(rows, "Copying 1 row…", "Copying {count} rows…"), "")
@@ -632,7 +599,7 @@ class HistoryPane(Pane):
         if index.column() in TOKEN_COLUMNS and not has_menu:
             self._look_at(index.data(VALUE_ROLE))
         else:
-            self._go_to(self.rows.step_of_row(index.row()))
+            self._go_to(self.rows.item_of_row(index.row()) + 1)
 
     def _filter_rows(self) -> None:
         self.filter_row.show_error(None)

@@ -13,14 +13,13 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import DeadReason
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.step_marks import selected_id
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
     SPECIAL_BIRTH,
     VocabularyColumn,
     VocabularyFilter,
-    VocabularyItems,
     VocabularyTableModel,
 )
 from wordpiece_studio.storage.view import Selection
@@ -29,14 +28,7 @@ from wordpiece_studio.ui.widgets.fields import ask_in, combo_box, line_field, sh
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, explain, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import TableView
-from wordpiece_studio.ui.widgets.token_text import (
-    DEAD_MARK,
-    dead_sentence,
-    dead_words,
-    number_text,
-    signed_text,
-    token_text,
-)
+from wordpiece_studio.ui.widgets.token_text import DEAD_MARK, dead_sentence, dead_words, signed_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.vocabulary_table import Kind, TokenNumbers
+    from wordpiece_studio.session.vocabulary_table import Kind, TokenNumbers, VocabularyItems
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
@@ -126,7 +118,7 @@ class VocabularyControls(QWidget):
         counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead, numbers.only)
         shown = zip(self._kind_names(), counts, range(self._kinds.count()), strict=False)
         for name, count, index in shown:
-            text = f"{name}  {number_text(count)}" if count is not None else name
+            text = f"{name}  {count:,}" if count is not None else name
             if text != self._kinds.itemText(index):
                 self._kinds.setItemText(index, text)
 
@@ -146,10 +138,6 @@ class VocabularyControls(QWidget):
 
 
 _ROWS_AROUND = 2
-
-
-def _chips(items: VocabularyItems, token_id: int) -> list[list[list[FlowItem]]]:
-    return [[[FlowItem(items.history.token(token_id), "chip")]]]
 
 
 def _sign(items: VocabularyItems, token_id: int) -> str:
@@ -203,7 +191,10 @@ class VocabularyPane(Pane):
         if comparison is not None:
             self.follow(comparison.changed)
         self.table.tip = self._tip
-        self.table.dress(VocabularyColumn.TOKEN, chips=_chips, sign=_sign, indent=2)
+        self.table.dress(
+            VocabularyColumn.TOKEN, sign=_sign, indent=2,
+            chips=lambda items, token_id: [[[FlowItem(items.history.token(token_id), "chip")]]],
+        )  # fmt: skip
         self.table.dress(VocabularyColumn.REASON, text=_reason_text)
         self.view = TableView(
             self.table, theme, self, name=self.tr("Vocabulary"), row_room=4, several=True, walking_chooses=True,
@@ -214,16 +205,12 @@ class VocabularyPane(Pane):
             },
         )  # fmt: skip
         self._is_scrolled_away = False  # by the user
-        self.controls = VocabularyControls(self._filter_tokens, self._focus_rows, self)
+        self.header = self.controls = VocabularyControls(self._filter_tokens, self._focus_rows, self)
         self.empty = EmptyState(self)
         error = fill(QHBoxLayout(), self.controls.error, margins=(12, 0, 12, 0))
         parts = self.controls, error, (self.empty, 1), (self.view, 100)
         fill(QVBoxLayout(self), *parts, margins=(1, 4, 1, 2), spacing=4)
         self._connect()
-
-    def header_widget(self) -> QWidget:
-        """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
-        return self.controls
 
     def _connect(self) -> None:
         self.view.item_chosen.connect(self._select)
@@ -234,7 +221,7 @@ class VocabularyPane(Pane):
         self.table.task.failed.connect(self._on_table_task_failed)
         model = self._model
         self.follow(self._usage.changed, model.step_changed, model.merges_appended, model.state_changed)
-        self._model.selection_changed.connect(self._on_model_selection_changed)
+        model.selection_changed.connect(self._on_model_selection_changed)
 
     @property
     def has_selected(self) -> bool:
@@ -277,20 +264,19 @@ class VocabularyPane(Pane):
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
         shown = self.table.rowCount()
-        tokens = plural(numbers.all, "1 token", "{count} tokens")
+        tokens = counted(numbers.all, "1 token", "{count} tokens")
         if shown != numbers.all:
-            tokens = plural(numbers.all, "{shown} of 1 token", "{shown} of {count} tokens")
-        tokens = tokens.format(shown=number_text(shown), count=number_text(numbers.all))
+            tokens = counted(numbers.all, "{shown} of 1 token", "{shown} of {count} tokens", shown=shown)
         parts = [
             counted(numbers.special, "1 special", "{count} special"),
-            self.tr("{count} alphabet").format(count=number_text(numbers.alphabet)),
+            filled(self.tr("{count} alphabet"), count=numbers.alphabet),
             counted(numbers.learned, "1 learned", "{count} learned"),
         ]
         step, in_use = self._model.step, self._usage.in_use
         if step < len(in_use):
             text = self.tr("{count} in use ({change})") if step else self.tr("{count} in use")
             change = signed_text(int(in_use[step] - in_use[step - 1]))
-            parts.append(text.format(count=number_text(int(in_use[step])), change=change))
+            parts.append(filled(text, count=int(in_use[step]), change=change))
         if numbers.dead is not None:
             parts.append(counted(numbers.dead, "1 unused", "{count} unused"))
         elif self._usage.is_counting:
@@ -325,11 +311,8 @@ class VocabularyPane(Pane):
         return self.tr("There are no such tokens at this step.")
 
     def _tip(self, items: VocabularyItems, token_id: int) -> str:
-        lines = [token_text(items.history.token(token_id), 400)]
-        reason = self._usage.reason(token_id)
-        if reason is not None:
-            lines.append(dead_sentence(reason))
-        return tooltip_text("\n".join(lines))
+        token, reason = token_text(items.history.token(token_id), 400), self._usage.reason(token_id)
+        return tooltip_text(token if reason is None else f"{token}\n{dead_sentence(reason)}")
 
     def _show_token(self, token_id: int) -> None:
         """Select the row of a token and scroll to it; select nothing if it is not shown."""

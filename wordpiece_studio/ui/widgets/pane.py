@@ -72,6 +72,7 @@ class Pane(QWidget):
         self.title = ""  # in place of that of its panel
         self.hints: Sequence[str] = ("",)  # muted, at the right of the title: the first that fits is shown
         self.beside: Forms = {}  # what parts of the title line say, before the hint
+        self.header: QWidget | None = None  # a control for that line
         self.is_stale = True  # a refresh is due
         self._remembers = False  # has shown something of the run since it last forgot
         self.refresh_timer = single_shot(self, self.refresh_now)
@@ -81,9 +82,6 @@ class Pane(QWidget):
     def follow(self, *signals: SignalInstance) -> None:
         for signal in signals:
             signal.connect(self.refresh_soon)
-
-    def header_widget(self) -> QWidget | None:
-        return None
 
     def close_jobs(self) -> None:
         for task in self.findChildren(Task):
@@ -442,7 +440,7 @@ class PaneArea(BareArea):
 
 
 class Panel(QFrame):
-    """A frame called `name` that shows one pane under its title line, with the control of its `header_widget()`.
+    """A frame called `name` that shows one pane under its title line, with its `header`.
 
     Line and pane have the title given here while the pane has none of its own.
     """
@@ -459,8 +457,8 @@ class Panel(QFrame):
         self.title_bar = TitleBar(title, self)
         self._area = PaneArea(pane, self)
         fill(QVBoxLayout(self), self.title_bar, (self._area, 1), margins=(1, 1, 1, 1))
-        if (control := pane.header_widget()) is not None:
-            self.title_bar.add_widget(control)
+        if pane.header is not None:
+            self.title_bar.add_widget(pane.header)
         pane.heading_changed.connect(self._on_pane_heading_changed)
         self._on_pane_heading_changed()
 

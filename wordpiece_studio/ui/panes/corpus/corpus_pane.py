@@ -260,8 +260,9 @@ class CorpusPane(Pane):
         self.lint_controller = LintController(document, counting, self.figures, self.lint_view, self)
         self.note_label = WholeLabel(self, role="hint")
         self.note_label.setContentsMargins(14, 2, 14, 4)
-        self._header = QWidget(self)
-        self._samples_button = QToolButton(self._header)
+        self.header = header = QWidget(self)
+        self._samples_button = QToolButton(header)
+        fill(QHBoxLayout(header), self._samples_button)
         self._lay_out()
         self._connect()
         self._on_document_reset()
@@ -272,9 +273,6 @@ class CorpusPane(Pane):
         self.set_heading(" · ".join(filter(None, said)))
         self._show_note()
         self._show_line()
-
-    def header_widget(self) -> QWidget:
-        return self._header
 
     def set_samples_menu(self, menu: QMenu) -> None:
         self._samples_button.setMenu(menu)
@@ -430,7 +428,6 @@ class CorpusPane(Pane):
         self._samples_button.setLayoutDirection(self.layoutDirection().RightToLeft)
         self._samples_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         set_plain_tooltip(self._samples_button, self.tr("Sample corpora"))
-        fill(QHBoxLayout(self._header), self._samples_button)
         line = QFrame(self)
         line.setObjectName("panel_title_bar")
         line.setFixedHeight(1)

@@ -255,10 +255,6 @@ class TimelinePane(Pane):
             changed.connect(self._show_now)
         self.plot.valueChanged.connect(self._on_plot_step_chosen)
 
-    def header_widget(self) -> QWidget:
-        """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
-        return self._header
-
     def say_here(self, words: str) -> None:
         """Show a message about the current step, such as why it halted there, until the step changes."""
         self._said, self._said_step = words, self._model.step
@@ -278,8 +274,8 @@ class TimelinePane(Pane):
                       "it into this many tokens per word; fewer is better.")  # fmt: skip
         set_plain_tooltip(self.held_out, tip)
         self.held_out.hide()
-        self._header = QWidget(self)
-        fill(QHBoxLayout(self._header), self.held_out, self.link, spacing=-1)
+        self.header = QWidget(self)
+        fill(QHBoxLayout(self.header), self.held_out, self.link, spacing=-1)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
