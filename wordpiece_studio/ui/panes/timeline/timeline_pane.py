@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import divergences
 from wordpiece_studio.session.step_marks import SelectionStep
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QHideEvent
 
     from wordpiece_studio.session.live_text import LiveChanges
-    from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.runs import ComparedStep, Comparison, RunDivergence
     from wordpiece_studio.session.step_marks import Hit, Player, StepMarks
     from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
@@ -74,6 +73,7 @@ class CommandButton(Fitted, QToolButton):
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
         self.setProperty("role", "button")
+        explain(_ENTRIES.get(name, "step"), self)
         self.setAutoRepeat(name in _REPEATED)
         self.setDefaultAction(action)
         action.changed.connect(self._show_action)  # after the button's own update
@@ -113,45 +113,36 @@ class TimelineButtons(QWidget):
 
     def __init__(self, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._actions, self._theme = actions, theme
+        self._actions = actions
         self._speeds = QMenu(self.tr("Playback &speed"), self)
-        more = CommandButton("more", self._more_menu().menuAction(), self)
-        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        explain("step", more)
-        fill(QHBoxLayout(self), *map(self._button, _SHOWN), more, spacing=4)
-
-    def _more_menu(self) -> QMenu:
         menu = QMenu(self.tr("More commands for steps"), self)
         menu.menuAction().setIconText("⋯")
         menu.aboutToShow.connect(self._offer_speeds)
         menu.addMenu(self._speeds)
         for name in ("", *_MORE):
-            menu.addAction(getattr(self._actions, name)) if name else menu.addSeparator()
-        return menu
+            menu.addAction(getattr(actions, name)) if name else menu.addSeparator()
+        more = CommandButton("more", menu.menuAction(), self)
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        row = fill(QHBoxLayout(self), spacing=4)
+        for name in _SHOWN:
+            if name == "play":
+                row.addWidget(PlayButton(name, actions.play, self, theme))
+            elif name:
+                row.addWidget(CommandButton(name, getattr(actions, name), self))
+            else:
+                row.addSpacing(_GROUP_GAP)
+        row.addWidget(more)
 
     def _offer_speeds(self) -> None:
         self._speeds.clear()
         self._speeds.addActions(self._actions.choices("choose_speed"))
 
-    def _button(self, name: str) -> CommandButton | QSpacerItem:
-        if not name:
-            return QSpacerItem(_GROUP_GAP, 0)
-        action = getattr(self._actions, name)
-        is_play = name == "play"
-        button = PlayButton(name, action, self, self._theme) if is_play else CommandButton(name, action, self)
-        explain(_ENTRIES.get(name, "step"), button)
-        return button
-
 
 def divergences_text(found: Sequence[RunDivergence]) -> tuple[str, ...]:
-    """Return where other runs diverge from the one shown, and a shorter form; nothing if there are none.
-
-    ``"▼ A and B diverge at step 7: A merges ##u + ##g, B merges h + ##ug (tie)"``, or, of several,
-    ``"▼ A and B diverge at step 7 · ▼ A and C diverge at step 9"``.
-    """
+    """Return where other runs diverge from the one shown, and a shorter form; nothing if there are none."""
     places = [_divergence_place(each) for each in found if each.step is not None]
     if len(found) == 1 and places:
-        short = _tr("{mark} Divergence at step {step}").format(mark=_MARK, step=number_text(found[0].step or 0))
+        short = filled(_tr("{mark} Divergence at step {step}"), mark=_MARK, step=found[0].step)
         return _divergence_sentence(found[0]), short
     if not places:
         return (" · ".join(dict.fromkeys(map(_divergence_sentence, found))),) if found else ()
@@ -160,7 +151,7 @@ def divergences_text(found: Sequence[RunDivergence]) -> tuple[str, ...]:
 
 def _divergence_place(divergence: RunDivergence) -> str:
     said = _tr("{mark} {runs} diverge at step {step}")
-    return said.format(mark=_MARK, runs=divergence_words(divergence)[0], step=number_text(divergence.step or 0))
+    return filled(said, mark=_MARK, runs=divergence_words(divergence)[0], step=divergence.step)
 
 
 def _divergence_sentence(divergence: RunDivergence) -> str:
@@ -171,7 +162,7 @@ def _divergence_sentence(divergence: RunDivergence) -> str:
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
-    """Return why a step halts: ``"breakpoint: token ##ing is created · breakpoint: tie of 3 pairs"``."""
+    """Return why a step halts."""
     merge = history[hit.step - 1]
     return " · ".join(dict.fromkeys(_hit_text(each, merge, history) for each in hit.breakpoints))
 
@@ -210,18 +201,9 @@ class TimelinePane(Pane):
     """Moves the step that all panes share; the commands of its buttons are connected elsewhere."""
 
     def __init__(
-        self,
-        model: TrainerModel,
-        actions: Actions,
-        marks: StepMarks,
-        theme: Theme,
-        parent: QWidget | None = None,
-        *,
-        player: Player,
-        changes: LiveChanges,
-        comparison: Comparison,
-        judging: HeldOutJudging,
-    ) -> None:
+        self, model: TrainerModel, actions: Actions, marks: StepMarks, theme: Theme, parent: QWidget | None = None, *,
+        player: Player, changes: LiveChanges, comparison: Comparison, judging: HeldOutJudging,
+    ) -> None:  # fmt: skip
         super().__init__(model, parent)
         self._comparison = comparison
         self._actions = actions
@@ -259,8 +241,6 @@ class TimelinePane(Pane):
         """Show a message about the current step, such as why it halted there, until the step changes."""
         self._said, self._said_step = words, self._model.step
         self._show_step()
-
-    # -- set-up
 
     def _make_header(self) -> None:
         tip = self.tr("Where other runs diverge from the current run")
@@ -342,8 +322,7 @@ class TimelinePane(Pane):
     def _size_words(self, size: int, last: int, *, is_at_end: bool) -> str:
         if is_at_end:
             return counted(last, "final, 1 token", "final, {count} tokens")
-        said = plural(last, "{size} of 1 token", "{size} of {last} tokens")
-        return said.format(size=number_text(size), last=number_text(last))
+        return counted(last, "{size} of 1 token", "{size} of {last} tokens", size=size, last=last)
 
     def _show_lane_steps(self) -> tuple[str, ...]:
         """Show how far the compared runs are; return what to say about them, first where they are compared."""
@@ -378,8 +357,7 @@ class TimelinePane(Pane):
         self.plot.callout = self._said or self._why_empty()
         compared = self._show_lane_steps()
         self.plot.set_step(model.step)
-        step, count = number_text(model.step), number_text(model.merge_count)
-        where = self.tr("Step {step} of {count}").format(step=step, count=count)
+        where = filled(self.tr("Step {step} of {count}"), step=model.step, count=model.merge_count)
         if model.history is not None and not model.history.has_steps:
             where = self.tr("Final vocabulary")
         self._show_link()
@@ -412,12 +390,12 @@ class TimelinePane(Pane):
         if figure.loses_text:
             said = self.tr("Held-out: {rate} tokens per word, {share} unknown")
         short = said.format(rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}")
-        named = " · ".join(self._rate_words(objective, each) for objective, each in others)
-        return f"{short} ({named})", short, ""
-
-    def _rate_words(self, name: str, figure: HeldOutFigure) -> str:
-        text = self.tr("{objective} {rate}, {share} unknown") if figure.loses_text else self.tr("{objective} {rate}")
-        return text.format(objective=objective_name(name), rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}")
+        named = []
+        for objective, each in others:
+            text = self.tr("{objective} {rate}, {share} unknown") if each.loses_text else self.tr("{objective} {rate}")
+            rate, share = f"{each.rate:.2f}", f"{each.unknown:.1%}"
+            named.append(text.format(objective=objective_name(objective), rate=rate, share=share))
+        return f"{short} ({' · '.join(named)})", short, ""
 
     def _why_empty(self) -> str:
         if self._model.merge_count:
@@ -490,7 +468,7 @@ class TimelinePane(Pane):
         merge = history[step - 1]
         parts = [number_text(step), token_text(merge.token, 30), value_text(merge.value)]
         if merge.ties > 1:
-            parts.append(self.tr("tie of {count}").format(count=number_text(merge.ties)))
+            parts.append(filled(self.tr("tie of {count}"), count=merge.ties))
         if self._changes.next_after(step - 1) == step:
             parts.append(self.tr("changes the live text"))
         if (hit := self._marks.watch.hit_at(step)) is not None:
