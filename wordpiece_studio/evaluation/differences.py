@@ -46,14 +46,9 @@ class WordDifference:
 
 @dataclass(frozen=True, slots=True)
 class WordDifferences:
-    """The words of a text that two tokenizers cut differently.
+    """The words of a text that two tokenizers cut differently, the most frequent first.
 
-    Attributes
-    ----------
-    words
-        These words, the most frequent first.
-    distinct_words, total
-        How many words were compared, without and with repetitions.
+    `distinct_words` and `total` are how many words were compared, without and with repetitions.
     """
 
     words: tuple[WordDifference, ...]
@@ -76,16 +71,9 @@ class VocabularyOverlap:
     Tokens are compared by their letters and by whether they begin a word, if both vocabularies mark that, be it by
     ``##``, ``▁`` or ``Ġ``; otherwise as they are written.
 
-    Attributes
-    ----------
-    sizes
-        How many different tokens each has.
-    shared
-        How many are in both.
-    only_first, only_second
-        The others, as they are written, in id order.
-    by_rank
-        How many of the first tokens of each, in id order, and what share of them is in both.
+    `sizes` are how many different tokens each has, `shared` how many are in both; `only_first` and `only_second` are
+    the others, as they are written, in id order. `by_rank` has how many of the first tokens of each, in id order, and
+    what share of them is in both.
     """
 
     sizes: tuple[int, int]
@@ -106,16 +94,10 @@ class VocabularyOverlap:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first merge in which two histories differ.
+    """The first merge in which two histories differ: the number of the step, from 1, and the pair that each merges.
 
-    Attributes
-    ----------
-    step
-        Its number, from 1.
-    first, second
-        The pair that each merges; None if it has no further merge.
-    is_tie
-        Whether both pairs are tied with others at the same value, so that perhaps only the rule for ties differs.
+    The pair is None if there is no further merge. `is_tie`: both are tied with others at the same value, so that
+    perhaps only the rule for ties differs.
     """
 
     step: int
@@ -126,18 +108,10 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerComparison:
-    """Where two tokenizers differ.
+    """Where two tokenizers differ: what their vocabularies have in common, their merges, and their words.
 
-    Attributes
-    ----------
-    overlap
-        What their vocabularies have in common.
-    divergence
-        The first merge in which they differ; None if all are the same, or the merges of one are unknown.
-    has_merges
-        Whether the merges of both are known.
-    differences
-        The words that they cut differently; None if no text was given.
+    `divergence` is None if all merges are the same, or those of one are unknown; `has_merges`: those of both are known.
+    `differences` is None if no text was given.
     """
 
     overlap: VocabularyOverlap
@@ -190,17 +164,15 @@ def compare(
     >>> found.overlap
     <VocabularyOverlap: 5 and 5 tokens, 4 in both>
     """
-    histories = _merges_of(first), _merges_of(second)
+    histories: list[Any] = [
+        each.history if isinstance(each, TrainingRun) else getattr(each, "merges", None) for each in (first, second)
+    ]
     both = list(named_tokenizers([first, second]).values())
     has_text = not all(isinstance(given, tuple | list) and not given for given in (on, texts))
     differences = _differences(both[0], both[1], on, texts, Watch(progress, should_stop)) if has_text else None
     has_merges = None not in histories
     first_other = divergence(*histories) if has_merges else None
     return TokenizerComparison(overlap(*both), first_other, has_merges, differences)
-
-
-def _merges_of(tokenizer: Any) -> MergeHistory | Sequence[Pair] | None:
-    return tokenizer.history if isinstance(tokenizer, TrainingRun) else getattr(tokenizer, "merges", None)
 
 
 # ---- histories -------------------------------------------------------------------------------------------------------
@@ -225,7 +197,9 @@ def divergence(first: Any, second: Any) -> Divergence | None:
     both = [each.history if isinstance(each, TrainingRun) else each for each in (first, second)]
     for index, (left, right) in enumerate(zip_longest(*map(_pairs, both))):
         if left != right:
-            return Divergence(index + 1, left, right, _is_tie(both, index))
+            known = [each[index] for each in both if isinstance(each, MergeHistory) and index < len(each)]
+            are_tied = len(known) == 2 and min(each.ties for each in known) > 1 and known[0].value == known[1].value
+            return Divergence(index + 1, left, right, are_tied)
     return None
 
 
@@ -238,13 +212,6 @@ def _pairs(history: Any) -> Iterable[Pair]:
             raise StudioError("{value} has no merges", advice, value=repr(history)[:100]) from None
     ids = (history.column(name).tolist() for name in ("left_id", "right_id"))
     return ((history.token(left), history.token(right)) for left, right in zip(*ids, strict=True))
-
-
-def _is_tie(both: Sequence[Any], index: int) -> bool:
-    if not all(isinstance(each, MergeHistory) and index < len(each) for each in both):
-        return False
-    one, other = (each[index] for each in both)
-    return bool(one.ties > 1 and other.ties > 1 and one.value == other.value)
 
 
 # ---- vocabularies ----------------------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QMenu, QTabBar, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.session.task import later, single_shot
-from wordpiece_studio.ui.widgets.fields import LineDialog, keep
+from wordpiece_studio.ui.widgets.fields import LineDialog, keep_keys
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
@@ -95,6 +95,7 @@ class RunTabs(QTabBar):
         self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
+        keep_keys(self, *_KEYS)
         self.currentChanged.connect(partial(self._do, session.runs.show))
         self.tabBarDoubleClicked.connect(partial(self._do, session.runs.keep))
         for changed in (session.runs.changed, session.model.progress_changed):
@@ -176,9 +177,6 @@ class RunTabs(QTabBar):
             for index in range(min(self.count(), len(self._shown))):
                 if self.tabRect(index).intersects(event.rect()):
                     self._paint_tab(painter, index)
-
-    def event(self, event: QEvent) -> bool:
-        return keep(event, _KEYS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         run, key = self._runs.current, event.key()

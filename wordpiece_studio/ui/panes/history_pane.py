@@ -24,7 +24,7 @@ from wordpiece_studio.session.task import Task, Turn
 from wordpiece_studio.storage.merge_table import merge_parts
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS
-from wordpiece_studio.ui.widgets.fields import ask_in, keep, line_field, show_problem
+from wordpiece_studio.ui.widgets.fields import ask_in, keep_keys, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtCore import QEvent, QModelIndex
+    from PySide6.QtCore import QModelIndex
     from PySide6.QtGui import QAction, QKeyEvent, QPaintEvent, QResizeEvent
 
     from wordpiece_studio.errors import StudioError
@@ -267,6 +267,7 @@ class HistoryFilterRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self._look, self._go, self._leave = look, go, leave
+        keep_keys(self, Qt.Key.Key_Escape)
         self._text = line_field(
             self, hint=self.tr("Left, right or new token"), clears=True,
             name=self.tr("Show only merges whose left, right or new token contains this"),
@@ -318,10 +319,6 @@ class HistoryFilterRow(QWidget):
 
     def show_error(self, error: StudioError | None) -> None:
         show_problem(self._text, self._error, str(error or ""))
-
-    def event(self, event: QEvent) -> bool:
-        """Keep Escape for this row; it is also a shortcut of the whole window."""
-        return keep(event, (Qt.Key.Key_Escape,)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QSignalBlocker, QSize, Qt
 from PySide6.QtWidgets import QSplitter, QTabBar, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
-from wordpiece_studio.ui.widgets.fields import keep
+from wordpiece_studio.ui.widgets.fields import keep_keys
 from wordpiece_studio.ui.widgets.plain import Fitted
 from wordpiece_studio.ui.widgets.theme import scaled_font
 
@@ -143,13 +143,9 @@ class _Slot(QWidget):
         self.tabs.setAccessibleName(self.tr("Stacked panes"))
         for name in names:
             self.tabs.addTab(area.panels[name].windowTitle())
-        self.tabs.installEventFilter(self)
+        keep_keys(self.tabs, Qt.Key.Key_Left, Qt.Key.Key_Right)
         self.tabs.currentChanged.connect(lambda at: area.bring(names[at]))
         self.tabs.tabBarDoubleClicked.connect(lambda: area.fill(names[self.tabs.currentIndex()]))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the arrow keys, which change the step elsewhere, to the tabs that have the focus."""
-        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
 
     def place(self) -> QRect:
         return QRect(self.mapTo(self._area, QPoint()), self.size())

@@ -417,6 +417,21 @@ def keep(event: QEvent, keys: Collection[Qt.Key]) -> bool:
     return True
 
 
+class _KeptKeys(QObject):
+    def __init__(self, widget: QWidget, keys: Collection[Qt.Key]) -> None:
+        super().__init__(widget)
+        self._keys = keys
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        return keep(event, self._keys)
+
+
+def keep_keys(widget: QWidget, *keys: Qt.Key) -> None:
+    """Leave these keys, pressed alone, to a widget that has the focus: in the window they are for commands."""
+    _KeptKeys(widget, keys)
+
+
 class FileDrops(QObject):
     """Takes local files and folders dropped on a widget; while some are over it, it is lit up, and says `words`."""
 

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.table_model import RIGHT, RecordTableModel, SortedTableModel
 from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
-from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep, limit
+from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep_keys, limit
 from wordpiece_studio.ui.widgets.plain import copy_lines, set_look
 from wordpiece_studio.ui.widgets.theme import bold, saved
 from wordpiece_studio.ui.widgets.token_text import paint_run_disc
@@ -273,6 +273,7 @@ class TableView(QTableView):
         self.setModel(rows)
         self._set_up(several, wraps)
         self._set_up_heading(has_heading, is_sorted or isinstance(rows, SortedTableModel), is_adjustable)
+        keep_keys(self, *_ENDS)
         self.clicked.connect(self._on_self_clicked)
         theme.changed.connect(self._recolor)  # another font is another event
         if isinstance(rows, RecordTableModel):
@@ -491,10 +492,6 @@ class TableView(QTableView):
             self.spread()
 
     # -- keys and mouse
-
-    def event(self, event: QEvent) -> bool:
-        """Keep the keys that go to the first and the last row: in the window they change the step."""
-        return keep(event, _ENDS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, key = self.currentIndex(), event.key()

@@ -15,6 +15,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 
 from wordpiece_studio.session.chart_source import Curve, median_curve, sampled_steps, value_curve
+from wordpiece_studio.session.plural import filled
 from wordpiece_studio.ui.widgets.token_text import merges_text, number_text, token_text
 
 if TYPE_CHECKING:
@@ -324,13 +325,6 @@ class StepAxis:
         return float(self.places(source.merges, np.array([step], dtype=np.float64))[0])
 
 
-def _merges() -> StepAxis:
-    def step_at(source: ChartSource, place: float) -> int:
-        return min(max(round(place), 0), source.count)
-
-    return StepAxis(_tr("Merge"), lambda _history, steps: steps, step_at)
-
-
 @dataclass(frozen=True)
 class Series:
     """A curve over the steps; :func:`sampled` and :func:`each_step` make one of numbers."""
@@ -373,7 +367,9 @@ def each_step(values: Callable[[ChartSource], NDArray[np.generic]], first: int, 
 class StepChart(Chart):
     """Curves over the steps; the step, the pointer and the creation of the selected token are marked."""
 
-    x: StepAxis = field(default_factory=_merges)
+    x: StepAxis = field(default_factory=lambda: StepAxis(
+        _tr("Merge"), lambda _history, steps: steps, lambda source, place: min(max(round(place), 0), source.count)
+    ))  # fmt: skip
     y: Callable[[ChartSource], Axis]  # its range is that of the curves
     series: tuple[Series, ...]
     figures: Callable[[ChartSource, int], str]  # the values at a step in one line
@@ -417,12 +413,10 @@ class StepChart(Chart):
         foot = y.range[0] + (y.range[1] - y.range[0]) * 0.025
         shapes.append(Dots(ties, [foot] * len(ties), "tie", symbol="t1", size=8 if source.count <= _FEW else 5))
         shapes += [Dots([place], [height], "accent_ink", Stroke("surface", 1.5)) for place, height in dots]
-        return Drawing(self._x_axis(source), y, [*shapes, *labels], room)
-
-    def _x_axis(self, source: ChartSource) -> Axis:
         first, last = self.x.place(source, 0), self.x.place(source, source.count)
         margin = max((last - first) * 0.012, 1e-9)
-        return Axis(self.x.title, "whole", range=(first - margin, last + margin), marked=(first, last))
+        x = Axis(self.x.title, "whole", range=(first - margin, last + margin), marked=(first, last))
+        return Drawing(x, y, [*shapes, *labels], room)
 
     def _end_labels(self, source: ChartSource, curves: Sequence[tuple[Series, Curve]], room: Room) -> list[Label]:
         """Return the name of each curve: above the higher end and below the lower one, clear of all curves."""
@@ -477,7 +471,7 @@ class StepChart(Chart):
         selected = source.selected
         if selected is not None and selected.birth:
             created = _tr("{token} was created at step {step}")
-            said.append(created.format(token=token_text(selected.text), step=number_text(selected.birth)))
+            said.append(filled(created, token=token_text(selected.text), step=selected.birth))
         return "\n".join(said)
 
     # -- user input

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 
 from wordpiece_studio.evaluation.usage import fertility_at, rank_frequency, symbols_at, vocabulary_sizes_at
 from wordpiece_studio.session.chart_source import Curve, held_curve, spread_ranks, tie_steps
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.charts.chart import (
     Axis,
@@ -28,7 +28,7 @@ from wordpiece_studio.ui.panes.charts.chart import (
     each_step,
     sampled,
 )
-from wordpiece_studio.ui.widgets.token_text import held_out_text, number_text, signed_text, token_text, value_text
+from wordpiece_studio.ui.widgets.token_text import held_out_text, signed_text, token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,9 +115,9 @@ def _merge_figures(source: ChartSource, step: int) -> str:
         "count": _tr("Merge {step}: count {value}"),
     }[config.objective]
     left, right, token = (token_text(each, 24) for each in (merge.left, merge.right, merge.token))
-    parts = [said.format(step=number_text(step), value=value_text(merge.value)), f"{left} + {right} → {token}"]
+    parts = [filled(said, step=step, value=value_text(merge.value)), f"{left} + {right} → {token}"]
     if merge.ties > 1:
-        parts.append(_tr("tie of {count}").format(count=number_text(merge.ties)))
+        parts.append(filled(_tr("tie of {count}"), count=merge.ties))
     return " · ".join(parts)
 
 
@@ -140,11 +140,10 @@ def _sizes() -> StepAxis:
 
 def _symbols_figures(source: ChartSource, step: int) -> str:
     tokens, symbols = source.merges.vocabulary_size(step), source.merges.symbols_after(step)
-    return _tr("After merge {step}: {tokens}, {symbols}").format(
-        step=number_text(step),
-        tokens=counted(tokens, "1 token", "{count} tokens"),
+    return filled(
+        _tr("After merge {step}: {tokens}, {symbols}"), step=step, tokens=counted(tokens, "1 token", "{count} tokens"),
         symbols=counted(symbols, "1 symbol in the corpus", "{count} symbols in the corpus"),
-    )
+    )  # fmt: skip
 
 
 # -- tokens per word: of the training corpus, as it is merged; of the live text, as longest match splits it; and of
@@ -182,12 +181,10 @@ def _fertility_figures(source: ChartSource, step: int) -> str:
         (True, True): _tr("After merge {step}: {corpus} tokens per word in the corpus, {live} in the live text, "
                           "{held_out} in held-out text"),
     }[live is not None, held_out is not None]  # fmt: skip
-    return said.format(
-        step=number_text(step),
-        corpus=value_text(source.merges.symbols_after(step) / source.merges.total_words),
-        live=value_text(live or 0.0),
-        held_out="" if held_out is None else held_out_text(held_out),
-    )
+    return filled(
+        said, step=step, corpus=value_text(source.merges.symbols_after(step) / source.merges.total_words),
+        live=value_text(live or 0.0), held_out="" if held_out is None else held_out_text(held_out),
+    )  # fmt: skip
 
 
 # -- tokens in use: a merge adds one to those that the corpus consists of, and takes away those that it used up
@@ -199,25 +196,20 @@ def _in_use_figures(source: ChartSource, step: int) -> str:
         return _tr("Counting…")
     tokens = int(numbers[step])
     if not step:
-        said = plural(tokens, "After merge {step}: 1 token in use", "After merge {step}: {tokens} tokens in use")
-        return said.format(step=number_text(step), tokens=number_text(tokens))
-    said = plural(
-        tokens, "After merge {step}: 1 token in use ({change})", "After merge {step}: {tokens} tokens in use ({change})"
-    )
-    change = signed_text(tokens - int(numbers[step - 1]))
-    return said.format(step=number_text(step), tokens=number_text(tokens), change=change)
+        return counted(
+            tokens, "After merge {step}: 1 token in use", "After merge {step}: {tokens} tokens in use", step=step,
+            tokens=tokens,
+        )  # fmt: skip
+    return counted(
+        tokens, "After merge {step}: 1 token in use ({change})",
+        "After merge {step}: {tokens} tokens in use ({change})", step=step, tokens=tokens,
+        change=signed_text(tokens - int(numbers[step - 1])),
+    )  # fmt: skip
 
 
 # -- of the vocabulary at the current step
 
 _MARK_EDGE = Stroke("accent_ink", 1.6)
-
-
-class _Lengths(NamedTuple):
-    """How many tokens have each length, int64 of shape (longest + 1,): those learned, and those of the alphabet."""
-
-    learned: NDArray[np.int64]
-    alphabet: NDArray[np.int64]
 
 
 class LengthsChart(Chart):
@@ -232,7 +224,8 @@ class LengthsChart(Chart):
         of_tokens = source.lengths.first(history.vocabulary_size(source.step))
         width = int(of_tokens[special:].max(initial=-1)) + 1
         parts = of_tokens[first:], of_tokens[special:first]  # special tokens are not pieces of words
-        data = learned, alphabet = _Lengths(*(np.bincount(part, minlength=width) for part in parts))
+        # How many of each have each length: int64, shape (longest + 1,).
+        learned, alphabet = (np.bincount(part, minlength=width) for part in parts)
         lengths, has_any = np.arange(len(learned)), alphabet > 0  # a bar of zero height would be drawn as a line
         shapes: list[Shape] = [
             Bars(lengths, np.zeros(len(lengths)), learned, "accent"),
@@ -249,7 +242,7 @@ class LengthsChart(Chart):
             _tr("Characters (without prefix)"), "whole", range=(0.4, max(len(learned), 6) - 0.4),
             marked=(1, max(len(learned) - 1, 5)), density=2,
         )  # fmt: skip
-        return Drawing(x, Axis(_tr("Tokens"), "whole", range=(0.0, top)), shapes, room, data)
+        return Drawing(x, Axis(_tr("Tokens"), "whole", range=(0.0, top)), shapes, room, (learned, alphabet))
 
     def marks(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
         selected, (learned, alphabet) = source.selected, drawing.data
@@ -279,16 +272,12 @@ class LengthsChart(Chart):
     def _figures_of_all(self, step: int, counts: NDArray[np.int64]) -> str:
         learned = int(counts.sum())
         if not learned:
-            return _tr("After merge {step}: no tokens learned yet").format(step=number_text(step))
+            return filled(_tr("After merge {step}: no tokens learned yet"), step=step)
         mean = float((counts * np.arange(len(counts))).sum()) / learned
-        said = plural(
-            learned,
-            "After merge {step}: 1 learned, {mean} characters on average, {longest} at most",
-            "After merge {step}: {learned} learned, {mean} characters on average, {longest} at most",
-        )
-        return said.format(
-            step=number_text(step), learned=number_text(learned), mean=value_text(mean),
-            longest=int(np.flatnonzero(counts).max()),
+        return counted(
+            learned, "After merge {step}: 1 learned, {mean} characters on average, {longest} at most",
+            "After merge {step}: {learned} learned, {mean} characters on average, {longest} at most", step=step,
+            learned=learned, mean=value_text(mean), longest=int(np.flatnonzero(counts).max()),
         )  # fmt: skip
 
 
@@ -357,14 +346,12 @@ class ZipfChart(Chart):
     def readout(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> str:
         rank, step = self._marked(source, drawing, hovered) or 1, source.usage.step
         times = int(drawing.data.frequencies[rank - 1])
-        said = plural(
-            times,
-            "After merge {step}: {token} has rank {rank} of {count}, used once",
+        text = plural(
+            times, "After merge {step}: {token} has rank {rank} of {count}, used once",
             "After merge {step}: {token} has rank {rank} of {count}, used {times} times",
-        ).format(
-            step=number_text(step or 0), token=token_text(self._token(source, drawing, rank), 24),
-            rank=number_text(rank), count=number_text(len(drawing.data.ids)), times=number_text(times),
         )  # fmt: skip
+        token = token_text(self._token(source, drawing, rank), 24)
+        said = filled(text, step=step or 0, token=token, rank=rank, count=len(drawing.data.ids), times=times)
         return " · ".join((said, _tr("counting…"))) if step != source.step else said
 
     # -- user input

@@ -8,20 +8,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
+from wordpiece_studio.session.plural import filled
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.charts.chart import Choice
 from wordpiece_studio.ui.panes.charts.charts import all_charts
-from wordpiece_studio.ui.widgets.fields import combo_box, keep
+from wordpiece_studio.ui.widgets.fields import combo_box, keep_keys
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import Fitted, explain, set_plain_tooltip, tool_button
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.plain import Fitted, tool_button
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +41,6 @@ _ROW_HEIGHT = 12
 _FRAME_MS = 100
 
 
-class _Segment(QToolButton):
-    """A button whose arrow keys, which elsewhere belong to the window, go to its neighbors."""
-
-    def event(self, event: QEvent) -> bool:
-        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().event(event)
-
-
 class ChartChoice(Fitted, QWidget):
     """Buttons, or a combo box where they do not fit, that choose what is shown."""
 
@@ -61,12 +54,11 @@ class ChartChoice(Fitted, QWidget):
         row = fill(QHBoxLayout(self._row), spacing=2)
         for index, choice in enumerate(choices):
             self._combo.addItem(choice.name)
-            button = _Segment(self._row)
-            button.setText(choice.name)
-            explain(choice.entry, button)
-            button.setCheckable(True)
-            set_plain_tooltip(button, choice.tip)
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            button = tool_button(
+                choice.name, choice.tip, self._row, name=choice.name, entry=choice.entry, is_switch=True,
+                takes_focus=True,
+            )  # fmt: skip
+            keep_keys(button, Qt.Key.Key_Left, Qt.Key.Key_Right)  # which go to its neighbors
             self._group.addButton(button, index)
             row.addWidget(button)
         fill(QHBoxLayout(self), self._row, self._combo, 1, spacing=-1)
@@ -101,8 +93,6 @@ class ChartChoice(Fitted, QWidget):
 
 
 class ChartsPane(Pane):
-    """The charts of the run, linked both ways to the step."""
-
     save_requested = Signal()
 
     def __init__(
@@ -183,9 +173,7 @@ class ChartsPane(Pane):
         self._save.setEnabled(any(view.drawing is not None for view in self.charts))
         hint = ""
         if history is not None:
-            hint = self.tr("After merge {step} of {count}").format(
-                step=number_text(self._source.step), count=number_text(self._source.count)
-            )
+            hint = filled(self.tr("After merge {step} of {count}"), step=self._source.step, count=self._source.count)
         self.set_heading(hint)
 
     @property

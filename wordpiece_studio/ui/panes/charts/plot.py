@@ -14,22 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyqtgraph
 from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QMargins, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
-    QImage,
-    QImageWriter,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QImageWriter, QMouseEvent, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.panes.charts.chart import BAR_WIDTH, Axis, Bars, Dots, Drawing, Label, Line, Room, Rule, Stroke
-from wordpiece_studio.ui.widgets.fields import is_alone, keep
+from wordpiece_studio.ui.widgets.fields import is_alone, keep_keys
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import FittingLabel, plain_label, set_plain_text, set_plain_tooltip, shown
 from wordpiece_studio.ui.widgets.theme import LIGHT, bold
@@ -37,7 +27,7 @@ from wordpiece_studio.ui.widgets.theme import LIGHT, bold
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent
 
     from wordpiece_studio.session.chart_source import ChartSource
     from wordpiece_studio.ui.panes.charts.chart import Chart, Shape
@@ -129,18 +119,10 @@ def _move(item: Any, shape: Shape) -> None:
 
 
 class Plot(graph.GraphicsView):  # type: ignore[misc]
-    """A pair of axes with shapes; lines are `line_scale` times as wide, for an image that is painted larger.
+    """A pair of axes with shapes; lines are `line_scale` times as wide, for an image that is painted larger."""
 
-    Signals
-    -------
-    pointed(x)
-        The pointer is over this place on the horizontal axis (float), or has left (None).
-    pressed(x)
-        The pointer was pressed at, or dragged to, this place (float).
-    """
-
-    pointed = Signal(object)
-    pressed = Signal(object)
+    pointed = Signal(object)  # the pointer is over this place on the horizontal axis (float), or has left (None)
+    pressed = Signal(object)  # the pointer was pressed at, or dragged to, this place (float)
 
     def __init__(self, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0) -> None:
         super().__init__(parent, background=None)
@@ -313,25 +295,15 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
 
 
 class ChartView(QWidget):
-    """One chart; the pane decides when it is drawn.
-
-    Attributes
-    ----------
-    drawing
-        What is drawn; None if there is nothing, or if it has to be drawn again.
-    readout
-        The full line of figures, which may be elided on screen.
-    sentence
-        What is shown where there is nothing to draw.
-    """
+    """One chart; the pane decides when it is drawn."""
 
     def __init__(self, chart: Chart, source: ChartSource, colors: Colors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chart, self.source = chart, source
         self.hovered: float | None = None
-        self.drawing: Drawing | None = None
+        self.drawing: Drawing | None = None  # None: there is nothing, or it has to be drawn again
         self._drawn: object = None  # what the drawing was made from
-        self.readout = ""
+        self.readout = ""  # the full line of figures, which may be elided on screen
         self._colors = colors
         self.plot = Plot(colors, self)
         self.title = plain_label(chart.title, self, role="heading")
@@ -342,6 +314,7 @@ class ChartView(QWidget):
         parts = self.title, (self.plot, 1), (self.sentence, 1), self._readout
         self._layout = fill(QVBoxLayout(self), *parts, margins=(_SIDE, 4, _SIDE, 4), spacing=2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        keep_keys(self, *chart.kept_keys)
         self.setAccessibleName(chart.title)
         self.plot.pointed.connect(self.point_at)
         self.plot.pressed.connect(self._press)
@@ -394,7 +367,6 @@ class ChartView(QWidget):
         return None if self.chart.state(self.source) is None else self.drawing
 
     def restyle(self, colors: Colors) -> None:
-        """Apply new colors; the next refresh draws the curves."""
         self._colors = colors
         self.plot.restyle(colors)
         self.forget()
@@ -403,8 +375,7 @@ class ChartView(QWidget):
     # -- events
 
     def minimumSizeHint(self) -> QSize:
-        line = self.fontMetrics().height()
-        return QSize(14 * line, _LEAST_LINES * line)
+        return QSize(14, _LEAST_LINES) * self.fontMetrics().height()
 
     def sizeHint(self) -> QSize:
         return QSize(420, 260)
@@ -415,7 +386,6 @@ class ChartView(QWidget):
             self.refresh()
 
     def point_at(self, place: float | None) -> None:
-        """Show the figures at a place on the horizontal axis, or again at the step."""
         if place != self.hovered:
             self.hovered = place
             self.mark()
@@ -425,9 +395,6 @@ class ChartView(QWidget):
         self.hovered = None
         if (drawing := self._usable) is not None:
             self.chart.press(self.source, drawing, place)
-
-    def event(self, event: QEvent) -> bool:
-        return keep(event, self.chart.kept_keys) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         drawing = self._usable if is_alone(event) else None

@@ -17,7 +17,7 @@ from wordpiece_studio.ui.panes.comparison.compared_tables import (
     WordsTable,
 )
 from wordpiece_studio.ui.panes.comparison.summary_table import SummaryTable
-from wordpiece_studio.ui.widgets.fields import keep
+from wordpiece_studio.ui.widgets.fields import keep_keys
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import copy_lines, tool_button
 from wordpiece_studio.ui.widgets.token_text import where_text
@@ -25,7 +25,6 @@ from wordpiece_studio.ui.widgets.token_text import where_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtCore import QEvent
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.session.session import Session
@@ -48,11 +47,6 @@ _FILE_NAMES = ("metrics", "split-text", "words-split-differently", "vocabularies
 
 
 class _Tabs(QTabBar):
-    """Tabs that keep the arrow keys, which elsewhere change the step."""
-
-    def event(self, event: QEvent) -> bool:
-        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().event(event)
-
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
 
@@ -66,6 +60,7 @@ class ComparisonPane(Pane):
         self._comparison = session.comparison
         self.tabs = _Tabs(self, expanding=False, drawBase=False)
         self.tabs.setAccessibleName(self.tr("What is compared"))
+        keep_keys(self.tabs, Qt.Key.Key_Left, Qt.Key.Key_Right)
         tr = self.tr
         for title in (tr("Summary"), tr("Text"), tr("Words"), tr("Vocabularies"), tr("Where they diverge")):
             self.tabs.addTab(title)
