@@ -25,7 +25,7 @@ def plural(number: int, one: str, many: str) -> str:
     return one if number == 1 and text == many else text
 
 
-def counted(number: int, one: str, many: str, **others: object) -> str:
+def counted(number: int, one: str, many: str, /, **others: object) -> str:
     """Return the sentence for `number` things, with its fields: ``{count}``, and the others as `filled` has them.
 
     >>> counted(1200, "1 row copied", "{count} rows copied")
@@ -34,7 +34,7 @@ def counted(number: int, one: str, many: str, **others: object) -> str:
     return filled(plural(number, one, many), count=number, **others)
 
 
-def filled(text: str, **fields: object) -> str:
+def filled(text: str, /, **fields: object) -> str:
     """Return a text with its fields; whole numbers have their digits grouped.
 
     >>> filled("Step {step} of {name}", step=1200, name="A")

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import divergences, overlaps, word_differences
 from wordpiece_studio.session.step_marks import selected_token
@@ -23,14 +23,7 @@ from wordpiece_studio.ui.widgets.chips import split_variants
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, tooltip_text
 from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
-from wordpiece_studio.ui.widgets.token_text import (
-    divergence_words,
-    number_text,
-    run_names,
-    step_name,
-    token_text,
-    where_text,
-)
+from wordpiece_studio.ui.widgets.token_text import divergence_words, run_names, step_name, token_text, where_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +33,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.ui.widgets.chips import FlowItem
-    from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "compared_tables")
@@ -63,7 +55,7 @@ class ComparedTable(QWidget):
         self.said = WholeLabel(self, role="hint")
         self.table = TableView(self.rows, theme, self, name=name, several=True, **look)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.table.chip_chosen.connect(self._select)
+        self.table.chip_chosen.connect(lambda token: session.model.set_selection(Selection("token", text=token)))
         self._layout = fill(QVBoxLayout(self), self.said, (self.table, 1), margins=(14, 6, 14, 2), spacing=6)
 
     def refresh(self, steps: Sequence[ComparedStep]) -> None:
@@ -72,9 +64,6 @@ class ComparedTable(QWidget):
     def forget(self) -> None:
         """Compare nothing that nobody sees, and keep no run in memory, as the columns do."""
         self._set_rows([], [])
-
-    def _select(self, token: str) -> None:
-        self._session.model.set_selection(Selection("token", text=token))
 
     def mark_selection(self) -> None:
         token = selected_token(self._session.model)
@@ -150,29 +139,25 @@ def _order_text(tokenizer: Tokenizer, text: str) -> str:
     """Return which tokens of a word, or of several, are found first, where the longest one in the rest is taken."""
     assert isinstance(tokenizer, TokenizerInWindow)
     assert isinstance(tokenizer.encoder, LongestFirstTokenizer)
-    encoder = tokenizer.encoder
-    words = [each.word.text for each in tokenizer.tokenize_words(text) if each.word is not None]
-    return "\n".join(filter(None, (_word_order_text(encoder, word) for word in words)))
-
-
-def _word_order_text(encoder: LongestFirstTokenizer, word: str) -> str:
-    found = encoder.order_found(word)
-    if found is None:
-        return _tr("“{word}” is in the training corpus and keeps its split from training.").format(word=word)
+    trained = _tr("“{word}” is in the training corpus and keeps its split from training.")
     order = _tr("The longest token anywhere in the rest of the word is taken first; of equally long ones, the most "
                 "frequent. Order: {order}")  # fmt: skip
-    return order.format(order=", ".join(map(token_text, found))) if found else ""
+    lines = []
+    for word in (each.word.text for each in tokenizer.tokenize_words(text) if each.word is not None):
+        found = tokenizer.encoder.order_found(word)
+        if found is None:
+            lines.append(trained.format(word=word))
+        elif found:
+            lines.append(order.format(order=", ".join(map(token_text, found))))
+    return "\n".join(lines)
 
 
-def _word_column(title: str) -> TableColumn[Any]:
+def _word_column() -> TableColumn[Any]:
     return TableColumn(
-        title, each_row(lambda row: row[0]), align=LEFT, drawn=each_row(lambda row: token_text(row[0])),
-        tip=each_row(lambda row: tooltip_text(row[0])), elide=Qt.TextElideMode.ElideRight, width=_word_width,
+        _tr("Word"), each_row(lambda row: row[0]), align=LEFT, drawn=each_row(lambda row: token_text(row[0])),
+        tip=each_row(lambda row: tooltip_text(row[0])), elide=Qt.TextElideMode.ElideRight,
+        width=lambda it, _: min(max(it.contents + 2 * CELL_PADDING, 8 * it.letter), it.room // 5),
     )  # fmt: skip
-
-
-def _word_width(measure: Measure, _rows: object) -> int:
-    return min(max(measure.contents + 2 * CELL_PADDING, 8 * measure.letter), measure.room // 5)
 
 
 # ---- the live text ---------------------------------------------------------------------------------------------------
@@ -251,24 +236,20 @@ class TextTable(ComparedTable):
     def _show(self) -> None:
         titles = []
         for at, step in enumerate(self._steps):
-            tokens = sum(len(row.splits[at]) for row in self.words)
-            name = _tr("{run}, longest token first") if step.is_longest_first else "{run}"
-            said = plural(tokens, "{name} · 1 token", "{name} · {count} tokens")
-            titles.append(said.format(name=name.format(run=step.label), count=number_text(tokens)))
+            tokens, name = sum(len(row.splits[at]) for row in self.words), step.label
+            if step.is_longest_first:
+                name = _tr("{run}, longest token first").format(run=name)
+            titles.append(counted(tokens, "{name} · 1 token", "{name} · {count} tokens", name=name))
         columns = self._split_columns(self._steps, titles, lambda row: row.splits)
         rows = [row for row in self.words if row.is_apart or not self.only.isChecked()]
-        self._set_rows(rows, [_word_column(_tr("Word")), *columns])
-        self.said.show_text(self._alike_text())
-
-    def _alike_text(self) -> str:
-        """Return how many words all split alike."""
-        said = plural(
-            len(self.words),
-            "{alike} of 1 word of the live text is split the same way by all.",
-            "{alike} of {total} words of the live text are split the same way by all.",
-        )
-        alike = sum(not row.is_apart for row in self.words)
-        return said.format(alike=number_text(alike), total=number_text(len(self.words))) if self.words else ""
+        self._set_rows(rows, [_word_column(), *columns])
+        total = len(self.words)
+        said = counted(
+            total, "{alike} of 1 word of the live text is split the same way by all.",
+            "{alike} of {total} words of the live text are split the same way by all.", total=total,
+            alike=sum(not row.is_apart for row in self.words),
+        )  # fmt: skip
+        self.said.show_text(said if self.words else "")
 
     def forget(self) -> None:
         super().forget()
@@ -306,21 +287,20 @@ class WordsTable(SearchedTable):
         else:
             _, _, *steps = request
             columns = self._split_columns(steps, [each.label for each in steps], lambda row: row[2])
-            self._set_rows(found.rows, [_word_column(_tr("Word")), _column(1, _tr("Count"), RIGHT), *columns])
+            self._set_rows(found.rows, [_word_column(), _column(1, _tr("Count"), RIGHT), *columns])
             self._shown_request = request
         self.said.show_text(self._share_text(found))
 
     def _share_text(self, found: DifferentWords) -> str:
+        number = len(found.rows)
         if found.compared < found.distinct_words:
             text = _tr("{number} of the {compared} most frequent words are split differently. Comparing the others…")
-            return text.format(number=number_text(len(found.rows)), compared=number_text(found.compared))
-        text = plural(
-            found.distinct_words,
-            "{number} of 1 distinct word is split differently: {share:.2f}% of the text.",
-            "{number} of {total} distinct words are split differently: {share:.2f}% of the text.",
-        )
-        share = 100 * sum(count for _, count, _ in found.rows) / max(found.total, 1)
-        return text.format(number=number_text(len(found.rows)), total=number_text(found.distinct_words), share=share)
+            return filled(text, number=number, compared=found.compared)
+        return counted(
+            found.distinct_words, "{number} of 1 distinct word is split differently: {share:.2f}% of the text.",
+            "{number} of {total} distinct words are split differently: {share:.2f}% of the text.", number=number,
+            total=found.distinct_words, share=100 * sum(count for _, count, _ in found.rows) / max(found.total, 1),
+        )  # fmt: skip
 
 
 # ---- the vocabularies ------------------------------------------------------------------------------------------------
@@ -338,7 +318,7 @@ def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> li
     lines: list[tuple[Any, ...]] = [(name.format(run=shown.label), *map(value, found)) for name, value in sets]
     by_depth = [dict(each.by_rank) for each in found]
     for depth in sorted({depth for shares in by_depth for depth in shares}):
-        name = _tr("Share in both, first {number}").format(number=number_text(depth))
+        name = filled(_tr("Share in both, first {number}"), number=depth)
         lines.append((name, *(shares.get(depth) for shares in by_depth)))
     return lines
 
@@ -353,7 +333,7 @@ def _column(place: int, title: str, align: Qt.AlignmentFlag = LEFT, **how: Any) 
 def _cell_text(value: str | float | None) -> str:
     if isinstance(value, float):
         return f"{100 * value:.1f}%"
-    return number_text(value) if isinstance(value, int) else value or ""
+    return f"{value:,}" if isinstance(value, int) else value or ""
 
 
 class VocabulariesTable(SearchedTable):
@@ -383,9 +363,11 @@ class VocabulariesTable(SearchedTable):
         titles = _tr("Metric"), *map(where_text, others)
         columns = [_column(place, title, RIGHT if place else LEFT) for place, title in enumerate(titles)]
         self._set_rows(overlap_lines(shown, found), columns)
-        size = found[0].sizes[0]
-        text = plural(size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:")
-        self.said.show_text(text.format(run=where_text(shown), number=number_text(size)))
+        size, run = found[0].sizes[0], where_text(shown)
+        said = counted(
+            size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:", number=size, run=run
+        )
+        self.said.show_text(said)
         note = _tr("“First” means the lowest IDs. To list the tokens that are only in {run}, choose “Only in this run” "
                    "above the vocabulary.")  # fmt: skip
         self._note.show_text(note.format(run=shown.label))

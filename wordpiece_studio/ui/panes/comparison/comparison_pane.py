@@ -10,12 +10,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import csv_text, guarded
-from wordpiece_studio.ui.panes.comparison.compared_tables import (
-    DivergencesTable,
-    TextTable,
-    VocabulariesTable,
-    WordsTable,
-)
+from wordpiece_studio.ui.panes.comparison import compared_tables as tables
 from wordpiece_studio.ui.panes.comparison.summary_table import SummaryTable
 from wordpiece_studio.ui.widgets.fields import keep_keys
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
@@ -34,8 +29,6 @@ if TYPE_CHECKING:
 
 
 class Tab(IntEnum):
-    """A question about the compared runs."""
-
     SUMMARY = 0
     TEXT = 1
     WORDS = 2
@@ -65,9 +58,9 @@ class ComparisonPane(Pane):
         for title in (tr("Summary"), tr("Text"), tr("Words"), tr("Vocabularies"), tr("Where they diverge")):
             self.tabs.addTab(title)
         self.summary = SummaryTable(session.figures, theme, self)
-        self.text, self.words = TextTable(session, theme, self), WordsTable(session, theme, self)
-        self.vocabularies = VocabulariesTable(session, theme, self)
-        self.divergences = DivergencesTable(session, theme, self)
+        self.text, self.words = tables.TextTable(session, theme, self), tables.WordsTable(session, theme, self)
+        self.vocabularies = tables.VocabulariesTable(session, theme, self)
+        self.divergences = tables.DivergencesTable(session, theme, self)
         self._stack = QStackedWidget(self)
         self.faces = self.summary, self.text, self.words, self.vocabularies, self.divergences
         self.empty = EmptyState(self)

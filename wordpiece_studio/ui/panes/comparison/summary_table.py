@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QV
 
 from wordpiece_studio.evaluation.figures import figure_text, known
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
@@ -20,7 +20,7 @@ from wordpiece_studio.ui.widgets.fields import combo_box, offer
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import CELL_PADDING, RowLook, TableView
-from wordpiece_studio.ui.widgets.token_text import number_text, run_names
+from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -129,7 +129,6 @@ def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[Tabl
 
 
 def _column(name: str, title: str, tip: str, entry: str = "", **others: Any) -> TableColumn[Sequence[FiguresRow]]:
-
     def spoken(line: FiguresRow) -> str:
         said = _text(name, line)
         return _tr("{figure}, the best").format(figure=said) if name in line.best else said
@@ -158,10 +157,10 @@ def _step(line: FiguresRow) -> int | None:
 
 
 def _step_text(line: FiguresRow) -> str:
-    step = _step(line)
     if line.error is not None:
         return str(line.error)
-    return _tr("Final") if step is None else number_text(step)
+    step = _step(line)
+    return _tr("Final") if step is None else f"{step:,}"
 
 
 def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
@@ -174,7 +173,7 @@ def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
 
 
 def summary_text(lines: Sequence[FiguresRow]) -> str:
-    """Return what the figures mean, in a few words: which tokenizer needs the fewest tokens, and what that says."""
+    """Return which tokenizer needs the fewest tokens, and what that says."""
     figures = [line.figures for line in lines if line.figures is not None]
     lossy = losing(figures)
     sound = [each for each in figures if each not in lossy]
@@ -186,10 +185,9 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
     )
     if lossy:
         said = plural(
-            len(best),
-            "Of those that lose the least text, {names} needs the fewest tokens per word.",
+            len(best), "Of those that lose the least text, {names} needs the fewest tokens per word.",
             "Of those that lose the least text, {names} need the fewest tokens per word, equally many.",
-        )
+        )  # fmt: skip
     parts = [said.format(names=_and(best))]
     if len(sizes := {each.vocabulary_size for each in sound}) > 1:
         parts.append(_tr("The vocabularies differ in size; a larger one usually needs fewer tokens."))
@@ -197,11 +195,10 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
         alike = [line for line in lines if line.figures in sound and line.figures.vocabulary_size == size]
         first = [line for line in figures_lines(alike, [line.name for line in alike]) if "tokens_per_word" in line.best]
         if 0 < len(first) < len(alike):
-            said = plural(
+            parts.append(counted(
                 len(first), "Of those of size {size}, {names} needs the fewest.",
-                "Of those of size {size}, {names} need the fewest, equally many.",
-            )  # fmt: skip
-            parts.append(said.format(size=number_text(size), names=_and(first)))
+                "Of those of size {size}, {names} need the fewest, equally many.", size=size, names=_and(first),
+            ))  # fmt: skip
     parts.append(_tr("Fewer tokens do not by themselves make a better model."))
     return " ".join(parts)
 
@@ -209,10 +206,6 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
 def _and(lines: Sequence[FiguresRow]) -> str:
     *names, last = (shown(" ".join(line.name.split()), 40) for line in lines)
     return _tr("{names} and {last}").format(names=", ".join(names), last=last) if names else last
-
-
-def _look(lines: Sequence[FiguresRow], row: int) -> RowLook:
-    return RowLook(is_marked="tokens_per_word" in lines[row].best)
 
 
 def figures_tip(line: FiguresRow) -> str:
@@ -245,7 +238,8 @@ class SummaryTable(QWidget):
             figures_columns(self._has_parity), self, tip=each_row(figures_tip)
         )
         self.table = TableView(
-            self._model, theme, self, name=self.tr("Tokenizer metrics"), row_room=14, is_sorted=True, look=_look,
+            self._model, theme, self, name=self.tr("Tokenizer metrics"), row_room=14, is_sorted=True,
+            look=each_row(lambda line: RowLook(is_marked="tokens_per_word" in line.best)),
             keys={Qt.Key.Key_Delete: self._remove},
         )  # fmt: skip
         self.table.sortByColumn(_TOKENS_PER_WORD, Qt.SortOrder.AscendingOrder)
@@ -300,7 +294,9 @@ class SummaryTable(QWidget):
             count, self._unsorted = len(self._unsorted), lines
             selected = self._selected()
             self._model.set_records(lines)
-            self._select(selected)
+            for row, line in enumerate(self.lines):
+                if line.measured == selected:
+                    self.table.selectRow(row)
             if len(lines) > count and lines[-1].measured.path:
                 self.table.scrollToBottom()
         self.table.spread()
@@ -377,21 +373,19 @@ class SummaryTable(QWidget):
         said = plural(words, "1 word ({normalizer}, {splitter}).", "{words} words ({normalizer}, {splitter}).")
         if figures.where.place == "held-out":
             said = plural(
-                words,
-                "1 word held out ({normalizer}, {splitter}); runs were retrained without it.",
+                words, "1 word held out ({normalizer}, {splitter}); runs were retrained without it.",
                 "{words} words held out ({normalizer}, {splitter}); runs were retrained without them.",
-            )
-        return said.format(words=number_text(words), normalizer=normalizer, splitter=splitter)
+            )  # fmt: skip
+        return filled(said, words=words, normalizer=normalizer, splitter=splitter)
 
     def _left_out_text(self) -> str:
         left_out = self._model.columnCount() - len(self.table.shown_columns()) - (not self._has_parity())
         if not left_out or not self.lines:
             return ""
         return counted(
-            left_out,
-            "1 column is hidden at this width; it is copied too.",
+            left_out, "1 column is hidden at this width; it is copied too.",
             "{count} columns are hidden at this width; they are copied too.",
-        )
+        )  # fmt: skip
 
     def _enable(self, *_values: object) -> None:
         self.stop.setVisible(self._figures.is_running)
@@ -402,11 +396,6 @@ class SummaryTable(QWidget):
     def _selected(self) -> Measured | None:
         row = self.table.selected_row
         return self.lines[row].measured if 0 <= row < len(self.lines) else None
-
-    def _select(self, measured: Measured | None) -> None:
-        for row, line in enumerate(self.lines):
-            if measured is not None and line.measured == measured:
-                self.table.selectRow(row)
 
     # -- events
 
@@ -447,11 +436,10 @@ def _progress_text(progress: tuple[str, int, int] | None) -> str:
     if progress is None:
         return _tr("Measuring…")
     what, done, total = progress
-    percent = 100 * done // max(total, 1)
-    for verb, text in (
-        ("Tokenizing by ", _tr("Tokenizing with {name}: {percent}%")),
-        ("Training ", _tr("Retraining {name}: {percent}%")),
-    ):
-        if what.startswith(verb):
-            return text.format(name=what.removeprefix(verb), percent=percent)
-    return _tr("Reading text: {percent}%").format(percent=percent)
+    texts = {
+        "Tokenizing by ": _tr("Tokenizing with {name}: {percent}%"),
+        "Training ": _tr("Retraining {name}: {percent}%"),
+    }
+    verb = next((verb for verb in texts if what.startswith(verb)), "")
+    text = texts.get(verb, _tr("Reading text: {percent}%"))
+    return text.format(name=what.removeprefix(verb), percent=100 * done // max(total, 1))
