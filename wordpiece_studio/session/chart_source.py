@@ -1,8 +1,4 @@
-"""The data of the charts: one run at its step, the lengths of its tokens, and its curves as few numbers.
-
-A curve has at most two numbers per pixel column, however many merges there are: a million become a few thousand in
-about a millisecond. Plain Python over the models: no Qt, no signals, no widgets.
-"""
+"""The data of the charts: one run at its step, and its curves with at most two numbers per pixel column."""
 
 from __future__ import annotations
 
@@ -126,11 +122,7 @@ class ChartSource:
 
 
 class Curve(NamedTuple):
-    """Points to draw, float64 of shape (n,), joined in order.
-
-    `is_columns`: instead, every two are the ends of a vertical line, the smallest and the largest value in a pixel
-    column.
-    """
+    """Points to draw, float64 of shape (n,), joined in order, or every two by a vertical line: a column's range."""
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -140,8 +132,7 @@ class Curve(NamedTuple):
 def value_curve(values: NDArray[np.float64], columns: int) -> Curve:
     """Return the value of each merge over its step, from 1, for a curve as many pixels wide as there are columns.
 
-    With more merges than columns, each column has the smallest and the largest value in it; neighbouring columns
-    touch, as the curve does.
+    If these are fewer than the merges, each has the smallest and the largest value in it, and touches its neighbors.
     """
     count = len(values)
     if count <= columns:
@@ -182,8 +173,7 @@ def sampled_steps(count: int, columns: int) -> NDArray[np.int64]:
 def height_curve(values: NDArray[np.float64], columns: int) -> Curve:
     """Return the `value_curve` with logarithmic heights from 0 (the smallest value) to 1 (the largest).
 
-    Values without a logarithm (zero and below, which `likelihood` can give) lie at 0. If all values are equal, they lie
-    in the middle, at 0.5.
+    Values without a logarithm (zero and below) lie at 0. If all are equal, they lie in the middle, at 0.5.
     """
     curve = value_curve(values, columns)
     positive = curve.y

@@ -1,13 +1,7 @@
 """What a user marks on the steps of a training, breakpoints and bookmarks, and what moves the step by itself.
 
-The steps at which breakpoints are hit are found with NumPy over the columns of a history, continued as it grows; a
-regular expression is searched for token by token. All in the window's thread, a few milliseconds at a time. The player
-plays steps at an adjustable speed, or runs from breakpoint to breakpoint.
-
-Bookmarks outlive their run: each records that and the merge it was made at, so that their list can show whether the
-current run is that one and has the same merge there. The step of a bookmark can be compared, like a run of its own.
-
-At the end is what is selected, looked up in a run: its token, and the steps that made it.
+The steps at which breakpoints are hit are found in the window's thread, a few milliseconds at a time, and further as
+the history grows. Bookmarks outlive their run: each records that and the merge it was made at.
 """
 
 from __future__ import annotations
@@ -120,10 +114,7 @@ class BreakpointSearch:
         return self._breakpoint.kind == "word" and not (history.is_whole or history.is_damaged)
 
     def advance(self, count: int, deadline: float = float("inf")) -> None:
-        """Search the merges up to `count`; for an expression as far as `deadline` allows, but at least one.
-
-        Does nothing while `is_waiting`. `deadline` is a `perf_counter` time.
-        """
+        """Search the merges up to `count`; for an expression until `deadline` by `perf_counter`, but at least one."""
         first = self.known
         if first >= count or self.is_waiting:
             return
@@ -626,10 +617,8 @@ class SelectionStep:
         self._search: BreakpointSearch | None = None
 
     def find(self, selection: Selection | None, history: MergeHistory | None, merges: int) -> int | None:
-        """Return the step, up to `merges`, at which the selection came to be; None if it did not.
-
-        For a token, the step of its birth, 0 for the alphabet; for a pair, the first step that merged it; for a
-        word, the step from which it is one token.
+        """Return the step, up to `merges`, that made the selected token (0: the alphabet), merged the pair, or made the word
+        one token; None if there is none.
         """
         if selection is None or history is None:
             return None

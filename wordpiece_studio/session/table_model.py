@@ -1,8 +1,7 @@
 """Tables for Qt's views, described by their columns; and such tables that sort and filter up to a million rows.
 
-A row shows an *item*, known by its number from 0: a merge, a token, a file. A column says what it makes of an item, and
-is asked only about the rows in view. The order of the rows is an index array made with NumPy, in a thread if there are
-many items. Colors and fonts are up to the view.
+A row shows an *item*, known by its number from 0: a merge, a token, a file. A column is asked only about the rows in
+view. The order of the rows is an index array, made in a thread if there are many.
 """
 
 from __future__ import annotations
@@ -396,8 +395,7 @@ ItemsT = TypeVar("ItemsT", bound=SortedItems)
 class SortedTableModel(TableModel[ItemsT]):
     """A table that sorts and filters; the latest request wins, and `task` fails if a filter cannot be used.
 
-    New items appear at once while all are shown in order of their numbers; otherwise, a little later. Rows in which an
-    item stays keep their selection.
+    New items appear at once while all are shown by their numbers, otherwise a little later. Those selected stay so.
     """
 
     rows_found = Signal(object)  # the rows are those last requested; whether (bool) they are the first for a filter

@@ -1,8 +1,4 @@
-"""How tokens are used on the corpus: how often each at the current step, the words with one, the growth of a word.
-
-Usage is counted in the background, only while a pane that shows the figures is visible, and only once the step has
-stopped changing; `evaluation/usage.py` does the counting.
-"""
+"""How tokens are used on the corpus: how often each at the current step, the words with one, the growth of a word."""
 
 from __future__ import annotations
 

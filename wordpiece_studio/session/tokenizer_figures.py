@@ -1,13 +1,8 @@
 """What the runs and opened tokenizers make of a text, and the objectives of text that was held out.
 
-Both are measured in a child process of low priority. The figures of runs and tokenizers: ours at their end, and at the
-steps that are compared; those of other libraries by these libraries. They are measured while someone looks, a moment
-after runs have come or gone, and anew on another text or when another program has changed, removed or brought back a
-file that was read for them.
-
-The objectives are judged for the run that is shown, by three quick trainings with its settings on the larger part of
-its corpus: they begin a moment after a training has ended, and end when another run is shown or trained. Words with
-their counts, small texts, and a corpus that is not here any more have no such figures.
+Both are measured in a child process of low priority: the figures while someone looks, a moment after anything has
+changed; the objectives a moment after a training has ended, by three quick trainings with its settings on the larger
+part of its corpus. Words with their counts, small texts, and a corpus that is gone have no such figures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The vocabulary of a step as a table for Qt's views: an item is the id of a token.
 
-Moving the step adds or removes rows; the order is that of all tokens of the training, cut down to those of the step at
-almost no cost. Colors, chips and sentences are up to the view.
+The order is that of all tokens of the training, cut down to those of the step at almost no cost.
 """
 
 from __future__ import annotations
@@ -60,10 +59,7 @@ BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn
 
 @dataclass(frozen=True, slots=True)
 class VocabularyFilter:
-    """Which tokens to show: those of a kind in which a text, or a regular expression, occurs.
-
-    The case of a text matters only if it has capitals.
-    """
+    """Which tokens to show; the case of a text matters only if it has capitals."""
 
     text: str = ""
     is_pattern: bool = False

@@ -1,8 +1,4 @@
-"""The merge history: one row per merge, to inspect, filter, sort, go to and copy.
-
-A number is never cut off: where the columns do not fit, the table hides those that matter least, unless the user has
-chosen which to show; then it scrolls.
-"""
+"""The merge history: one row per merge, to inspect, filter, sort, go to and copy."""
 
 from __future__ import annotations
 

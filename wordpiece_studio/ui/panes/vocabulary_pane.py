@@ -1,8 +1,4 @@
-"""The vocabulary at the current step, one row per token: to search, sort and filter, with dead tokens marked.
-
-Moving the step adds and removes rows; usage figures follow a little later, and are pale until then. The controls for
-the search are in the title bar.
-"""
+"""The vocabulary at the current step, one row per token: to search, sort and filter, with dead tokens marked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a chart is: a description of what it draws, marks and says, all of it from the source. It knows no widgets.
 
-What is drawn are shapes on two axes, each with a unit, a scale and round numbers. Shapes lie where the axes have their
-numbers: on a logarithmic axis, at powers of ten.
+Shapes lie where the axes have their numbers: on a logarithmic axis, at powers of ten.
 """
 
 from __future__ import annotations
@@ -164,9 +163,7 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def linear_ticks(low: float, high: float, most: int, *, whole: bool = False) -> Ticks:
-    """Return at most `most` ticks between two numbers, 1, 2 or 5 times a power of ten apart.
-
-    `whole`: no fractions.
+    """Return at most `most` ticks between two numbers, 1, 2 or 5 times a power of ten apart; whole ones if told so.
 
     >>> linear_ticks(0, 25, 6, whole=True)
     [(0.0, '0'), (5.0, '5'), (10.0, '10'), (15.0, '15'), (20.0, '20'), (25.0, '25')]

@@ -1,7 +1,4 @@
-"""The charts of a run, one at a time or all at once, linked both ways to the step and the selection.
-
-pyqtgraph is loaded when the pane is first shown: nothing here imports it at the top.
-"""
+"""The charts of a run, one at a time or all at once, linked both ways to the step and the selection."""
 
 from __future__ import annotations
 

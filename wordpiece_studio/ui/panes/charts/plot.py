@@ -1,10 +1,8 @@
 """The one plot: two axes with a few ticks, a thin grid and any shapes; and the widget and the images that show a chart.
 
-All text is plain: captions are painted here, ticks by pyqtgraph with the painter, and labels are set as plain text.
-Nothing here takes HTML. For papers and slides, charts are drawn again at the size of the image: PNG at twice the
-pixels, or SVG, always dark on white, with a title. pyqtgraph's own SVG exporter is not used: it fails with Qt 6.12.
-
-No other module imports pyqtgraph: importing it takes a fifth of a second, so it is loaded with the first chart.
+All text is plain. For papers and slides, charts are drawn again at the size of the image; not by pyqtgraph's own SVG
+exporter, which fails with Qt 6.12. No other module imports pyqtgraph: it is loaded with the first chart, as it takes a
+fifth of a second.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _BEST: dict[str, Callable[..., TokenizerFigures]] = {
 def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[FiguresRow]:
     """Return the rows with the names of their tokenizers, and with the figures that are the best of their columns.
 
-    None is the best of those that lose text, as that makes their figures look good.
+    Those that lose text have none: it makes their figures look good.
     """
     figures = [row.figures for row in rows if row.figures is not None]
     lossy = losing(figures)

@@ -1,7 +1,4 @@
-"""The table of candidates: pairs as chips, formulas, values as bars, and a box around those that tie for the best.
-
-It shows a :class:`Ranking`, and reports which candidate was chosen and when more are needed.
-"""
+"""The table of candidates: pairs as chips, formulas, values as bars, and a box around those that tie for the best."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The scoreboard: the merge of the step with its formula filled in, the candidates it beat, the words it changed.
 
 At step k it shows merge k and its candidates, as they stood at step k - 1; at step 0, the candidates for merge 1. A
-candidate, token or word chosen at the step takes precedence until the step changes. Every number comes from the
-history or the trainer.
+candidate, token or word chosen at the step takes precedence until the step changes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The lower part of the scoreboard: the words that contain the selection, under a title that says which and how many.
-
-They are found in the history, before and after a merge, most frequent first. Small corpora are searched at once; large
-ones in the background.
-"""
+"""The lower part of the scoreboard: the words that contain the selection, under a title that says which and how many."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The timeline: buttons that move between steps and mark them, and a slider over the curve of all values.
-
-It moves only the step: it can be scrubbed during training, and never touches the engine.
-"""
+"""The timeline: buttons that move between steps and mark them, and a slider over the curve of all values."""
 
 from __future__ import annotations
 

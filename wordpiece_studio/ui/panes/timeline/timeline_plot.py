@@ -1,11 +1,7 @@
 """The slider of the timeline, drawn over the value curve of all merges, with marks on its axis; and its legend.
 
 Compared runs have a lane each, one below the other, along one axis of vocabulary sizes. Each kind of mark has its own
-shape, so that nothing depends on color alone. Curves have logarithmic heights and at most two points per pixel column:
-a million steps become about 2,000 numbers in a few milliseconds.
-
-A real ``QAbstractSlider``: range, value, keys and accessibility come from Qt; painting and mouse handling are ours. It
-is given arrays, and ``valueChanged`` reports the step that the user chose; it has no access to model or history.
+shape, so that nothing depends on color alone. Range, value, keys and accessibility are those of ``QAbstractSlider``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The merge tree: chips and lines, with the step that made it under each chip; nodes can be chosen by mouse and key.
 
-The token is at the top, its symbols below in reading order. Every node is centered above its symbols, so nodes of one
-level never overlap.
+Every node is centered above its symbols, so nodes of one level never overlap.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The details of the selection: merge tree, parents, children, birth and words.
-
-A low pane has one line on how the token came to be; a higher one shows everything. Every chip, word and step can be
-chosen.
-"""
+"""The details of the selection: merge tree, parents, children, birth and words; in a low pane, one line."""
 
 from __future__ import annotations
 
