@@ -617,8 +617,9 @@ class SelectionStep:
         self._search: BreakpointSearch | None = None
 
     def find(self, selection: Selection | None, history: MergeHistory | None, merges: int) -> int | None:
-        """Return the step, up to `merges`, that made the selected token (0: the alphabet), merged the pair, or made the word
-        one token; None if there is none.
+        """Return the step, up to `merges`, at which the selection came to be (0: the alphabet); None if it did not.
+
+        For a pair that is the first step that merged it; for a word, that from which it is one token.
         """
         if selection is None or history is None:
             return None

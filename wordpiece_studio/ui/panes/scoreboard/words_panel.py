@@ -1,4 +1,4 @@
-"""The lower part of the scoreboard: the words that contain the selection, under a title that says which and how many."""
+"""The lower part of the scoreboard: the words that contain the selection, under a title that says how many."""
 
 from __future__ import annotations
 

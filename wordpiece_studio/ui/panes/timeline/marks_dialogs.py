@@ -10,22 +10,14 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.plural import filled
 from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Bookmark, Breakpoint
-from wordpiece_studio.ui.widgets.fields import (
-    NUMBERS,
-    LineDialog,
-    ScreenDialog,
-    combo_box,
-    line_field,
-    offer,
-    show_problem,
-)
+from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, ScreenDialog, combo_box, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
-from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +36,7 @@ _LONGEST_TEXT = 10_000
 
 class KeepDialog(LineDialog):
     def __init__(self, step: int, text: str, parent: QWidget | None = None) -> None:
-        label = self.tr("Note for step {step}").format(step=number_text(step))
+        label = filled(self.tr("Note for step {step}"), step=step)
         super().__init__(
             self.tr("Bookmark this step"), label, text, parent, name=self.tr("Note for this step"),
             accept=self.tr("&Add bookmark"), entry="bookmark", width=420,
@@ -97,7 +89,7 @@ class MarksTable(RecordTableModel["Bookmark | Breakpoint"]):
     def _where(self, mark: Bookmark | Breakpoint) -> str:
         if isinstance(mark, Breakpoint):
             return self._marks.breakpoints.kind_text(mark.kind)
-        return _tr("Step {step}").format(step=number_text(mark.step))
+        return filled(_tr("Step {step}"), step=mark.step)
 
     def _text(self, mark: Bookmark | Breakpoint) -> str:
         return mark.text if isinstance(mark, Bookmark) or mark.kind in TEXT_KINDS else f"{mark.number:,.15g}"
@@ -148,7 +140,8 @@ class MarksDialog(ScreenDialog):
         self._table.selectionModel().selectionChanged.connect(self._enable)
         self.intro = plain_label("", self, role="caption", wrap=True)
         self._kind = combo_box(self, self.tr("Stop when"))
-        offer(self._kind, [(marks.breakpoints.kind_text(kind), kind) for kind in KINDS], KINDS[0])
+        for kind in KINDS:
+            self._kind.addItem(marks.breakpoints.kind_text(kind), kind)
         self._field = line_field(self, name=self.tr("Token, word or number"), most=_LONGEST_TEXT)
         self._add = self._button(self.tr("&Add breakpoint"), self._add_typed)
         self._add.setAutoDefault(True)
@@ -181,8 +174,6 @@ class MarksDialog(ScreenDialog):
     def begin(self) -> None:
         super().begin()
         (self._table if self._marks.bookmarks.records else self._field).setFocus()
-
-    # -- the list
 
     def select_row(self, row: int) -> None:
         self._table.setCurrentIndex(self.rows.index(row, 0))
@@ -250,7 +241,7 @@ class MarksDialog(ScreenDialog):
         set_plain_text(self.intro, text)
         text = self.tr("Playing and running stop at the first step that meets a breakpoint that is on.")
         if self._watch.is_set:
-            text = self.tr("Steps hit in this run: {count}").format(count=number_text(len(self._watch.steps)))
+            text = filled(self.tr("Steps hit in this run: {count}"), count=len(self._watch.steps))
         if self._watch.is_set and self._watch.is_searching:
             text = self.tr("Searching…")
         set_plain_text(self._found, text)

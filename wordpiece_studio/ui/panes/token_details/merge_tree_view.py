@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPen, QResizeEvent
 
+from wordpiece_studio.session.plural import filled
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.chips import ChipArea, ChipLook
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -125,11 +126,9 @@ class MergeTreeView(ChipArea[int]):
     # -- geometry
 
     def _lay_out(self) -> None:
-        self.nodes = laid_out(self._tree, self._width_of, _GAP) if self._tree is not None else []
+        nodes = [] if self._tree is None else laid_out(self._tree, lambda it: self._style.width(self._token(it)), _GAP)
+        self.nodes = nodes
         self._fit()
-
-    def _width_of(self, token_id: int) -> float:
-        return self._style.width(self._token(token_id))
 
     def _token(self, token_id: int) -> str:
         assert self._history is not None  # there is a tree
@@ -213,31 +212,24 @@ class MergeTreeView(ChipArea[int]):
         token = token_text(self._token(tree.token_id))
         if tree.left is None or tree.right is None:
             return self.tr("{token}, in the alphabet").format(token=token)
-        return self.tr("step {step}: {left} + {right} → {token}").format(
-            step=number_text(tree.step),
-            left=token_text(self._token(tree.left.token_id)),
-            right=token_text(self._token(tree.right.token_id)),
-            token=token,
-        )
+        left, right = (token_text(self._token(part.token_id)) for part in (tree.left, tree.right))
+        said = self.tr("step {step}: {left} + {right} → {token}")
+        return filled(said, step=tree.step, left=left, right=right, token=token)
 
     # -- painting
 
     def _paint(self, painter: QPainter, seen: QRectF) -> None:
         around = seen.adjusted(-1, -self._level_height, 1, self._level_height)
         rects = [self._content_rect(place).translated(-self._offset) for place in range(len(self.nodes))]
-        for node, rect in zip(self.nodes, rects, strict=True):
-            if node.parent >= 0:
-                self._paint_line(painter, rects[node.parent], rect)
+        painter.setPen(QPen(self._theme.border, 1.5))
+        for above, below in ((rects[node.parent], rect) for node, rect in zip(self.nodes[1:], rects[1:], strict=True)):
+            begin = QPointF(above.center().x(), above.bottom() + self._style.caption_height + 1)
+            end = QPointF(below.center().x(), below.top() - 1)
+            middle = begin.y() + (end.y() - begin.y()) / 2
+            painter.drawPolyline([begin, QPointF(begin.x(), middle), QPointF(end.x(), middle), end])
         for place, rect in enumerate(rects):
             if around.intersects(rect):
                 self._paint_node(painter, place, rect)
-
-    def _paint_line(self, painter: QPainter, above: QRectF, below: QRectF) -> None:
-        begin = QPointF(above.center().x(), above.bottom() + self._style.caption_height + 1)
-        end = QPointF(below.center().x(), below.top() - 1)
-        middle = begin.y() + (end.y() - begin.y()) / 2
-        painter.setPen(QPen(self._theme.border, 1.5))
-        painter.drawPolyline([begin, QPointF(begin.x(), middle), QPointF(end.x(), middle), end])
 
     def _paint_node(self, painter: QPainter, place: int, rect: QRectF) -> None:
         node = self.nodes[place]
