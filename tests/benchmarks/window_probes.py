@@ -303,7 +303,7 @@ def _until_shown(window: WatchedWindow, act: Any) -> float:
     notes = PaintNotes(history=pane)
 
     def is_ready() -> bool:
-        return not (pane.is_stale or pane.rows.is_busy)
+        return not (pane.is_stale or pane.rows.task.is_running)
 
     found = milliseconds_to(window, act, lambda began: is_ready() and notes.began["history"] >= began)
     rest(0.1)

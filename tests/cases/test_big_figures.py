@@ -58,7 +58,7 @@ def test_a_million_merges_are_shown_sorted_filtered_selected_and_copied(
     def timed(name: str, action: Callable[[], object], limit_s: float) -> None:
         started = time.thread_time()
         action()
-        qtbot.waitUntil(lambda: not pane.rows.is_busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not pane.rows.task.is_running, timeout=20_000)
         pane.grab()
         times[name] = time.thread_time() - started
         assert times[name] < limit_s, name

@@ -36,7 +36,7 @@ def is_settled(window: MainWindow) -> bool:
     if window.session.library_job.is_running or window.session.figures.is_running:
         return False
     tables = (window.history_pane.rows, window.vocabulary_pane.table)
-    if any(table.is_busy or table.is_behind for table in tables) or window.player.is_playing:
+    if any(table.task.is_running or table.is_behind for table in tables) or window.player.is_playing:
         return False
     return not any(pane.is_stale for pane in window.findChildren(Pane) if pane.isVisible())
 

@@ -133,7 +133,7 @@ def test_the_figures_are_those_of_three_trainings_on_the_rest(judge: Judge, tmp_
         divided = divided_corpus(path)
         judge.train(config, count_words(path), text=None, files=(CorpusReference(CorpusFile(str(path))),))
     reported: list[float] = []
-    judge.judging.changed.connect(lambda: reported.append(judge.judging.progress))
+    judge.judging.changed.connect(lambda: reported.append(judge.judging.task.progress))
     judge.wait(lambda: judge.judging.figures is not None)
     expected = held_out_figures(divided.rest, divided.held_out, config)
     assert {name: each.rate for name, each in judge.judging.figures.items()} == expected.tokens_per_word
@@ -194,14 +194,14 @@ def test_it_is_cancelled_when_another_run_is_trained_or_shown(quick: Judge, fake
     quick.wait(lambda: quick.judging.figures is not None)
     fake.may_end.clear()
     quick.train(dataclasses.replace(SMALL, vocab_size=200))
-    quick.wait(lambda: quick.judging.progress == 0.25)
+    quick.wait(lambda: quick.judging.task.progress == 0.25)
     if way == "train":
         quick.model.train_further(vocab_size=250)
     elif way == "show":
         quick.runs.show(first)
     else:
         quick.model.forget()
-    assert quick.judging.progress is None
+    assert quick.judging.task.progress is None
     quick.wait(lambda: fake.cancelled == 1)
     assert quick.judging.figures == (FIGURES if way == "show" else None)
     fake.may_end.set()
@@ -228,7 +228,7 @@ def test_what_cannot_be_judged_has_no_figures(quick: Judge, fake: Fake, why: str
         run.origin = dataclasses.replace(run.origin, corpus=None)
         quick.runs.changed.emit()
     assert quick.judging._request is None
-    assert (quick.judging.figures, quick.judging.progress) == (None, None)
+    assert (quick.judging.figures, quick.judging.task.progress) == (None, None)
     assert not quick.judging.task.is_running
 
 
@@ -282,7 +282,7 @@ def test_another_corpus_with_the_same_words_is_judged_for_itself(quick: Judge, f
 def test_a_failure_leaves_no_figures(quick: Judge, fake: Fake) -> None:
     fake.may_end.clear()
     quick.train()
-    quick.wait(lambda: quick.judging.progress == 0.25)
+    quick.wait(lambda: quick.judging.task.progress == 0.25)
     with quick.qtbot.waitSignal(quick.judging.changed):
         quick.judging.task._end("error", StudioError("Too little memory"))
-    assert (quick.judging.figures, quick.judging.progress) == (None, None)
+    assert (quick.judging.figures, quick.judging.task.progress) == (None, None)

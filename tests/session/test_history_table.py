@@ -273,13 +273,13 @@ def steps_of(table: HistoryTableModel) -> list[int]:
 
 def settled(qtbot: QtBot, table: HistoryTableModel, act: Callable[[], object]) -> list[int]:
     act()
-    qtbot.waitUntil(lambda: not table.is_busy)
+    qtbot.waitUntil(lambda: not table.task.is_running)
     return steps_of(table)
 
 
 def test_a_long_history_is_put_in_order_in_the_background(qtbot: QtBot, slow_table: HistoryTableModel) -> None:
     slow_table.sort(HistoryColumn.VALUE)
-    assert slow_table.is_busy
+    assert slow_table.task.is_running
     assert steps_of(slow_table) == list(range(1, 121))
     keys = values(history(), HistoryColumn.VALUE)
     in_order = sorted(range(1, 121), key=lambda step: keys[step - 1])

@@ -131,7 +131,7 @@ def test_items_that_come_while_others_are_sorted_find_their_places(
     monkeypatch.setattr(table_model, "_AT_ONCE", 0)
     monkeypatch.setattr(Numbers, "may_go_on", threading.Event())
     table.sort(1, DOWN)
-    assert table.is_busy
+    assert table.task.is_running
     table._set_count(COUNT + 10)
     assert table.rowCount() == COUNT + 10  # in order of their numbers until the answer comes
     Numbers.may_go_on.set()
@@ -150,7 +150,7 @@ def test_the_latest_request_wins(qtbot: QtBot, table: NumbersTable, monkeypatch:
     table.set_filter(3)
     table.sort(1, UP)
     Numbers.may_go_on.set()
-    qtbot.waitUntil(lambda: not table.is_busy)
+    qtbot.waitUntil(lambda: not table.task.is_running)
     assert found == [True]
     assert table.shown_items().tolist() == table.expected(COUNT)
     table.sort(-1)

@@ -217,7 +217,7 @@ def test_many_tokens_are_sorted_and_moved_through_quickly(scene: Scene, monkeypa
     for column in _Column:
         began = time.process_time()
         table.sort(column, DOWN)
-        scene.qtbot.waitUntil(lambda: not table.is_busy, timeout=20_000)
+        scene.qtbot.waitUntil(lambda: not table.task.is_running, timeout=20_000)
         sorted_in = time.process_time() - began
         began = time.process_time()
         scene.seek(30)
@@ -237,8 +237,8 @@ def test_only_the_latest_search_is_answered(scene: Scene, monkeypatch: pytest.Mo
     scene.table.rows_found.connect(found.append)
     for text in ("a", "ab", "b$"):
         scene.table.set_filter(VocabularyFilter(text, is_pattern=True))
-    assert scene.table.is_busy
-    scene.qtbot.waitUntil(lambda: not scene.table.is_busy)
+    assert scene.table.task.is_running
+    scene.qtbot.waitUntil(lambda: not scene.table.task.is_running)
     assert found == [True]
     tokens = scene.model.vocabulary_at(60).tokens
     assert scene.ids() == [token_id for token_id, token in enumerate(tokens) if token.endswith("b")]

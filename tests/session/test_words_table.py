@@ -44,7 +44,7 @@ class Scene:
         self.settle()
 
     def settle(self) -> None:
-        self.qtbot.waitUntil(lambda: not self.table.is_busy, timeout=5000)
+        self.qtbot.waitUntil(lambda: not self.table.task.is_running, timeout=5000)
 
     def rows(self) -> list[tuple[str, int, tuple[str, ...]]]:
         table = self.table

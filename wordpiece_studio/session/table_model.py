@@ -93,13 +93,9 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
     """One row per item of a source, which is None if there is nothing yet; `tip` returns that of a row, as HTML."""
 
     def __init__(
-        self,
-        columns: Sequence[TableColumn[SourceT]],
-        source: SourceT | None,
-        parent: QObject | None = None,
-        *,
+        self, columns: Sequence[TableColumn[SourceT]], source: SourceT | None, parent: QObject | None = None, *,
         tip: Callable[[SourceT, int], str] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.columns = tuple(columns)
         self.source = source
@@ -209,13 +205,9 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
     """
 
     def __init__(
-        self,
-        columns: Sequence[TableColumn[Any]] = (),
-        parent: QObject | None = None,
-        *,
-        tip: Callable[[Any, int], str] | None = None,
-        is_selectable: Callable[[Any, int], bool] | None = None,
-    ) -> None:
+        self, columns: Sequence[TableColumn[Any]] = (), parent: QObject | None = None, *,
+        tip: Callable[[Any, int], str] | None = None, is_selectable: Callable[[Any, int], bool] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(columns, (), parent, tip=tip)
         self._is_selectable = is_selectable
         self._unsorted: Sequence[RecordT] = ()
@@ -424,8 +416,6 @@ class SortedTableModel(TableModel[ItemsT]):
             on_answer=self._take_found, on_error=self._timer.stop,
         )  # fmt: skip
 
-    # Rows and items.
-
     def item_of_row(self, row: int) -> int:
         return row if self._order is None else int(self._order[row])
 
@@ -451,10 +441,6 @@ class SortedTableModel(TableModel[ItemsT]):
     def hidden_count(self) -> int:
         """How many of the items that the rows are about are not among them."""
         return self._known - self._row_count
-
-    @property
-    def is_busy(self) -> bool:
-        return self.task.is_running
 
     @property
     def is_behind(self) -> bool:
@@ -492,7 +478,7 @@ class SortedTableModel(TableModel[ItemsT]):
         if self._found is None:
             self._known = count
         self._show_found()
-        if self._known == count or self._timer.isActive() or self.is_busy:
+        if self._known == count or self._timer.isActive() or self.task.is_running:
             return
         if self._known:
             self._timer.start()
@@ -537,7 +523,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self.rows_found.emit(is_refiltered)
 
     def _catch_up(self) -> None:
-        if self.is_behind and not self.is_busy:
+        if self.is_behind and not self.task.is_running:
             self._ask()
 
     # Showing them.

@@ -411,7 +411,7 @@ class HeldOutJudging(QObject):
     """What the objectives make of text that was held out, for the run that is shown."""
 
     changed = Signal()
-    """`figures` or `progress` has changed."""
+    """`figures`, or the progress of `task`, has changed."""
 
     def __init__(
         self, model: TrainerModel, runs: Runs, counting: CorpusCounting, parent: QObject | None = None
@@ -439,11 +439,6 @@ class HeldOutJudging(QObject):
             return None
         own = run.config.objective
         return {own: found[own]} | dict(sorted(found.items()))
-
-    @property
-    def progress(self) -> float | None:
-        progress: float | None = self.task.progress
-        return progress
 
     def _judge(self) -> None:
         shown = {id(run.counts) for run in self._runs.all}
@@ -479,15 +474,9 @@ def _are_alike(one: JudgingRequest | None, other: JudgingRequest | None) -> bool
 
 
 def judged(
-    counts: WordCounts,
-    config: TrainingConfig,
-    text: str,
-    files: tuple[CorpusReference, ...],
-    max_word_length: int,
-    *,
-    progress: Callable[[float], None],
-    should_stop: Callable[[], bool],
-) -> Judgement:
+    counts: WordCounts, config: TrainingConfig, text: str, files: tuple[CorpusReference, ...], max_word_length: int, *,
+    progress: Callable[[float], None], should_stop: Callable[[], bool],
+) -> Judgement:  # fmt: skip
     progress(0.0)
     if must_compile_first(counts, config):
         compile_kernels(should_stop)

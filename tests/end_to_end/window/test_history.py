@@ -37,7 +37,7 @@ def type_filter(driver: Driver, text: str) -> list[list[str]]:
     pane = driver.window.history_pane
     driver.click(pane._controls.filter)
     driver.type(text)
-    driver.wait(lambda: not pane.rows.is_busy)
+    driver.wait(lambda: not pane.rows.task.is_running)
     return [row_texts(pane.view, row) for row in range(pane.rows.rowCount())]
 
 

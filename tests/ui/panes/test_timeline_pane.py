@@ -111,12 +111,12 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
     panel = bench.show_panel("Timeline", pane, 1200, 220)
     assert not label.isVisible()
     assert label.parentWidget() is pane.header  # it takes no height from the curve
-    judging.progress = 0.437
+    judging.task.progress = 0.437
     judging.changed.emit()
     bench.settle()
     assert (label.isVisible(), label.text()) == (True, "Measuring held-out text: 43%")
     rates = {"likelihood": 1.268, "count": 1.25, "score": 2.856}
-    judging.figures, judging.progress = {name: HeldOutFigure(rate, 0.01) for name, rate in rates.items()}, None
+    judging.figures, judging.task.progress = {name: HeldOutFigure(rate, 0.01) for name, rate in rates.items()}, None
     judging.changed.emit()
     bench.settle()
     whole = "Held-out: 1.27 tokens per word (Count 1.25 · Score 2.86)"

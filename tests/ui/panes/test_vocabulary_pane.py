@@ -42,7 +42,7 @@ def search(pane: VocabularyPane, looking: Looking, text: str) -> None:
     field = pane.findChild(QLineEdit)
     field.clear()
     looking.bench.qtbot.keyClicks(field, text)
-    looking.bench.wait(lambda: not pane.table.is_busy)
+    looking.bench.wait(lambda: not pane.table.task.is_running)
     looking.settle()
 
 

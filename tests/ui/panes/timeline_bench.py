@@ -38,12 +38,18 @@ class Window(QWidget):
         self.notices = Notices(bench.theme, self)
 
 
+class Progress:
+    progress: float | None = None
+
+
 class Judging(QObject):
     """What a test says that the objectives make of held-out text."""
 
     changed = Signal()
     figures: dict[str, float] | None = None
-    progress: float | None = None
+    def __init__(self) -> None:
+        super().__init__()
+        self.task = Progress()
 
 
 class Timeline:

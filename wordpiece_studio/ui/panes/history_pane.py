@@ -465,7 +465,7 @@ class HistoryPane(Pane):
             return
         merges, ties = merges_text(count), int(np.count_nonzero(history.column("ties")[:count] > 1))
         hints = (" · ".join((merges, counted(ties, "1 tie", "{count} ties"))), merges, "{merges}")
-        if self.rows.is_busy:
+        if self.rows.task.is_running:
             searching = plural(count, "Searching 1 merge…", "Searching {merges} merges…")
             hints = (searching, self.tr("Searching…"), "…")
         elif self.rows.hidden_count:

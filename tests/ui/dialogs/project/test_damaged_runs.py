@@ -85,7 +85,7 @@ def test_with_something_selected_it_is_reported_once_and_the_rows_stay(
             model.seek(step)
             projects.studio.qtbot.wait(1)
     window.history_pane.rows.sort(HistoryColumn.WORDS, Qt.SortOrder.DescendingOrder)
-    projects.studio.wait(lambda: not window.history_pane.rows.is_busy)
+    projects.studio.wait(lambda: not window.history_pane.rows.task.is_running)
     assert not window.session.marks.watch.is_searching
     assert len(told) == 1
 

@@ -172,7 +172,7 @@ class WordsTab(Pane):
         if error is not None:
             return str(error)
         if words is not None:
-            is_empty = not self.table.rowCount() and not self.table.is_busy
+            is_empty = not self.table.rowCount() and not self.table.task.is_running
             return self.tr("No word matches at this step.") if is_empty else ""
         if self._model.history is not None:
             return self.tr("The words of this run cannot be read.")

@@ -28,7 +28,7 @@ from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, nu
 if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.engine import Formula, Merge
+    from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -110,7 +110,13 @@ class FormulaPart(QWidget):
         """Show a pair as of `step`; `ties` is how many pairs shared the best value when it was chosen."""
         symbols, name = history.symbols_after(step), value_name(config.objective)
         formula = formula_of(config.objective, pair, symbols)
-        self._items = _formula_items(name, pair, formula)
+        items = [FlowItem(name), FlowItem(pair.left, "chip"), FlowItem("+"), FlowItem(pair.right, "chip")]
+        items += [FlowItem("→"), FlowItem(pair.token, "chip")]
+        whole = [FlowItem(f"= {part}", "value") for part in (formula.rule, formula.numbers, *formula.reduced) if part]
+        numbers = [FlowItem(f"= {formula.numbers}", "value")] if formula.numbers else whole
+        value = FlowItem(f"= {formula.value}", "strong")
+        self._items = {"numbers": [*items, *numbers, value], "formula": [*items, *whole, value]}
+        self._items["all"] = self._items["formula"]
         self._spoken = f"{name}: {pair.left} + {pair.right} → {pair.token}, {formula.text}"
         sentences = ratio_sentences(pair, symbols, history.total_words)
         rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
@@ -151,15 +157,6 @@ class FormulaPart(QWidget):
         self.setVisible(self._detail in self._items)
         self.ratio.setVisible(self._detail == "all")
         self.tie.setVisible(self._detail == "all" and bool(self.tie.text()))
-
-
-def _formula_items(name: str, pair: Merge | Candidate, formula: Formula) -> dict[Detail, list[FlowItem]]:
-    items = [FlowItem(name), FlowItem(pair.left, "chip"), FlowItem("+"), FlowItem(pair.right, "chip")]
-    items += [FlowItem("→"), FlowItem(pair.token, "chip")]
-    whole = [FlowItem(f"= {part}", "value") for part in (formula.rule, formula.numbers, *formula.reduced) if part]
-    numbers = [FlowItem(f"= {formula.numbers}", "value")] if formula.numbers else whole
-    value = FlowItem(f"= {formula.value}", "strong")
-    return {"all": [*items, *whole, value], "formula": [*items, *whole, value], "numbers": [*items, *numbers, value]}
 
 
 class CandidatesPart(QStackedWidget):
@@ -393,7 +390,9 @@ class ScoreboardPane(Pane):
         if selection is not None and selection.kind == "pair":
             left, right = selection.left, selection.right
         elif selection is not None and selection.kind == "token" and history is not None:
-            left, right = _parents(history, selection.text)
+            token_id = history.vocabulary(len(history)).id_of(selection.text)
+            if token_id is not None and (birth := history.birth_step(token_id)):
+                left, right = history[birth - 1].left, history[birth - 1].right
         self.candidates_view.mark_row(self.candidates_view.ranking.row_of(left, right))
         self._words.mark_word(selection.text if selection is not None and selection.kind == "word" else "")
 
@@ -466,12 +465,3 @@ class ScoreboardPane(Pane):
             self._on_model_selection_changed(selection)
         else:
             self._model.set_selection(selection)
-
-
-def _parents(history: MergeHistory, token: str) -> tuple[str, str]:
-    token_id = history.vocabulary(len(history)).id_of(token)
-    birth = 0 if token_id is None else history.birth_step(token_id)
-    if not birth:
-        return "", ""
-    merge = history[birth - 1]
-    return merge.left, merge.right

@@ -376,13 +376,12 @@ class TimelinePane(Pane):
 
     def _held_out_forms(self) -> tuple[str, ...]:
         """Return what is said about held-out text, a shorter form, and none."""
-        judging = self._judging
-        if judging.figures is None and judging.progress is None:
+        figures, progress = self._judging.figures, self._judging.task.progress
+        if figures is None and progress is None:
             return ("",)
-        if judging.figures is None:
-            percent = int(100 * (judging.progress or 0))
-            return self.tr("Measuring held-out text: {percent}%").format(percent=percent), ""
-        (_, figure), *others = judging.figures.items()
+        if figures is None:
+            return self.tr("Measuring held-out text: {percent}%").format(percent=int(100 * progress)), ""
+        (_, figure), *others = figures.items()
         said = self.tr("Held-out: {rate} tokens per word")
         if figure.loses_text:
             said = self.tr("Held-out: {rate} tokens per word, {share} unknown")

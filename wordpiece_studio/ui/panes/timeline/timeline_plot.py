@@ -332,12 +332,9 @@ class TimelinePlot(QAbstractSlider):
             return QRectF(left, self._top, right - left, self.height() - _GROOVE_FROM_BOTTOM - self._top)
         top = _LOW_TOP if self._is_crowded else self._top
         high = (self.height() - top) / len(self.lanes)
-        return QRectF(left, top + number * high, right - left, high - self._below_lane(high))
-
-    def _below_lane(self, high: float) -> float:
-        """Return how much of a lane so high is below its axis: the names of tokens, if there is room for them."""
-        has_room = high >= _LEAST_CURVE * self.fontMetrics().height() + self._small_line
-        return self._small_line if has_room else _BELOW_LOW_LANE
+        names_tokens = high >= _LEAST_CURVE * self.fontMetrics().height() + self._small_line
+        below = self._small_line if names_tokens else _BELOW_LOW_LANE
+        return QRectF(left, top + number * high, right - left, high - below)
 
     # -- user input
 
@@ -387,7 +384,7 @@ class TimelinePlot(QAbstractSlider):
             painter.drawPixmap(0, 0, self._painted_background())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if self.lanes:
-                self._paint_cursor(painter)
+                self._paint_line(painter, self.value(), QPen(self._ink, 1.6))
                 self._paint_lane_steps(painter)
             if self.maximum():
                 self._paint_birth(painter)
@@ -396,7 +393,8 @@ class TimelinePlot(QAbstractSlider):
                 if self.callout:
                     self._paint_box(painter, self.value(), self.callout)
                 if self.hovered is not None and self.isEnabled():
-                    self._paint_hover(painter, self.hovered)
+                    self._paint_line(painter, self.hovered, QPen(self._theme.muted, 1, Qt.PenStyle.DotLine))
+                    self._paint_box(painter, self.hovered, self._describe(self.hovered))
             elif self.callout:
                 painter.setPen(self._theme.muted)
                 flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
@@ -530,15 +528,16 @@ class TimelinePlot(QAbstractSlider):
     def _ink(self) -> QColor:
         return self._theme.text if self.isEnabled() else self._theme.faint
 
-    def _paint_cursor(self, painter: QPainter) -> None:
-        x = self.x_of(self.value())
-        painter.setPen(QPen(self._ink, 1.6))
-        painter.drawLine(QPointF(x, self._top - 4), QPointF(x, self._foot))
+    def _paint_line(self, painter: QPainter, step: int, pen: QPen) -> None:
+        """Draw a line through all lanes."""
+        foot = self._lane_room(len(self.lanes) - 1).bottom() if self.lanes else self._groove_y
+        painter.setPen(pen)
+        painter.drawLine(QPointF(self.x_of(step), self._top - 4), QPointF(self.x_of(step), foot))
 
     def _paint_handle(self, painter: QPainter) -> None:
         x, color = self.x_of(self.value()), self._ink
         if not self.lanes:
-            self._paint_cursor(painter)
+            self._paint_line(painter, self.value(), QPen(color, 1.6))
         painter.setPen(QPen(self._theme.surface, 1.5))
         painter.setBrush(self._theme.run_color(self.lanes[self.own].run.color) if self.lanes else color)
         across = 6.0 if self.height() < _LOW else 7.5
@@ -547,17 +546,6 @@ class TimelinePlot(QAbstractSlider):
             painter.setPen(QPen(self._theme.accent, 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(QPointF(x, self._groove_y), across + 2, across + 2)
-
-    @property
-    def _foot(self) -> float:
-        """Where the cursor ends: through all lanes."""
-        return self._lane_room(len(self.lanes) - 1).bottom() if self.lanes else self._groove_y
-
-    def _paint_hover(self, painter: QPainter, step: int) -> None:
-        x = self.x_of(step)
-        painter.setPen(QPen(self._theme.muted, 1, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(x, self._top - 4), QPointF(x, self._foot))
-        self._paint_box(painter, step, self._describe(step))
 
     def _paint_box(self, painter: QPainter, step: int, text: str) -> None:
         """Draw a text in a box to the right of a step, or to its left where there is no room."""
