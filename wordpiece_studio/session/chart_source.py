@@ -12,11 +12,9 @@ from wordpiece_studio.session.step_marks import text_of_token
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.live_text import LiveChanges, TextSummary
+    from wordpiece_studio.session.live_text import TextSummary
     from wordpiece_studio.session.measuring import HeldOutFigure
-    from wordpiece_studio.session.token_usage import TokenUsage
-    from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
-    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -73,11 +71,9 @@ class SelectedToken(NamedTuple):
 class ChartSource:
     """The figures of all charts, as far as the run has progressed."""
 
-    def __init__(self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, judging: HeldOutJudging) -> None:
-        self.model = model
-        self._judging = judging
-        self.usage = usage
-        self.changes = changes
+    def __init__(self, session: Session) -> None:
+        self.model, self.usage, self.changes = session.model, session.usage, session.changes
+        self._judging = session.judging
         self.lengths = TokenLengths()
         self.edition = 0  # becomes another one when figures change that are of the same merges
 

@@ -110,13 +110,9 @@ class Workspace(QMainWindow):
         self.history_pane = HistoryPane(model, theme, self, changes=changes)
         self.vocabulary_pane = VocabularyPane(model, usage, theme, self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, theme, self)
-        self.charts_pane = ChartsPane(model, usage, changes, theme, self, judging=session.judging)
+        self.charts_pane = ChartsPane(session, theme, self)
         self.comparison_pane = ComparisonPane(session, self.actions_, theme, self)
-        self.timeline_pane = TimelinePane(
-            model, self.actions_, session.marks, theme, self, player=self.player, changes=changes,
-            comparison=session.comparison,
-            judging=session.judging,
-        )  # fmt: skip
+        self.timeline_pane = TimelinePane(session, self.actions_, theme, self)
         self.run_strip.owner_changed.connect(self.corpus_pane.words_tab.owner.show_text)
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         self.scoreboard_pane.middle.nothing.offer(self.actions_.add_text, self.actions_.train)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
 
     from tests.ui.panes.conftest import Bench
     from wordpiece_studio.session.chart_source import Curve
-    from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.widgets.theme import Colors, Theme
+    from wordpiece_studio.ui.widgets.theme import Colors
 
 VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE = range(6)
 ALL = len(all_charts())
@@ -84,10 +84,8 @@ class Charts:
     def __init__(self, bench: Bench, width: int = 420, height: int = 300) -> None:
         self.bench, self.model = bench, bench.model
         self.usage, self.changes, self.judging = Usage(), LiveChanges(), Judging()
-        self.pane = bench.show(self._made, width, height)
-
-    def _made(self, model: TrainerModel, theme: Theme) -> ChartsPane:
-        return ChartsPane(model, self.usage, self.changes, theme, judging=self.judging)
+        self.session = SimpleNamespace(model=bench.model, usage=self.usage, changes=self.changes, judging=self.judging)
+        self.pane = bench.show(lambda _model, theme: ChartsPane(self.session, theme), width, height)
 
     def choose(self, index: int) -> ChartView:
         self.pane.choose(index)
@@ -269,7 +267,7 @@ def test_a_chart_more_is_one_description(charts: Charts) -> None:
         series=(sampled(lambda history, steps: history.symbols_after(0) - symbols_at(history, steps)),),
         figures=lambda source, step: f"{step} of {source.count}",
     )  # fmt: skip
-    source = ChartSource(charts.model, charts.usage, charts.changes, charts.judging)
+    source = ChartSource(charts.session)
     view = ChartView(chart, source, LOOKS["dark"], charts.pane)
     view.resize(400, 300)
     view.show()
@@ -386,7 +384,8 @@ def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench
 
 def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
     tabs = bench.show(lambda _model, _theme: QTabWidget())
-    pane = ChartsPane(bench.model, Usage(), LiveChanges(), bench.theme, judging=Judging())
+    session = SimpleNamespace(model=bench.model, usage=Usage(), changes=LiveChanges(), judging=Judging())
+    pane = ChartsPane(session, bench.theme)
     tabs.addTab(QLabel(), "another")
     tabs.addTab(pane, "charts")
     bench.seek(3)
@@ -537,6 +536,7 @@ def test_pyqtgraph_installs_no_hook(charts: Charts) -> None:
 _HIDDEN = """
 import sys
 from PySide6.QtGui import QUndoStack
+from types import SimpleNamespace
 from PySide6.QtWidgets import QApplication
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.document import Document
@@ -552,7 +552,8 @@ model = TrainerModel()
 usage = TokenUsage(model)
 counting = CorpusCounting(Document())
 judging = HeldOutJudging(model, Runs(model, QUndoStack()), counting)
-pane = ChartsPane(model, usage, LiveChanges(), Theme("light"), judging=judging)
+session = SimpleNamespace(model=model, usage=usage, changes=LiveChanges(), judging=judging)
+pane = ChartsPane(session, Theme("light"))
 application.processEvents()
 print("pyqtgraph" in sys.modules)
 hooks = sys.excepthook

@@ -150,19 +150,20 @@ def test_a_step_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> 
     assert pane._describe_step(0) == "Before the first merge"
 
 
-def test_playing_moves_on_and_the_user_stops_it(bench: Bench, pane: TimelinePane) -> None:
+def test_playing_moves_on_and_the_user_stops_it(bench: Bench, timeline: Timeline) -> None:
+    pane, player = timeline.pane, timeline.player
     bench.seek(0)
     menu = pane.findChild(QToolButton, "timeline_more").defaultAction().menu()
     menu.aboutToShow.emit()
     speeds = menu.actions()[0].menu().actions()
     assert [speed.text() for speed in speeds[::8]] == ["½ merge per second", "&Whole run in 30 s"]
     speeds[5].trigger()
-    assert pane.player.speed == 50.0
+    assert player.speed == 50.0
     assert [speed.isChecked() for speed in speeds].index(True) == 5
     click(bench, pane, "play")
     bench.wait(lambda: bench.model.step >= 2)
     bench.qtbot.keyClick(pane.plot, Qt.Key.Key_Home)
-    assert not pane.player.is_playing
+    assert not player.is_playing
     assert bench.model.step == 0
 
 

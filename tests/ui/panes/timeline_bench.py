@@ -30,10 +30,7 @@ class Window(QWidget):
     """What the controller needs of a window."""
 
     def take(self, timeline: Timeline, bench: Bench) -> None:
-        self.session = SimpleNamespace(
-            model=bench.model, player=timeline.player, marks=timeline.marks, changes=timeline.changes,
-            counting=SimpleNamespace(counts=None),
-        )  # fmt: skip
+        self.session = timeline.session
         self.actions_, self.theme, self.timeline_pane = timeline.actions, bench.theme, timeline.pane
         self.notices = Notices(bench.theme, self)
 
@@ -47,6 +44,7 @@ class Judging(QObject):
 
     changed = Signal()
     figures: dict[str, float] | None = None
+
     def __init__(self) -> None:
         super().__init__()
         self.task = Progress()
@@ -70,10 +68,11 @@ class Timeline:
 
     def make(self, model: TrainerModel, theme: Theme) -> TimelinePane:
         comparison = Comparison(model, Runs(model, QUndoStack(self.window)), self.marks.bookmarks, self.window)
-        return TimelinePane(
-            model, self.actions, self.marks, theme, player=self.player, changes=self.changes, comparison=comparison,
-            judging=self.judging,
+        self.session = SimpleNamespace(
+            model=model, player=self.player, marks=self.marks, changes=self.changes, comparison=comparison,
+            judging=self.judging, counting=SimpleNamespace(counts=None),
         )  # fmt: skip
+        return TimelinePane(self.session, self.actions, theme)
 
 
 def at(pane: TimelinePane, step: int) -> QPoint:

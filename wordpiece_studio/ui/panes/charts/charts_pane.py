@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from wordpiece_studio.session.live_text import LiveChanges
-    from wordpiece_studio.session.token_usage import TokenUsage
-    from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
-    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.panes.charts.plot import ChartView
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -92,14 +89,11 @@ class ChartChoice(Fitted, QWidget):
 class ChartsPane(Pane):
     save_requested = Signal()
 
-    def __init__(
-        self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, theme: Theme, parent: QWidget | None = None,
-        *, judging: HeldOutJudging,
-    ) -> None:  # fmt: skip
-        super().__init__(model, parent)
-        self._usage = usage
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(session.model, parent)
+        self._usage = session.usage
         self._theme = theme
-        self._source = ChartSource(model, usage, changes, judging)
+        self._source = ChartSource(session)
         self._views: list[ChartView] = []
         self._index: int | None = None  # None: whatever fits
         self._charts = all_charts()
@@ -122,10 +116,10 @@ class ChartsPane(Pane):
         self._layout = fill(QVBoxLayout(self), head, (self._grid, 1), margins=(4, 6, 4, 4), spacing=4)
         self.choice.chosen.connect(self.choose)
         self._save.clicked.connect(self.save_requested)
-        model.step_changed.connect(self._mark)
-        model.selection_changed.connect(self._mark)
-        self.follow(model.merges_appended)
-        for source in (usage, changes, judging):
+        session.model.step_changed.connect(self._mark)
+        session.model.selection_changed.connect(self._mark)
+        self.follow(session.model.merges_appended)
+        for source in (session.usage, session.changes, session.judging):
             source.changed.connect(self._draw_anew)
         theme.changed.connect(self._restyle)
 

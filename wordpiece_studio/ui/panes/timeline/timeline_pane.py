@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QAction, QHideEvent
 
-    from wordpiece_studio.session.live_text import LiveChanges
-    from wordpiece_studio.session.runs import ComparedStep, Comparison, RunDivergence
-    from wordpiece_studio.session.step_marks import Hit, Player, StepMarks
-    from wordpiece_studio.session.tokenizer_figures import HeldOutJudging
-    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.runs import ComparedStep, RunDivergence
+    from wordpiece_studio.session.session import Session
+    from wordpiece_studio.session.step_marks import Hit
     from wordpiece_studio.storage.view import Breakpoint
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
@@ -197,17 +195,10 @@ _MOST_NAMED = 40
 class TimelinePane(Pane):
     """Moves the step that all panes share; the commands of its buttons are connected elsewhere."""
 
-    def __init__(
-        self, model: TrainerModel, actions: Actions, marks: StepMarks, theme: Theme, parent: QWidget | None = None, *,
-        player: Player, changes: LiveChanges, comparison: Comparison, judging: HeldOutJudging,
-    ) -> None:  # fmt: skip
-        super().__init__(model, parent)
-        self._comparison = comparison
-        self._actions = actions
-        self._marks = marks
-        self.player = player
-        self._changes = changes
-        self._judging = judging
+    def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(session.model, parent)
+        self._actions, self._session = actions, session
+        self._comparison, self._marks, self._changes = session.comparison, session.marks, session.changes
         self.divergences = Task(divergences, "The runs cannot be compared", self)
         self.selection_step = SelectionStep()
         self._said = ""  # about the step
@@ -225,12 +216,13 @@ class TimelinePane(Pane):
         legend = fill(QHBoxLayout(), self.legend, margins=(14, 0, 12, 0))
         right = fill(QVBoxLayout(), (self.plot, 1), legend)
         fill(QHBoxLayout(self), self._buttons, (right, 1), self._further, margins=(14, 2, 10, 2), spacing=14)
+        model, marks = session.model, session.marks
         self.follow(
             model.merges_appended, model.state_changed, marks.watch.changed, marks.bookmarks.changed,
-            changes.changed, comparison.changed, self.divergences.changed,
+            session.changes.changed, session.comparison.changed, self.divergences.changed,
         )  # fmt: skip
         model.step_changed.connect(self._on_model_step_changed)
-        for changed in (model.selection_changed, judging.changed, player.changed):
+        for changed in (model.selection_changed, session.judging.changed, session.player.changed):
             changed.connect(self._show_now)
         self.plot.valueChanged.connect(self._on_plot_step_chosen)
 
@@ -376,7 +368,7 @@ class TimelinePane(Pane):
 
     def _held_out_forms(self) -> tuple[str, ...]:
         """Return what is said about held-out text, a shorter form, and none."""
-        figures, progress = self._judging.figures, self._judging.task.progress
+        figures, progress = self._session.judging.figures, self._session.judging.task.progress
         if figures is None and progress is None:
             return ("",)
         if figures is None:
@@ -407,7 +399,7 @@ class TimelinePane(Pane):
         model = self._model
         if model.history is None:
             return (self.tr("Nothing trained yet"),)
-        said = self._said or (self.tr("running to a breakpoint") if self.player.is_running else "")
+        said = self._said or (self.tr("running to a breakpoint") if self._session.player.is_running else "")
         if said or model.state is TrainerState.TRAINING:
             return (" · ".join((where, said or self.tr("training"))),)
         if not model.history.has_steps:
@@ -492,7 +484,7 @@ class TimelinePane(Pane):
             self.refresh_later()
 
     def _on_plot_step_chosen(self, step: int) -> None:
-        self.player.stop()
+        self._session.player.stop()
         if step == self.plot.maximum():  # during training there may be later steps by now
             self._model.last()
         else:
