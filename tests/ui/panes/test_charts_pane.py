@@ -200,13 +200,13 @@ def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
     chart = charts.choose(LENGTHS)
     vocabulary = charts.model.vocabulary_at(12)
     learned = [len(token.removeprefix("##")) for token in vocabulary.tokens[45:]]
-    assert chart.drawing.data.learned.sum() == 12
-    assert chart.drawing.data.learned.tolist() == np.bincount(learned).tolist()
-    assert chart.drawing.data.alphabet.tolist()[:2] == [0, 40]
+    assert chart.drawing.data[0].sum() == 12
+    assert chart.drawing.data[0].tolist() == np.bincount(learned).tolist()
+    assert chart.drawing.data[1].tolist()[:2] == [0, 40]
     for length, name in ((1, "1 character"), (2, "2 characters")):
         chart.point_at(float(length))
         learned_tokens = "1 learned token" if learned.count(length) == 1 else f"{learned.count(length)} learned tokens"
-        in_alphabet = int(chart.drawing.data.alphabet[length])
+        in_alphabet = int(chart.drawing.data[1][length])
         assert chart.readout == f"{name} · {learned_tokens} · {in_alphabet} in the alphabet"
     chart.point_at(None)
     charts.model.seek(0)
