@@ -34,7 +34,11 @@ class TokenLengths:
     def catch_up(self, history: MergeHistory, merges: int) -> bool:
         """Process merges up to `merges`, a limited number per call; return whether that was all of them."""
         if history is not self._history:
-            self._begin(history)
+            config = history.config
+            prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
+            tokens = history.vocabulary(0).tokens
+            self._history, self.merges = history, 0
+            self._lengths = array("i", (len(token.removeprefix(prefix).removesuffix(suffix)) for token in tokens))
         end = min(merges, self.merges + _MERGES_A_TURN)
         names = ("left_id", "right_id", "new_id")
         columns = (history.column(name)[self.merges : end].tolist() for name in names)
@@ -51,13 +55,6 @@ class TokenLengths:
 
     def of(self, token_id: int) -> int | None:
         return self._lengths[token_id] if token_id < len(self._lengths) else None
-
-    def _begin(self, history: MergeHistory) -> None:
-        config = history.config
-        prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
-        tokens = history.vocabulary(0).tokens
-        self._history, self.merges = history, 0
-        self._lengths = array("i", (len(token.removeprefix(prefix).removesuffix(suffix)) for token in tokens))
 
 
 class SelectedToken(NamedTuple):

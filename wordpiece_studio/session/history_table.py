@@ -250,7 +250,7 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         self._on_model_run_reset()
         self._set_count(model.merge_count)
         model.run_reset.connect(self._on_model_run_reset)
-        model.merges_appended.connect(self._on_model_merges_appended)
+        model.merges_appended.connect(lambda _first, last: self._set_count(max(self._count, last + 1)))
 
     @property
     def step(self) -> int:
@@ -270,6 +270,3 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     def _on_model_run_reset(self) -> None:
         history = self._model.history
         self._set_source(HistoryItems(history, self._live_steps) if history is not None else None)
-
-    def _on_model_merges_appended(self, _first: int, last: int) -> None:
-        self._set_count(max(self._count, last + 1))

@@ -191,8 +191,6 @@ class FiguresMeasuring(QObject):
         comparison.changed.connect(self.refresh)
         model.state_changed.connect(self.refresh)
 
-    # What is known.
-
     @property
     def runs(self) -> tuple[Run, ...]:
         return self._comparison.runs.all

@@ -109,18 +109,14 @@ class VocabularyItems(SortedItems):
 
     def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
         size, chosen = wanted.count, wanted.filter
-        mask = np.zeros(size, dtype=np.bool_)
         if chosen.kind == "dead":
             mask = _padded(self.usage.dead, size) > 0
         elif chosen.kind == "only":
             mask = self.only_here(size)
         else:
-            first, end = {
-                "all": (0, size),
-                "special": (0, self.special),
-                "alphabet": (self.special, self.initial),
-                "learned": (self.initial, size),
-            }[chosen.kind]
+            first = {"alphabet": self.special, "learned": self.initial}.get(chosen.kind, 0)
+            end = {"special": self.special, "alphabet": self.initial}.get(chosen.kind, size)
+            mask = np.zeros(size, dtype=np.bool_)
             mask[first:end] = True
         if chosen.text:
             tokens = self.history.vocabulary(len(self.history)).tokens

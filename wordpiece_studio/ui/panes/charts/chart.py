@@ -379,8 +379,6 @@ class StepChart(Chart):
     def state(self, source: ChartSource) -> object:
         return None if source.history is None else self.known(source) or None
 
-    # -- drawing
-
     def draw(self, source: ChartSource, room: Room) -> Drawing:
         places = partial(self.x.places, source.merges)
         curves = [(each, each.curve(source, room.columns)) for each in self.series]
@@ -431,8 +429,6 @@ class StepChart(Chart):
             found.append(Label(text, last, float(place), 1, 1 if is_above else 0, series.ink))
         return found
 
-    # -- marks
-
     def marks(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
         step, selected, found = source.step, source.selected, list[Shape]()
         if hovered is not None:
@@ -457,8 +453,6 @@ class StepChart(Chart):
         known = ((symbol, drawing.y.places(np.array([value]))) for symbol, value in values if value is not None)
         return [Dots([self.x.place(source, step)], height, color, edge, symbol) for symbol, height in known]
 
-    # -- words
-
     def readout(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> str:
         return self.figures(source, source.step if hovered is None else self.x.step_at(source, hovered))
 
@@ -470,8 +464,6 @@ class StepChart(Chart):
             created = _tr("{token} was created at step {step}")
             said.append(filled(created, token=token_text(selected.text), step=selected.birth))
         return "\n".join(said)
-
-    # -- user input
 
     def press(self, source: ChartSource, drawing: Drawing, place: float) -> None:
         source.model.seek(self.x.step_at(source, place))

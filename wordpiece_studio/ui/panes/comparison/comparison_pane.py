@@ -115,12 +115,11 @@ class ComparisonPane(Pane):
 
     def refresh(self) -> None:
         steps = self._comparison.texts() if self.tab is Tab.TEXT else self._comparison.steps()
-        for table in self.faces[1:]:
-            table.mark_selection()
         face = self.faces[self.tab]
-        for other in self.faces[1:]:
-            if other is not face or not steps:
-                other.forget()  # compare nothing that nobody sees
+        for each in self.faces[1:]:
+            each.mark_selection()
+            if each is not face or not steps:
+                each.forget()  # compare nothing that nobody sees
         self.summary.controls.setVisible(self.tab is Tab.SUMMARY)
         if self.tab is Tab.SUMMARY:
             self.set_heading(self.tr("Each run at its final step"))
@@ -131,14 +130,12 @@ class ComparisonPane(Pane):
             self.set_heading(beside.format(run=where), where)
         else:
             self.set_heading()
-            self.empty.show_text(self._why_empty())
+            text = self.tr("There is nothing to compare yet. Choose other settings and train a second run (F5).")
+            if len(self._comparison.runs.all) > 1:
+                text = self.tr("No runs are compared. Select “Compare” on the tabs of other runs, or compare all.")
+            self.empty.show_text(text)
         self._stack.setCurrentWidget(face if self.tab is Tab.SUMMARY or steps else self.empty)
         self._actions.refresh_soon()
-
-    def _why_empty(self) -> str:
-        if len(self._comparison.runs.all) > 1:
-            return self.tr("No runs are compared. Select “Compare” on the tabs of other runs, or compare all.")
-        return self.tr("There is nothing to compare yet. Choose other settings and train a second run (F5).")
 
     def forget(self) -> None:
         for face in self.faces[1:]:
@@ -159,14 +156,14 @@ class ComparisonPane(Pane):
         there = [at for at, is_there in titled if is_there is None or is_there(rows.source)]
         is_part = only_selected and table.selected_count() > 0
         items = table.selected_items().tolist() if is_part else range(rows.rowCount())
+
+        def written(value: object) -> str:
+            if isinstance(value, str):
+                return take(" ".join(value.split()))
+            return "" if value is None else str(value)
+
         lines = [[rows.title(at) for at in there], *([rows.value(item, at) for at in there] for item in items)]
-        return [
-            [
-                "" if value is None else take(" ".join(value.split())) if isinstance(value, str) else str(value)
-                for value in line
-            ]
-            for line in lines
-        ]
+        return [list(map(written, line)) for line in lines]
 
     def copy(self) -> None:
         if lines := self.lines(only_selected=True):

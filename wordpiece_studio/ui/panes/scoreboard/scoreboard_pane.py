@@ -362,7 +362,7 @@ class ScoreboardPane(Pane):
         self._mark_selection()
 
     def _show_message(self) -> None:
-        candidates, can_pause = self.candidates, False
+        candidates, can_pause, text = self.candidates, False, ""
         if self._model.history is None:
             self.middle.show_nothing(self.tr("Add a text and train to see why each pair is merged."))
             return
@@ -371,17 +371,13 @@ class ScoreboardPane(Pane):
         elif self._is_learning_at_head():
             text = self.tr("Training is running. Pause, or go back to an earlier step, to see the candidates.")
             can_pause = True
-        elif candidates is not None and not candidates.available and self._model.state is TrainerState.TRAINING:
-            text = self.tr(
-                "There is not enough memory for a second engine during training. Pause to see the candidates."
-            )
-            can_pause = True
         elif candidates is not None and not candidates.available:
             text = self.tr("The candidates cannot be computed: there is not enough memory.")
+            if can_pause := self._model.state is TrainerState.TRAINING:
+                text = self.tr("There is not enough memory for a second engine during training. Pause to see the "
+                               "candidates.")  # fmt: skip
         elif candidates is not None and not candidates.pairs:
             text = self.tr("No pair is left to merge.")
-        else:
-            text = ""
         self.middle.show_message(text, can_pause=can_pause)
 
     def _mark_selection(self) -> None:

@@ -25,7 +25,7 @@ from wordpiece_studio.ui.widgets.plain import (
     wrapped_height,
 )
 from wordpiece_studio.ui.widgets.table import TableView, needed_height
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -188,21 +188,20 @@ def _shortened(items: list[FlowItem]) -> list[FlowItem]:
     return result
 
 
-def _columns() -> tuple[TableColumn[Sequence[PairWord]], ...]:
-    return (
-        TableColumn("", each_row(lambda row: token_text(row.word)), align=LEFT, width=_word_width),
-        TableColumn("", each_row(lambda row: "×" + number_text(row.count)), width=_count_width),
-        TableColumn("", each_row(_change_text), align=LEFT, chips=each_row(lambda row: [_chips_of(row)]), stretch=1),
-    )
-
-
 def _word_width(measure: Measure, words: Sequence[PairWord]) -> int:
     longest = measure.text(*(row.word[:60] for row in words[:20]))
     return min(max(longest + 18, 60), 10 * measure.line)
 
 
 def _count_width(measure: Measure, words: Sequence[PairWord]) -> int:
-    return 18 + (measure.text(f"×{number_text(words[0].count)}") if words else 20)
+    return 18 + (measure.text(f"×{words[0].count:,}") if words else 20)
+
+
+_COLUMNS: tuple[TableColumn[Sequence[PairWord]], ...] = (
+    TableColumn("", each_row(lambda row: token_text(row.word)), align=LEFT, width=_word_width),
+    TableColumn("", each_row(lambda row: f"×{row.count:,}"), width=_count_width),
+    TableColumn("", each_row(_change_text), align=LEFT, chips=each_row(lambda row: [_chips_of(row)]), stretch=1),
+)
 
 
 def words_title(request: WordsRequest, found: PairWords) -> str:
@@ -238,12 +237,11 @@ def short_words_title(request: WordsRequest, found: PairWords) -> str:
 
 
 def _word_title(word: str, request: WordsRequest, found: PairWords) -> str:
+    text = _tr("{word} is unchanged by this merge") if request.step else _tr("{word} before the first merge")
     if not found.words:
         text = _tr("{word} is not in the training corpus")
     elif found.words[0].before != found.words[0].after:
         text = _tr("{word} is changed by this merge")
-    else:
-        text = _tr("{word} is unchanged by this merge") if request.step else _tr("{word} before the first merge")
     return text.format(word=token_text(word))
 
 
@@ -260,8 +258,8 @@ class WordsPanel(QWidget):
         self._is_narrow = False
         explain("word", self)
         self._title = plain_label("", self, role="heading", wrap=True)
-        tip = each_row(lambda row: tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}"))
-        self.words: RecordTableModel[PairWord] = RecordTableModel(_columns(), self, tip=tip)
+        tip = each_row(lambda row: tooltip_text(f"{row.word} ×{row.count:,}\n{_change_text(row)}"))
+        self.words: RecordTableModel[PairWord] = RecordTableModel(_COLUMNS, self, tip=tip)
         self.view = TableView(
             self.words, theme, self, name=self.tr("Words that contain the selection"), row_room=3, has_heading=False,
             has_bar=False, walking_chooses=True,
