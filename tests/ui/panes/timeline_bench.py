@@ -35,19 +35,15 @@ class Window(QWidget):
         self.notices = Notices(bench.theme, self)
 
 
-class Progress:
-    progress: float | None = None
-
-
 class Judging(QObject):
     """What a test says that the objectives make of held-out text."""
 
     changed = Signal()
     figures: dict[str, float] | None = None
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.task = Progress()
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.task = SimpleNamespace(progress=None)
 
 
 class Timeline:
