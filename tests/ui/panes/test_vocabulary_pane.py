@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QToolButton
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QToolButton
 
 from tests.ui.panes.looking import Looking
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
@@ -92,7 +92,7 @@ def test_home_and_end_move_through_the_rows_not_the_steps(looking: Looking) -> N
     pane, model = looking.show(VocabularyPane, height=260), looking.bench.model
     override = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier)
     override.ignore()
-    assert pane.view.event(override)
+    assert QApplication.sendEvent(pane.view, override)
     assert override.isAccepted()
     looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_End)
     assert (model.selection, model.step) == (Selection("token", text=tokens(pane)[-1]), 25)
