@@ -49,8 +49,6 @@ _tr = partial(QCoreApplication.translate, "HistoryTableModel")
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which merges to show: those that meet all conditions."""
-
     text: str = ""  # a part of one of the three tokens; case matters only if it has capitals
     is_pattern: bool = False  # whether `text` is a regular expression, in which case always matters
     only_ties: bool = False
@@ -100,7 +98,6 @@ class HistoryItems(SortedItems):
         return column
 
     def token_ranks(self, name: str, count: int) -> NDArray[np.int64]:
-        """Return the places of a column's tokens in code point order."""
         ranks: NDArray[np.int64] = self.search.ranks(self.history.vocabulary(count).tokens)[self.column(name, count)]
         return ranks
 

@@ -38,8 +38,6 @@ MarkT = TypeVar("MarkT")
 
 
 class Marks(QObject, Generic[MarkT]):
-    """Marks that the user sets, in a fixed order."""
-
     changed = Signal()
     """The marks, or what is said of them, have changed."""
 
@@ -96,8 +94,6 @@ _NONE: Steps = np.empty(0, dtype=np.int64)
 
 
 class BreakpointSearch:
-    """The hits of one breakpoint in one history."""
-
     def __init__(self, breakpoint_: Breakpoint, history: MergeHistory) -> None:
         self.known = 0  # so many merges have been searched
         self.steps: Steps = _NONE  # where it is hit among them, ascending
@@ -347,7 +343,6 @@ class Bookmarks(Marks["Bookmark"]):
         return (run.history[step - 1].token if step else "") == note.token
 
     def of_run(self) -> list[Bookmark]:
-        """Return the notes that belong to the current run, in order of step."""
         return [note for note in self.records if self.is_of_run(note)]
 
     def disown(self, number: int) -> None:
@@ -370,7 +365,6 @@ class Bookmarks(Marks["Bookmark"]):
 
 
 def one_line(text: str) -> str:
-    """Return `text` on one line, with runs of white space replaced by single spaces."""
     return " ".join(text.split())
 
 

@@ -118,7 +118,6 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return self.value_text(self.value(item, column))
 
     def drawn(self, item: int, column: int) -> str:
-        """Return what is drawn as the text of a cell."""
         drawn = self.columns[column].drawn
         return self.text(item, column) if drawn is None else drawn(self.source, item)  # type: ignore[arg-type]
 
@@ -194,7 +193,6 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
 
 
 def each_row(get: Callable[[Any], ValueT]) -> Callable[[Any, int], ValueT]:
-    """Return a function of a column that asks the record in the row."""
     return lambda records, row: get(records[row])
 
 
@@ -248,7 +246,6 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
             self.set_records(new)
 
     def change_records(self, changed: Mapping[int, RecordT]) -> None:
-        """Show other records in these rows."""
         records = list(self.records)
         for row, record in changed.items():
             records[row] = record
@@ -634,7 +631,6 @@ class TokenSearch:
 
 
 def tokens_found(tokens: Sequence[str], finder: Finder, should_stop: ShouldStop = lambda: False) -> NDArray[np.bool_]:
-    """Return for each token whether it matches: bool, shape (n_tokens,)."""
     found = np.empty(len(tokens), dtype=np.bool_)
     turn, end = Turn(), time.monotonic() + _MOST_SECONDS
     for start in range(0, len(tokens), _TOKENS):

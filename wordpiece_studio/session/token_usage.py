@@ -37,8 +37,6 @@ SHOWN_WORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class TokenWords:
-    """The words that contain a token at a step of the training."""
-
     words: tuple[tuple[str, int], ...]  # the most frequent ones, with their counts
     total: int  # of distinct words
     spelled: int | None  # in how many the characters of a dead token occur; None if the token is not dead
@@ -53,8 +51,6 @@ def words_of_token(history: MergeHistory, token_id: int, step: int, reasons: Dea
 
 @dataclass(frozen=True, slots=True)
 class WordGrowth:
-    """How a word of the corpus was merged."""
-
     index: int | None = None  # in the training; None if it is not in it
     count: int = 0
     steps: tuple[int, ...] = ()  # the merges that changed it, ascending, among those made by the time of the request
@@ -91,8 +87,6 @@ _NO_FIGURES = _Figures(None, Usage(_NO_NUMBERS, _NO_NUMBERS, 0, 0, 0, 0, 0), np.
 
 
 class _RunUsage:
-    """How the tokens of one run are used, at one step after another."""
-
     def __init__(self, history: MergeHistory) -> None:
         self._history = history
         self._texts = WordTexts(history)
@@ -163,7 +157,6 @@ class TokenUsage(QObject):
     # Demand.
 
     def set_wanted(self, widget: QObject, is_wanted: bool) -> None:
-        """Record whether `widget`, which shows the figures, is visible."""
         if is_wanted and widget not in self._wanting:
             self._wanting.add(widget)
             self._find()

@@ -238,7 +238,6 @@ class FiguresMeasuring(QObject):
     # What the user does.
 
     def set_wanted(self, is_wanted: bool) -> None:
-        """Measure from now on, or not until further notice."""
         self._is_wanted = is_wanted
         self.refresh()
 

@@ -162,7 +162,6 @@ class VocabularyItems(SortedItems):
         return births
 
     def runs_text(self, token_id: int) -> str:
-        """Return the other runs that have a token, each with the step that made it."""
         said = []
         for other, born in zip(self.others, self.births_of(token_id), strict=True):
             text = f"{other.label} {born:,}" if born and other.bookmark is None else other.label

@@ -178,7 +178,6 @@ class HistoryView(TableView):
             self.show_step(self._shown_step, select=False)
 
     def selected_steps(self) -> NDArray[np.int64]:
-        """Return the steps of the selected rows from top to bottom: int64, shape (n_rows,)."""
         return self.selected_items() + 1
 
     def _on_header_sort_indicator_changed(self) -> None:
@@ -333,8 +332,6 @@ class HistoryFilterRow(QWidget):
 
 
 class HistoryControls(QWidget):
-    """A row of buttons; the filter button shows whether merges are hidden."""
-
     def __init__(self, theme: Theme, columns: QMenu, row: HistoryFilterRow, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme

@@ -175,8 +175,6 @@ def _field(value: object, column: VocabularyColumn) -> str:
 
 
 class VocabularyPane(Pane):
-    """The table of tokens with its controls."""
-
     def __init__(
         self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None, *,
         comparison: Comparison | None = None,
@@ -221,7 +219,6 @@ class VocabularyPane(Pane):
 
     @property
     def has_selected(self) -> bool:
-        """Whether the selected token exists at the current step."""
         history, token_id = self._model.history, selected_id(self._model)
         return history is not None and token_id is not None and token_id < history.vocabulary_size(self._model.step)
 
@@ -311,7 +308,6 @@ class VocabularyPane(Pane):
         return tooltip_text(token if reason is None else f"{token}\n{dead_sentence(reason)}")
 
     def _show_token(self, token_id: int) -> None:
-        """Select the row of a token and scroll to it; select nothing if it is not shown."""
         row = self.table.row_of_item(token_id)
         if row < 0:
             self.view.clearSelection()

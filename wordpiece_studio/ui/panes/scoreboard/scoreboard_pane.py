@@ -49,7 +49,6 @@ _SLACK = 0.85
 
 
 def tie_rule_names(tie: str) -> tuple[str, str]:
-    """Return the name of a tie rule, and a shorter form."""
     if tie == "ids":
         return _tr("Ties: lowest IDs first"), _tr("Ties: lowest IDs")
     return _tr("Ties: first occurrence in the corpus"), _tr("Ties: first occurrence")
@@ -84,8 +83,6 @@ def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
 
 
 class FormulaPart(QWidget):
-    """One pair, explained."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._detail: Detail = "all"
@@ -160,8 +157,6 @@ class FormulaPart(QWidget):
 
 
 class CandidatesPart(QStackedWidget):
-    """Shows candidates or a message."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = CandidatesView(theme, self)
@@ -211,8 +206,6 @@ _ARRANGEMENTS = (
 
 
 class ScoreboardPane(Pane):
-    """Shows why this pair was merged and not another."""
-
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
         self.limit = _FIRST_CANDIDATES

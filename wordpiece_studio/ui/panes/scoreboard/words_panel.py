@@ -246,8 +246,6 @@ def _word_title(word: str, request: WordsRequest, found: PairWords) -> str:
 
 
 class WordsPanel(QWidget):
-    """Shows the words of `request`, the latest one."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.request: WordsRequest | None = None

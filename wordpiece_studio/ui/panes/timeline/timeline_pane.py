@@ -85,8 +85,6 @@ class CommandButton(Fitted, QToolButton):
 
 
 class PlayButton(CommandButton):
-    """The one button in the accent color; during playback it is pressed and shows a pause icon."""
-
     def __init__(self, name: str, action: QAction, parent: QWidget, theme: Theme) -> None:
         self._theme = theme
         super().__init__(name, action, parent)
@@ -157,7 +155,6 @@ def _divergence_sentence(divergence: RunDivergence) -> str:
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
-    """Return why a step halts."""
     merge = history[hit.step - 1]
     return " · ".join(dict.fromkeys(_hit_text(each, merge, history) for each in hit.breakpoints))
 

@@ -117,8 +117,6 @@ class Legend(QWidget):
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """A compared run in the plot."""
-
     run: Run
     name: str
     step: int
@@ -253,11 +251,9 @@ class TimelinePlot(QAbstractSlider):
         return QSize(160, max(52, int(_LOW_TOP) + self._small_line * len(self.lanes)))
 
     def x_of(self, step: float) -> float:
-        """Return where a step lies, in pixels from the left edge."""
         return float(self._xs_of(np.array([step]))[0])
 
     def step_at(self, x: float) -> int:
-        """Return the step nearest to a place, in pixels from the left edge."""
         left, right = self._edges
         place = (x - left) / max(right - left, 1.0)
         if self.lanes:

@@ -208,8 +208,6 @@ _NO_ITEMS: NamedItems = "", ()
 
 
 class ListPart(QWidget):
-    """A heading with chips below it; hidden if both are empty."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = plain_label("", self, role="heading", wrap=True)
@@ -319,8 +317,6 @@ _LOW_LINES = 9
 
 
 class TokenDetailsPane(Pane):
-    """Shows what is known about the selection."""
-
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent, usage=usage)
         self._usage = usage
