@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.run import TrainerState
@@ -84,29 +84,12 @@ class CommandButton(Fitted, QToolButton):
         self.setAccessibleName(self.defaultAction().text().replace("&", "").rstrip("…"))
 
 
-class PlayButton(CommandButton):
-    def __init__(self, name: str, action: QAction, parent: QWidget, theme: Theme) -> None:
-        self._theme = theme
-        super().__init__(name, action, parent)
-        self.setProperty("role", "primary")
-        theme.dress(self._draw_icon)
-
-    def _show_action(self) -> None:
-        super()._show_action()
-        self._draw_icon()
-
-    def _draw_icon(self) -> None:
-        theme, is_playing = self._theme, self.isChecked()
-        color = theme.accent_ink if is_playing else theme.accent_text
-        self.setIcon(icon("pause" if is_playing else "play", color, theme.faint))
-
-
 class TimelineButtons(QWidget):
     """One row: moving through the steps and bookmarking them; and a menu with the speed and all else."""
 
     def __init__(self, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._actions = actions
+        self._actions, self._theme = actions, theme
         self._speeds = QMenu(self.tr("Playback &speed"), self)
         menu = QMenu(self.tr("More commands for steps"), self)
         menu.menuAction().setIconText("⋯")
@@ -116,15 +99,17 @@ class TimelineButtons(QWidget):
             menu.addAction(getattr(actions, name)) if name else menu.addSeparator()
         more = CommandButton("more", menu.menuAction(), self)
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        row = fill(QHBoxLayout(self), spacing=4)
-        for name in _SHOWN:
-            if name == "play":
-                row.addWidget(PlayButton(name, actions.play, self, theme))
-            elif name:
-                row.addWidget(CommandButton(name, getattr(actions, name), self))
-            else:
-                row.addSpacing(_GROUP_GAP)
-        row.addWidget(more)
+        buttons = {name: CommandButton(name, getattr(actions, name), self) for name in _SHOWN if name}
+        self._play = buttons["play"]  # the one in the accent color
+        self._play.setProperty("role", "primary")
+        actions.play.changed.connect(self._draw_play)
+        theme.dress(self._draw_play)
+        fill(QHBoxLayout(self), *(buttons.get(name) or QSpacerItem(_GROUP_GAP, 0) for name in _SHOWN), more, spacing=4)
+
+    def _draw_play(self) -> None:
+        theme, is_playing = self._theme, self._play.isChecked()
+        color = theme.accent_ink if is_playing else theme.accent_text
+        self._play.setIcon(icon("pause" if is_playing else "play", color, theme.faint))
 
     def _offer_speeds(self) -> None:
         self._speeds.clear()
