@@ -113,7 +113,7 @@ def test_the_text_word_by_word(two: Studio, qtmodeltester: ModelTester) -> None:
     two.wait(lambda: not window.tokenization_pane.is_stale)
     two.qtbot.mouseClick(link, _LEFT)
     assert window.settings.values.layout == "compare"
-    assert [name for name, panel in window.docks._panels.items() if panel.isVisible()] == ["comparison"]
+    assert [name for name, panel in window.docks.panels.items() if panel.isVisible()] == ["comparison"]
     assert pane.tab is Tab.TEXT
     window.docks.fill("comparison")
     window.actions_.figures.trigger()
