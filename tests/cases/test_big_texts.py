@@ -13,6 +13,8 @@ from PySide6.QtCore import QMimeData
 
 from tests.ui.conftest import Studio, empty_studio, studio, theme
 from wordpiece_studio.session.document import read_text_file, write_text_file
+from wordpiece_studio.session.recovery_store import recovery_folder
+from wordpiece_studio.storage.project.project_file import open_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +96,17 @@ def test_a_pasted_line_of_5_mb_becomes_a_file(studio: Studio, told: Told) -> Non
     told(studio.window.notices.training.text)
     studio.window.actions_.undo.trigger()
     assert document.text == before
+
+
+@pytest.mark.case(71)
+def test_what_was_pasted_is_among_the_unsaved_work(studio: Studio, told: Told) -> None:
+    paste(studio, LINE)
+    keeper = studio.window.recovery.keeper
+    studio.wait(lambda: keeper.is_kept and keeper.is_idle, 30_000)
+    (work,) = recovery_folder().glob("*/work.wpstudio")
+    assert open_project(work).corpus.text == LINE
+    told("nothing: it would be restored after a crash")
+    studio.window.actions_.undo.trigger()
 
 
 @pytest.mark.slow
