@@ -221,7 +221,9 @@ def _record(random: random.Random, parts: Parts) -> str:
         holder[key] = old * random.choice((2, 300)) if old else [random.choice(_TEXTS)] * 3
     else:
         holder[key] = random.choice((*_VALUES, *_INTS, *_FLOATS, *_TEXTS))
-    if name in texts:
+    if name not in record:  # it is dropped itself
+        del (parts.texts if name in texts else parts.records)[name]
+    elif name in texts:
         parts.texts[name] = json.dumps(record[name])
     else:
         parts.records[name] = record[name]
