@@ -12,7 +12,6 @@ import numpy as np
 from wordpiece_studio.cli.messages import (
     LOSSES,
     STDIN,
-    count_summary,
     no_words,
     number_of,
     print_result,
@@ -85,7 +84,8 @@ class CountCommand(CorpusCommand):
         seconds = time.monotonic() - started
         lines = [*table_of_files(counts.statistics.files)]
         lines += [f"{number:>12,}  {printable(word)}" for word, number in most_common]
-        lines.append(count_summary(counts, output, seconds))
+        figures = f"{number_of(counts.total, 'word')}, {len(counts):,} distinct, in {seconds:.1f} s"
+        lines.append(f"{figures}, written to {display_name(output)}" if output else figures)
         print_result(_summary(counts, most_common, output, seconds), "\n".join(lines), as_json=self.as_json)
 
 

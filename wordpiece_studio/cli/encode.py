@@ -16,9 +16,9 @@ import numpy as np
 
 from wordpiece_studio.cli.messages import (
     STDIN,
-    encoding_summary,
     guessed_case,
     no_unknown_token,
+    number_of,
     print_line,
     print_result,
     progress,
@@ -109,9 +109,13 @@ class EncodeCommand(CliCommand, FileOptions, LoadingOptions):
         unknown = tokenizer.unk_token
         if statistics.unknown and unknown is not None and tokenizer.id_of(unknown) is None:
             warn(no_unknown_token(unknown, "written"))
-        words = encoding_summary(statistics, unknown or "unknown", self.output, seconds)
+        tokens, size = statistics.tokens, statistics.corpus.bytes
+        figures = f"{number_of(tokens, 'token')} of {number_of(statistics.texts, 'text')} in {seconds:.1f} s"
+        share = f"{statistics.unknown / max(tokens, 1):.2%} {unknown or 'unknown'}"
+        speed = f"{size / 1e6 / max(seconds, 1e-3):.1f} MB/s"
+        words = printable(f"{figures} ({speed}, {share}), written to {display_name(self.output)}")
         numbers = {name: getattr(statistics, name) for name in ("tokens", "texts", "unknown")}
-        summary = {"output": self.output, **numbers, "bytes": statistics.corpus.bytes, "seconds": round(seconds, 3)}
+        summary = {"output": self.output, **numbers, "bytes": size, "seconds": round(seconds, 3)}
         print_result(summary, words, as_json=self.as_json)
 
 

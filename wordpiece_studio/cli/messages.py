@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.compiled.kernel_cache import KernelPackage
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
-    from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
     from wordpiece_studio.tokenizer.tokenizer import WordTrace
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import Trainer
@@ -319,11 +318,6 @@ def aligned(rows: Sequence[Sequence[str]], names: int = 1) -> list[str]:
     return ["  ".join(map("{:{}{}}".format, row, sides, widths)).rstrip() for row in rows]
 
 
-def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str:
-    figures = f"{number_of(counts.total, 'word')}, {len(counts):,} distinct, in {seconds:.1f} s"
-    return f"{figures}, written to {display_name(output)}" if output else figures
-
-
 def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioError:
     names = ", ".join(STDIN if name == "-" else display_name(name) for name in files[:3])
     names += ", …" if len(files) > 3 else ""
@@ -335,14 +329,6 @@ def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioEr
             left_out=_left_out(counts),
         )
     return StudioError("There are no words in {names}", "Choose a text that contains words.", names=names)
-
-
-def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:
-    megabytes = statistics.corpus.bytes / 1e6
-    figures = f"{number_of(statistics.tokens, 'token')} of {number_of(statistics.texts, 'text')} in {seconds:.1f} s"
-    share = statistics.unknown / max(statistics.tokens, 1)
-    speed = f"{megabytes / max(seconds, 1e-3):.1f} MB/s, {share:.2%} {unk_token}"
-    return printable(f"{figures} ({speed}), written to {display_name(output)}")
 
 
 def no_unknown_token(unk_token: str, done: str = "printed") -> str:

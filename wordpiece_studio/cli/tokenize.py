@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from queue import Queue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token, print_line, warn
 from wordpiece_studio.cli.options import JSON, VOCAB, LoadingOptions, stdin
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.tokenizer.encoding import Encoding
 
-_MOST_CHARACTERS = 1 << 18
+_MOST_AHEAD = 1024  # lines read and not processed yet
 
 
 class TokenizeCommand(CliCommand, LoadingOptions):
@@ -82,7 +82,7 @@ def _portions_as_they_come(lines: Iterable[str]) -> Iterator[list[str]]:
 
     They are read in a thread. If reading fails, the error is raised after the preceding lines have been yielded.
     """
-    arriving = _Arriving(_MOST_CHARACTERS)
+    arriving: Queue[str | BaseException | None] = Queue(_MOST_AHEAD)
 
     def read() -> None:
         try:
@@ -95,29 +95,9 @@ def _portions_as_they_come(lines: Iterable[str]) -> Iterator[list[str]]:
     threading.Thread(target=read, daemon=True, name="reading lines").start()
     last: str | BaseException | None = ""
     while isinstance(last, str):
-        *portion, last = arriving.get()
-        if isinstance(last, str):
-            portion.append(last)
-        if portion:
+        arrived = [arriving.get(), *(arriving.get() for _ in range(arriving.qsize()))]  # no one else takes from it
+        last = arrived[-1]
+        if portion := [line for line in arrived if isinstance(line, str)]:
             yield portion
     if last is not None:
         raise last
-
-
-class _Arriving(Queue[Any]):
-    """Lines that have been read but not taken yet, up to a number of characters; all of them are taken at once."""
-
-    def _init(self, _maxsize: int) -> None:
-        self._lines: list[str | BaseException | None] = []
-        self._characters = 0
-
-    def _qsize(self) -> int:
-        return self._characters
-
-    def _put(self, item: str | BaseException | None) -> None:
-        self._lines.append(item)
-        self._characters += len(item) + 1 if isinstance(item, str) else 1
-
-    def _get(self) -> list[str | BaseException | None]:
-        lines, self._lines, self._characters = self._lines, [], 0
-        return lines
