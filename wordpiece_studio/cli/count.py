@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import time
 from pathlib import Path
@@ -35,7 +36,6 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.cli.parameters import CliCommand, argument, option
 from wordpiece_studio.corpus.count_tables import check_table_place
 from wordpiece_studio.corpus.files import is_url
-from wordpiece_studio.corpus.linter.finding import LARGEST_SAMPLE, LengthFix, PipelineFix, ReadingFix
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import write_word_counts_with_manifest
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.finding import Example, Finding
 
 _MOST_CHECKED = 64
+_NO_OPTIONS = ("repair", "path")  # fields of fixes that no option of the command line stands for
 _MOST_CHARACTERS = 60
 
 
@@ -138,6 +139,8 @@ class LintCommand(CliCommand, FileOptions, PipelineOptions):
         return 1 if warnings else 0
 
     def _beginning_of_stdin(self) -> str:
+        from wordpiece_studio.corpus.linter.finding import LARGEST_SAMPLE
+
         texts: list[str] = []
         length = 0
         with self.opened(self.files) as stream:
@@ -168,14 +171,12 @@ class LintCommand(CliCommand, FileOptions, PipelineOptions):
 
     def _fix(self, finding: Finding) -> str:
         """Return the options that would help; empty if none would."""
-        fix, given = finding.fix, {}
-        if isinstance(fix, PipelineFix):
-            given = {"normalizer": fix.normalizer, "pre_tokenizer": fix.pre_tokenizer}
-            given = {name: value for name, value in given.items() if value != getattr(self, name)}
-        elif isinstance(fix, ReadingFix):
-            given = {"encoding": fix.encoding}
-        elif isinstance(fix, LengthFix):
-            given = {"max_word_length": str(fix.max_word_length)}
+        given = {} if finding.fix is None else dataclasses.asdict(finding.fix)
+        given = {
+            name: str(value)
+            for name, value in given.items()
+            if name not in _NO_OPTIONS and value != getattr(self, name, None)
+        }
         return " ".join(f"--{name.replace('_', '-')} {printable(shlex.quote(value))}" for name, value in given.items())
 
     def _as_data(self, finding: Finding) -> dict[str, Any]:

@@ -44,8 +44,7 @@ from wordpiece_studio.libraries.library_training import (
 from wordpiece_studio.storage.bpe_files import BPE_FILES
 from wordpiece_studio.storage.corpus_record import noted_files, record_of_rest, recorded_files
 from wordpiece_studio.storage.exports import COUNTS_FILE, Export, Exported, counts_name, write_library_files
-from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
-from wordpiece_studio.storage.manifest import MANIFEST_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, TOKENIZER_FILE
 from wordpiece_studio.storage.merge_table import check_merge_table_place
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,

@@ -23,10 +23,10 @@ from wordpiece_studio.libraries.library_child import (
 )
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
-    TOKENIZER_FILE,
     tokenizer_json_bytes,
     why_not_expressible,
 )
+from wordpiece_studio.storage.manifest import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import LARGEST_FILE_BYTES, read_json, small_file_bytes, utf8_text
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, configuration_files
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import bpe_files, bpe_names, check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
-from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, TOKENIZER_FILE, why_not_expressible
+from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, why_not_expressible
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
+    TOKENIZER_FILE,
     make_counts_manifest,
     make_library_manifest,
     make_manifest,

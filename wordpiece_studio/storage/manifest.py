@@ -23,7 +23,6 @@ from wordpiece_studio.corpus.count_tables import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
-from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import REPLACE_ADVICE, decodable, file_error
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
 
 MANIFEST_FILE = "wordpiece-studio.json"
+TOKENIZER_FILE = "tokenizer.json"  # beside it; what reads and writes that takes long to load
 SIDE_SUFFIX = ".card.json"
 FORMAT = 3
 """Format 1 had neither the number of merges nor the origin of the words, format 2 no roles; all can be read."""

@@ -25,13 +25,12 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
     SPECIAL_TOKENS_FILE,
-    TOKENIZER_FILE,
     SentencePieceModel,
     pretty_json,
     tokenizer_json_bytes,
     why_not_expressible,
 )
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_manifest, write_with_manifest
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, TOKENIZER_FILE, make_manifest, write_with_manifest
 from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.printable import file_error

@@ -24,13 +24,13 @@ from wordpiece_studio.storage.bpe_files import read_bpe_files
 from wordpiece_studio.storage.huggingface.configuration import read_configuration
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
-    TOKENIZER_FILE,
     pipeline_values,
     read_tokenizer_json,
     stated_normalizer,
 )
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
+    TOKENIZER_FILE,
     Manifest,
     check_together,
     read_manifest,

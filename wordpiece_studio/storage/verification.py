@@ -32,10 +32,10 @@ from wordpiece_studio.storage.corpus_record import (
     recorded_files,
 )
 from wordpiece_studio.storage.exports import Export, Exported, ExportKind
-from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
     SIDE_SUFFIX,
+    TOKENIZER_FILE,
     present_versions,
     read_manifest,
     side_manifest,

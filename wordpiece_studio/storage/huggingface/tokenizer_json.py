@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.small_files import JsonPart
     from wordpiece_studio.text.pipeline import Normalizer
 
-TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "tokenizer_config.json"
 _FRAME = {"version": "1.0", "truncation": None, "padding": None}
 SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE = "special_tokens_map.json", "added_tokens.json"
