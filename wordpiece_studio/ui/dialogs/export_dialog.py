@@ -437,14 +437,8 @@ def _scrolled(content: QWidget, parent: QWidget) -> QScrollArea:
 class ExportDialog(QuestionDialog):
     """Asks everything at once and shows what will be written; it remains, hidden, until that has been done.
 
-    Parameters
-    ----------
-    steps
-        ``(step, vocabulary size)`` of the last step, which is proposed, and of the one shown if that is different.
-    folder
-        The folder of the place that is suggested.
-    fixed_font
-        The font of the manifest.
+    `steps` has the last step, which is proposed, and the one shown if that is different, each with its vocabulary's
+    size; `folder` is that of the suggested place.
     """
 
     step_changed = Signal()
