@@ -22,7 +22,7 @@ from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, PatternOverrunEr
 from wordpiece_studio.text.word_numbers import PlainWordNumbers, spelled_out, words_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -154,9 +154,9 @@ class PlainCounter(WordCounter):
 
     def _cut_stretches(self) -> None:
         stretches, self._stretches, self._characters = self._stretches, Counter(), 0
-        cut = self._cut
-        for number, (stretch, count) in enumerate(stretches.items()):
-            if number % _STOP_CHECK_CHUNKS == 0:
+        cut, tallied, number_of = self._cut, self._tallied, self.numbers.number
+        for place, (stretch, count) in enumerate(stretches.items()):
+            if place % _STOP_CHECK_CHUNKS == 0:
                 self._check_stop()
             numbers = cut.get(stretch)
             if numbers is None:
@@ -164,16 +164,19 @@ class PlainCounter(WordCounter):
                     words = self._pipeline.words(stretch)
                 except PatternOverrunError as error:
                     raise self._with_place(error, stretch) from None
-                numbers = [self.numbers.number(word) for word in words if len(word) <= self._longest]
-                if len(numbers) < len(words):
-                    self._skipped_words += count * (len(words) - len(numbers))
-                elif self._pipeline.is_local:
+                short = words
+                if max(map(len, words), default=0) > self._longest:
+                    short = [word for word in words if len(word) <= self._longest]
+                    self._skipped_words += count * (len(words) - len(short))
+                numbers = list(map(number_of, short))
+                if short is words and self._pipeline.is_local:
                     if self._cut_characters > self._most_characters:
                         cut.clear()
                         self._cut_characters = 0
                     cut[stretch] = numbers
                     self._cut_characters += len(stretch)
-            self._count(numbers, count)
+            for number in numbers:
+                tallied[number] = tallied.get(number, 0) + count
         self._pieces.clear()
 
     def _with_place(self, error: PatternOverrunError, line: str) -> PatternOverrunError:
@@ -184,10 +187,6 @@ class PlainCounter(WordCounter):
                     return error.in_line(piece.locate(start)[0], piece.source)
                 start += len(each) + 1
         return error
-
-    def _count(self, numbers: Iterable[int], count: int = 1) -> None:
-        for number in numbers:
-            self._tallied[number] = self._tallied.get(number, 0) + count
 
     def _add_with_long_ones(self, stretches: list[str], piece: TextPiece) -> None:
         """Count stretches of which some are long: those are split at once, while their positions are known."""
@@ -201,7 +200,8 @@ class PlainCounter(WordCounter):
                 try:
                     for word in self._pipeline.iterate(stretch):
                         if len(word) <= self._longest:
-                            self._count((self.numbers.number(word),))
+                            number = self.numbers.number(word)
+                            self._tallied[number] = self._tallied.get(number, 0) + 1
                         else:
                             self._skip(len(word), piece, start)
                 except PatternOverrunError as error:
