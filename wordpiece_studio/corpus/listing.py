@@ -83,22 +83,15 @@ def listing(
 ) -> Listing:
     """Return the files that paths stand for, in order; a listing is returned unchanged.
 
-    Parameters
-    ----------
-    paths
-        Files, folders and patterns such as ``"texts/**/*.jsonl.gz"``; one or several.
-        From a folder, every file with a usual suffix is taken, those in folders below it too, in natural order
-        (``2.txt`` before ``10.txt``), except for hidden ones. Links to folders are followed, to each folder once.
-        A pattern stands for files only, with any suffix.
-        Files already listed are not taken again from a folder or a pattern; a file named twice is read twice.
-        A `CorpusFile` is kept unchanged.
-    kind
-        The kind of all others; None for what the suffix says, or text; if no column is given, csv, tsv and parquet
-        files that look like tables of words and their counts are read as such, and texts whose first line says so.
-    column, encoding, errors
-        How all others are read, see `CorpusFile`; of files of several kinds, those that have columns.
-    looks_inside
-        Whether tables of words and their counts are looked for.
+    Paths are files, folders and patterns such as ``"texts/**/*.jsonl.gz"``; a `CorpusFile` is kept unchanged. From a
+    folder, every file with a usual suffix is taken, those in folders below it too, in natural order (``2.txt`` before
+    ``10.txt``), except for hidden ones. Links to folders are followed, to each folder once. A pattern stands for files
+    only, with any suffix. Files already listed are not taken again from a folder or a pattern; a file named twice is
+    read twice.
+
+    Without a kind, it is what the suffix says, or text. If neither kind nor column is given and it `looks_inside`, csv,
+    tsv and parquet files that look like tables of words and their counts are read as such, and texts whose first line
+    says so. `column` (for files that have some), `encoding` and `errors` are those of `CorpusFile`.
     """
     if isinstance(paths, Listing):
         return paths

@@ -23,18 +23,11 @@ class AlignedText(NamedTuple):
 
     A character that normalization removed belongs to no stretch; if one original character was turned into several,
     they all have its stretch.
-
-    Attributes
-    ----------
-    text
-        The normalized text.
-    starts, ends
-        For each character of `text` the first original position, and the one after the last.
     """
 
     text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
+    starts: Sequence[int]  # for each character of the text, its first original position
+    ends: Sequence[int]  # and the one after its last
 
     @classmethod
     def identity(cls, text: str) -> Self:
@@ -159,22 +152,14 @@ class CharacterNormalizer(Normalizer):
 
 
 class Span(NamedTuple):
-    """A word and its position in the normalized text.
+    """A word and its position in the normalized text, in code points.
 
-    Attributes
-    ----------
-    text
-        The word.
-    start, end
-        Its first code point in the normalized text, and the one after its last.
-    positions
-        The position of each character of the word, if characters between them were dropped, or several of them stand
-        for one of the text; else None.
+    The positions of its characters are given if some between them were dropped, or several stand for one of the text.
     """
 
     text: str
     start: int
-    end: int
+    end: int  # the position after its last character
     positions: tuple[int, ...] | None = None
 
     def taken(self, places: Sequence[int]) -> Sequence[int]:

@@ -121,7 +121,12 @@ class Forecaster:
         characters = self._scale * float(self._lengths.sum())
         adjacent = characters - self._words * (not has_own_symbol)
         merges = self._merges(config, has_own_symbol)
-        places = _places(config, adjacent, merges)
+        places = adjacent
+        if config.objective == "score":
+            least, factor, exponent = _SCORED_PLACES
+            places = min(adjacent, merges * (least + factor * float(config.min_frequency**exponent)))
+        elif adjacent:
+            places *= min(1.0, merges / adjacent) ** _COUNTED_PLACES
         pairs = min(_DISTINCT_PAIRS * (merges * places**2) ** (1 / 3), _MOST_DISTINCT_PAIRS * places)
         return _Work(characters + self._words * (1 + len(suffix)) + 1, merges, places, pairs)
 
@@ -137,15 +142,6 @@ class Forecaster:
         if config.max_merges is not None:
             limits.append(config.max_merges)
         return max(0.0, min(limits))
-
-
-def _places(config: TrainingConfig, adjacent: float, merges: float) -> float:
-    if not adjacent:
-        return 0.0
-    if config.objective != "score":
-        return float(adjacent * min(1.0, merges / adjacent) ** _COUNTED_PLACES)
-    least, factor, exponent = _SCORED_PLACES
-    return min(adjacent, merges * (least + factor * float(config.min_frequency**exponent)))
 
 
 # Notices.

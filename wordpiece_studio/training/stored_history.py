@@ -216,8 +216,7 @@ def _stand_there(input_: TrainingInput, table: HistoryTable, stored: HistoryPlac
 
     The symbol that starts at a cell changes only by merges that have this cell as a place. So the left symbol was made
     by the previous merge with the same place, the right symbol by the last merge of all with the boundary as its place;
-    without such a merge it is an initial symbol. The lengths of the tokens then show that one ends where the other
-    starts.
+    without such a merge it is an initial symbol. The lengths of the tokens show that one ends where the other starts.
     """
     counts, places = stored.position_counts, stored.positions
     steps = repeated(np.arange(1, len(counts) + 1, dtype=np.int32), counts)
