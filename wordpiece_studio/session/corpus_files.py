@@ -107,28 +107,6 @@ class FileRow:
         return replace(self, state=FileState.WAITING, statistics=None, error=None)
 
 
-def counted_rows(rows: Sequence[FileRow], statistics: CorpusStatistics) -> list[FileRow]:
-    """Return the rows with the results of a count; if it is partial, the last file is counted only in part."""
-    found = statistics.files
-    counted = [
-        replace(row, state=FileState.DONE, statistics=of_file, error=None)
-        for row, of_file in zip(rows, found, strict=False)
-    ]
-    if statistics.is_partial and counted:
-        counted[-1] = replace(counted[-1], state=FileState.PARTLY)
-    return counted + [row.uncounted() for row in rows[len(found) :]]
-
-
-def row_at_fault(rows: Sequence[FileRow], error: StudioError) -> int | None:
-    """Return the index of the file that an error names; None if it names none of these files.
-
-    Of several files with that name, the first that is not done.
-    """
-    named = {str(value) for key, value in error.values.items() if key in ("path", "source", "name", "file")}
-    found = [index for index, row in enumerate(rows) if row.name in named]
-    return next((index for index in found if rows[index].state is not FileState.DONE), found[0] if found else None)
-
-
 def described_row(found: FileDescription | tuple[CorpusFile, StudioError]) -> FileRow:
     """Return a file with what its beginning reveals about it, or with what is wrong with it."""
     if isinstance(found, tuple):
@@ -328,13 +306,21 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         self._files_done = done
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
-        self.set_rows(counted_rows(self.records, statistics))
+        rows = [row.uncounted() for row in self.records]
+        found = statistics.files[: len(rows)]
+        for number, of_file in enumerate(found):
+            rows[number] = replace(rows[number], state=FileState.DONE, statistics=of_file)
+        if statistics.is_partial and found:  # the last of these files was counted only in part
+            rows[len(found) - 1] = replace(rows[len(found) - 1], state=FileState.PARTLY)
+        self.set_rows(rows)
 
     def take_error(self, error: StudioError) -> None:
-        number = row_at_fault(self.records, error)
+        """Show the error at the file that it names: of several with that name, at the first that is not done."""
         self.take_end()
-        if number is not None:
-            self._change([number], state=FileState.FAULT, error=error)
+        named = {str(value) for key, value in error.values.items() if key in ("path", "source", "name", "file")}
+        found = [number for number, row in enumerate(self.records) if row.name in named]
+        found.sort(key=lambda number: self.records[number].state is FileState.DONE)
+        self._change(found[:1], state=FileState.FAULT, error=error)
 
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
         known, wanted = errors or {}, set(paths)
