@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import subprocess
 import sys
-import textwrap
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -167,6 +165,8 @@ class CliCommand:
 
 class _Formatter(argparse.HelpFormatter):
     def _split_lines(self, text: str, width: int) -> list[str]:
+        import textwrap  # only help needs it
+
         return textwrap.wrap(text, width, break_on_hyphens=False)  # values are whole, to be copied
 
 
@@ -254,6 +254,8 @@ def _program(commands: Mapping[str, str], parameters: Mapping[str, Mapping[str, 
 
 def _completion(*, is_shown: bool) -> str:
     """Return the script that completes calls in the shell of this call, or have the shell load it, and say so."""
+    import subprocess
+
     import psutil
     from argcomplete.shell_integration import shellcode
     from platformdirs import user_data_path
