@@ -300,6 +300,7 @@ class TrainingSettings(QWidget):
         super().__init__(parent)
         self._chosen = chosen
         self._captions: list[QLabel] = []
+        self.is_size_wrong = False
         self._layout = fill(QHBoxLayout(self), spacing=6)
         self.objective_box = self._make_objective_box()
         self.size_box = self._make_spin_box(
@@ -333,12 +334,9 @@ class TrainingSettings(QWidget):
         for field in (self.objective_box, self.size_box, self.frequency_box):
             set_plain_tooltip(field, "\n".join(filter(None, (chosen.suggestion.words, field.property("tip")))))
 
-    @property
-    def is_size_wrong(self) -> bool:
-        return bool(self.size_box.property("state") == "wrong")
-
-    def set_size_wrong(self, wrong: bool) -> None:
-        set_look(self.size_box, state="wrong" if wrong else "")
+    def set_size_wrong(self, is_wrong: bool) -> None:
+        self.is_size_wrong = is_wrong
+        set_look(self.size_box, state="wrong" if is_wrong else "")
 
     def set_captions_visible(self, visible: bool) -> None:
         for caption in self._captions:

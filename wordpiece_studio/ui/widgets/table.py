@@ -120,15 +120,11 @@ class CellDelegate(QStyledItemDelegate):
         self._padding = padding
         self.restyle()
 
-    @property
-    def chip_height(self) -> int:
-        return self._style.height
-
     def width(self, items: Sequence[FlowItem]) -> float:
-        return sum(self._style.item_width(item) + self._gap for item in items) - self._gap
+        return sum(self.style.item_width(item) + self._gap for item in items) - self._gap
 
     def restyle(self) -> None:
-        self._style = ChipStyle(self._theme, self._points)
+        self.style = ChipStyle(self._theme, self._points)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         table, theme = self._table, self._theme
@@ -148,7 +144,7 @@ class CellDelegate(QStyledItemDelegate):
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
                 painter.setClipRect(cell)
                 for rect, flow_item in self.places(cell, index):
-                    self._style.paint_item(painter, rect, flow_item)
+                    self.style.paint_item(painter, rect, flow_item)
             return
         is_bold = look.is_bold or (column.bold is not None and column.bold(source, item))
         painter.setFont(bold(option.font) if is_bold else option.font)
@@ -209,7 +205,7 @@ class CellDelegate(QStyledItemDelegate):
     def _in_line(
         self, line: QRectF, variants: Iterable[Sequence[FlowItem]], sign: str
     ) -> Iterator[tuple[QRectF, FlowItem]]:
-        height = self._style.height
+        height = self.style.height
         left, top = line.left(), line.center().y() - height / 2
         right = line.right() - (_SIGN_WIDTH if sign else 0)
         items: Sequence[FlowItem] = ()
@@ -217,7 +213,7 @@ class CellDelegate(QStyledItemDelegate):
             if self.width(items) <= right - left:
                 break
         for item in items:
-            width = min(self._style.item_width(item), right - left)
+            width = min(self.style.item_width(item), right - left)
             if width <= 0:
                 return
             yield QRectF(left, top, width, height), item
@@ -225,7 +221,7 @@ class CellDelegate(QStyledItemDelegate):
         if sign:
             left += _SIGN_GAP - self._gap
             item = FlowItem(sign, "value")
-            yield QRectF(left, top, self._style.item_width(item), height), item
+            yield QRectF(left, top, self.style.item_width(item), height), item
 
 
 class TableView(QTableView):
@@ -376,7 +372,7 @@ class TableView(QTableView):
 
     def fit_rows(self) -> None:
         has_chips = any(column.chips is not None for column in self.rows.columns)
-        height = self.lines * (self.delegate.chip_height if has_chips else self.fontMetrics().height()) + self.row_room
+        height = self.lines * (self.delegate.style.height if has_chips else self.fontMetrics().height()) + self.row_room
         if self.wordWrap():
             self.verticalHeader().setMinimumSectionSize(height)
         elif height != self.row_height:
