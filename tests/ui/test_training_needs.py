@@ -43,9 +43,11 @@ def large(studio: Studio, machine: Machine, tmp_path: Path) -> Studio:
 
 def open_large(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
-    path.write_text("\n".join(f"hug{number % 20_000} pug" for number in range(120_000)), encoding="utf-8")
+    lines = (f"hug{number % 20_000} pug hug{(number + 1) % 20_000} pug" for number in range(0, 120_000, 2))
+    path.write_text("\n".join(lines), encoding="utf-8")
     studio.open(path)
     studio.wait(lambda: studio.window.session.counting.counts is not None)
+    studio.window.notices.training.clear()  # it says what was discarded
 
 
 def needed(studio: Studio) -> int:
@@ -56,7 +58,7 @@ def needed(studio: Studio) -> int:
 
 def test_nothing_is_said_about_a_small_text(studio: Studio, machine: Machine) -> None:
     machine.free = 1
-    studio.set_text("hug pug " * 10_000)
+    studio.set_text("hug pug\n" * 10_000)
     assert "About" not in studio.window.bar.progress_label.forms[0]
     assert studio.window.notices.training.text == ""
 
