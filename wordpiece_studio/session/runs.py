@@ -157,10 +157,10 @@ class Runs(QObject):
 
     # What becomes of the corpus and the project.
 
-    def discard_previews(self) -> None:
-        if gone := [run for run in self.all if not run.origin.is_wanted]:
-            self._remove(gone)
-            self.discarded.emit(gone)
+    def discard_previews(self) -> list[Run]:
+        gone = [run for run in self.all if not run.origin.is_wanted]
+        self._remove(gone)
+        return gone
 
     def drop_preview(self) -> None:
         self._remove([run for run in self.all if not run.is_kept])
