@@ -175,7 +175,7 @@ NAMED = [
 
 
 @pytest.mark.parametrize("name", NAMED)
-@one_example_in(2)
+@one_example_in(4)
 @given(text=st.lists(st.one_of(st.sampled_from(PARTS), st.characters(codec="utf-8")), max_size=15).map("".join))
 def test_digits_splits_and_bytes_are_those_of_the_library(name: str, text: str) -> None:
     """As they are written to a file, after a normalizer that changes the text, with the line ends split off."""
