@@ -86,7 +86,7 @@ def print_line(text: str, end: str = "\n") -> None:
     try:
         sys.stdout.write(text + end)
     except BrokenPipeError:
-        raise OutputClosed from None  # typer would end the program with an error
+        raise OutputClosed from None
 
 
 def warn(*texts: str) -> None:

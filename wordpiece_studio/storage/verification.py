@@ -133,7 +133,7 @@ def verify(
             "{path} contains token IDs, and verify does not encode text again",
             "Run encode again with another output, and compare the files.",
         )
-    words = _words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
+    words = _recount(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
     if not words.counts:
         raise StudioError(
             "There are no words in {source}", "Specify the corpus, its word counts or the project.", source=words.source
@@ -347,7 +347,7 @@ class _Words:
     corpus: CorpusRecord
 
 
-def _words_again(
+def _recount(
     folder: Path,
     manifest: Manifest,
     sources: Sequence[str],
