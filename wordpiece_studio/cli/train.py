@@ -28,8 +28,6 @@ from wordpiece_studio.cli.parameters import flag, option, required_option
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk, kind_of_name
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.figures import evaluate
-from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
 from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.libraries.library_training import (
     LibraryProgress,
@@ -344,6 +342,8 @@ class TrainCommand(CorpusCommand):
         counts, config, run, sources = trainer.counts, trainer.config, None, self._judged_by()
         if sources is None:
             return None
+        from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
+
         if self.held_out:
             corpus = self._read_held_out(divided_corpus, sources, counts, config)
             counts, text = corpus.rest.at_least(self.min_count), corpus.held_out
@@ -443,6 +443,9 @@ class TrainCommand(CorpusCommand):
         """
         if (sources := self._judged_by()) is None:
             return run, counts, None
+        from wordpiece_studio.evaluation.figures import evaluate
+        from wordpiece_studio.evaluation.held_out import divided_corpus
+
         if self.held_out:
             rest = self._read_held_out(divided_corpus, sources, counts, config).rest
             counts, lines = rest.at_least(self.min_count), self._lines()
