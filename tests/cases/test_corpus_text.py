@@ -89,7 +89,7 @@ def test_nothing_to_train_on(program: Program, content: bytes) -> None:
 
 @pytest.mark.case(5)
 def test_no_files(program: Program) -> None:
-    assert "'FILES'" in program.refuses("train", "-o", "out", code=2)
+    assert "FILES is missing" in program.refuses("train", "-o", "out", code=2)
     (program.folder / "empty").mkdir()
     message = program.refuses_to_train("empty")
     assert message.startswith("The folder empty contains no files that end in .txt,")
