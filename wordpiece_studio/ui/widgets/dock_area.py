@@ -73,7 +73,7 @@ class Layout:
 
     def bottom_height(self, height: int, line: int) -> int:
         """Return the default height of the panel at the bottom, in pixels; there is always room for its buttons."""
-        least = max(round(5.25 * line), 90)
+        least = max(round(5.7 * line), 98)
         return least if is_low(height, line) else max(least, round(height * self.bottom_part))
 
 
