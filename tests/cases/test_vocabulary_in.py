@@ -123,12 +123,12 @@ def test_no_unknown_token_is_no_token_for_unknown_words(tmp_path: Path) -> None:
         (json.dumps(WORD_PIECE).replace('"a": 1', '"a": 1, "a": 3').encode(), "the key 'a' appears twice"),
         (json.dumps(WORD_PIECE)[:-1].encode() + b', "model": {}}', "the key 'model' appears twice"),
         (changed("model.vocab", {"a": 0}), "model.unk_token: '[UNK]' is not in the vocabulary"),
-        (changed("padding", {"strategy": {"Fixed": 2**40}}), "padding.strategy.Fixed: 1099511627776 is not a valid"),
+        (changed("padding", {"strategy": {"Fixed": 2**40}}), "padding.strategy: expected int <= 2147483648"),
         (
             changed("normalizer", {"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
             "the tokenizers library ",
         ),
-        (changed("model.continuing_subword_prefix", "#" * 10**6), "model.continuing_subword_prefix: 1,000,000 char"),
+        (changed("model.continuing_subword_prefix", "#" * 10**6), "model.continuing_subword_prefix: expected str of"),
         (changed("model.vocab", {"[UNK]": 0, "\ud800": 1}), "this is not valid JSON"),
         (changed("model.max_input_chars_per_word", 2**70), "model.max_input_chars_per_word"),
         (

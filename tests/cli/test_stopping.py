@@ -75,6 +75,7 @@ from wordpiece_studio.cli import messages, train
 messages._PATIENCE_SECONDS = 0
 from wordpiece_studio.system import atomic_write
 from wordpiece_studio.storage import verification
+from wordpiece_studio.evaluation import held_out
 callback = ctypes.CFUNCTYPE(None)(send)
 if moment == "C callback":
     before(train.Trainer, "run", callback)
@@ -83,7 +84,7 @@ elif moment == "finalizer":
 elif moment == "C code":
     before(train.Trainer, "run", wait_in_c)
 elif moment == "held-out text":
-    before(train, "held_out_figures", wait_in_c)
+    before(held_out, "held_out_figures", wait_in_c)
 elif moment == "between files":
     before(train.Export, "write", send)
 elif moment == "while writing":

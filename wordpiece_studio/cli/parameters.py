@@ -196,6 +196,9 @@ class _Parser(argparse.ArgumentParser):
                 raise WrongCall(f"{word.removeprefix(_BEHIND_DASHES)} is one argument too many{text}")
         return vars(values)
 
+    def print_help(self, file: Any = None) -> None:
+        sys.stdout.write(self.format_help())  # argparse would say nothing of a full disk
+
     def error(self, message: str) -> NoReturn:
         for theirs, ours in _MESSAGES.items():
             message = re.sub(theirs, ours, message)
@@ -266,7 +269,7 @@ def _completion(*, is_shown: bool) -> str:
     if shell is None:
         raise StudioError("The shell is not known", "Call this from bash, zsh, fish or PowerShell.")
     has_profile = bool(_PROFILES[shell])  # else it is PowerShell, which knows its place
-    script = shellcode([PROGRAM], shell=shell if has_profile else "powershell")
+    script = shellcode([PROGRAM], True, shell if has_profile else "powershell")
     if shell == "zsh":
         script = f"autoload -Uz compinit && compinit\n{script}"
     if is_shown:

@@ -120,7 +120,7 @@ def test_a_restart_shows_the_sample_again(start: Callable[[], Driver]) -> None:
 def test_every_pane_follows_jumps_in_a_training_of_some_size(driver: Driver, tmp_path: Path) -> None:
     path, chance = tmp_path / "corpus.txt", random.Random(2)
     words = ("".join(chance.choices("abcdefgh", k=chance.randint(2, 9))) for _ in range(9000))
-    path.write_text(" ".join(words), encoding="utf-8")
+    path.write_text("\n".join(words), encoding="utf-8")
     driver.window.corpus_controller.open_paths([path])
     driver.wait(
         lambda: driver.window.session.document.path == path and driver.window.session.counting.counts is not None

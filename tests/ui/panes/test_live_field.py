@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.session.view_text import to_view
-from wordpiece_studio.ui.panes.tokenization.live_field import LiveEdit
-from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit, beginning
+from wordpiece_studio.ui.panes.tokenization.live_field import MOST_CHARACTERS, LiveEdit
+from wordpiece_studio.ui.widgets.fields import LimitedEdit, beginning
 from wordpiece_studio.ui.widgets.plain import copy_text, editor_text, whole
 
 if TYPE_CHECKING:
