@@ -58,7 +58,9 @@ def missing_qt_libraries() -> list[str]:
         return []
     missing = [name for name in _BASE_LIBRARIES if not _can_load(name)]
     platforms = _window_platforms()
-    if platforms := [each for each in platforms if _answers(each)] or platforms:
+    if len(platforms) > 1:
+        platforms = [each for each in platforms if _answers(each)] or platforms
+    if platforms:
         # Qt tries its plugins in turn: one that loads is enough. If none does, the last is the one to install.
         lacking = [[name for name in _PLUGIN_LIBRARIES[each] if not _can_load(name)] for each in platforms]
         missing += [] if [] in lacking else lacking[-1]
