@@ -6,6 +6,7 @@ candidate, token or word chosen at the step takes precedence until the step chan
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -36,7 +37,7 @@ _tr = partial(QCoreApplication.translate, "scoreboard")
 _FIRST_CANDIDATES = 30
 _MOST_CANDIDATES = 10_000
 _BUSY_DELAY_MS = 100
-"""Candidates follow a training, or a step that is dragged, ten times a second: no one can read faster."""
+"""The pane follows a training, or a step that is dragged, ten times a second: no one can read faster."""
 _PATIENCE_MS = 80
 _LEAST_WIDTH, _TOP = 200, 6
 
@@ -212,8 +213,7 @@ class ScoreboardPane(Pane):
         self._chosen: Selection | None = None  # at this step
         self._is_patient = False
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
-        self._is_due = False  # candidates and words of the step are to be asked for
-        self._pause = single_shot(self, self._ask_if_due, _BUSY_DELAY_MS)
+        self._refreshed_at, self._refreshed_step = 0.0, 0  # when, by time.monotonic(), and what is shown since
         self._top = FormulaPart(theme, self)
         self.formula = self._top.line
         self.middle = CandidatesPart(theme, self)
@@ -263,14 +263,19 @@ class ScoreboardPane(Pane):
     # -- contents
 
     @property
+    def _step(self) -> int:
+        """The step that all of the pane shows, in the midst of a drag too."""
+        return self._refreshed_step if self._history is self._model.history else self._model.step
+
+    @property
     def shown_step(self) -> int:
         """The merge whose candidates are shown, from 1: the merge of the step, or the first one at step 0."""
-        return max(self._model.step, 1)
+        return max(self._step, 1)
 
     @property
     def merge(self) -> Merge | None:
         history = self._model.history
-        return history[self._model.step - 1] if history is not None and self._model.step else None
+        return history[self._step - 1] if history is not None and self._step else None
 
     @property
     def candidates(self) -> Candidates | None:
@@ -280,18 +285,8 @@ class ScoreboardPane(Pane):
         return found if is_of_step and not self._is_learning_at_head() else None
 
     def refresh(self) -> None:
-        """Show the formula at once, and its candidates and words ten times a second while the step is dragged."""
+        self._refreshed_at, self._refreshed_step = time.monotonic(), self._model.step
         self._show_heading()
-        self._show_formula()
-        self._is_due = True
-        if not self._pause.isActive():
-            self._ask_if_due()
-
-    def _ask_if_due(self) -> None:
-        if not self._is_due:
-            return
-        self._is_due = False
-        self._pause.start()
         self.limit = _FIRST_CANDIDATES
         if self._is_learning_at_head():
             if self.middle.currentWidget() is not self.candidates_view:
@@ -305,6 +300,7 @@ class ScoreboardPane(Pane):
                 self._model.request_candidates(self.limit, self.shown_step - 1)
             if self.candidates is None:
                 self._wait_patiently()
+        self._show_formula()
         self._show_words()
 
     def _wait_patiently(self) -> None:
@@ -316,7 +312,7 @@ class ScoreboardPane(Pane):
         return self._model.state is TrainerState.TRAINING and self._model.is_at_head
 
     def _show_heading(self) -> None:
-        step, count = self._model.step, self._model.merge_count
+        step, count = self._step, self._model.merge_count
         ended_empty = not count and self._model.state is TrainerState.FINISHED
         config = self._model.config
         if config is None or self._model.history is None or ended_empty:
@@ -391,7 +387,7 @@ class ScoreboardPane(Pane):
             selection = Selection("pair", left=pair.left, right=pair.right)
         request = None
         if history is not None and selection is not None:
-            request = WordsRequest(history, self._model.step, selection)
+            request = WordsRequest(history, self._step, selection)
         self._words.show_words(request)
         self.fit()
         self._mark_selection()
@@ -401,7 +397,8 @@ class ScoreboardPane(Pane):
     def _on_model_step_changed(self) -> None:
         self._chosen = None  # it stays selected, but here the merge of the step comes first
         is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
-        self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
+        is_dragged = time.monotonic() < self._refreshed_at + _BUSY_DELAY_MS / 1000
+        self.refresh_later(0 if is_scrubbed and not is_dragged else _BUSY_DELAY_MS)
 
     def _on_model_merges_appended(self, first: int) -> None:
         if self._model.step < first:  # otherwise the step follows, with a signal of its own
