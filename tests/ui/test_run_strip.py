@@ -90,15 +90,6 @@ def test_words_of_a_run_whose_places_were_dropped_come_back(three: Studio, monke
     assert [run.history.is_whole for run in runs.all] == [True, False, False]
 
 
-def test_what_is_discarded_with_a_sample_is_said(studio: Studio, tmp_path: Path) -> None:
-    path = tmp_path / "other.txt"
-    path.write_text("low lower lowest", encoding="utf-8")
-    studio.open(path)
-    assert not studio.window.session.runs.all
-    text = studio.window.notices.training.text
-    assert text.startswith("Discarded with the previous corpus: run A (English: the Hugging Face course).")
-
-
 def test_what_differs_is_named(three: Studio) -> None:
     window = three.window
     window.session.settings.set_target_size(60)

@@ -281,7 +281,7 @@ class ProjectState(QObject):
         config = TrainingConfig.from_dict(settings.training, pre_tokenizer)
         self._counting.take_pipeline(normalizer, pre_tokenizer, settings.max_word_length)
         self._session.show_corpus(corpus)
-        self._session.take_corpus(corpus.name, has_runs=True)
+        self._session.take_corpus(corpus.name)
         self._session.settings.suggestion.keep_saved()
         self._session.settings.set_config(config)
 

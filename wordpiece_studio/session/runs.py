@@ -48,7 +48,6 @@ class Runs(QObject):
     replaced = Signal()  # another project is about to be shown, with runs of its own
     chosen = Signal(object)  # a run that was there already is about to be shown
     shown = Signal(object)  # it is shown now
-    discarded = Signal(object)  # previews, because of another corpus
     numbered = Signal(object)  # a run is about to have this number, which may have been that of an unrelated one
 
     def __init__(self, model: TrainerModel, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
@@ -157,10 +156,8 @@ class Runs(QObject):
 
     # What becomes of the corpus and the project.
 
-    def discard_previews(self) -> list[Run]:
-        gone = [run for run in self.all if not run.origin.is_wanted]
-        self._remove(gone)
-        return gone
+    def discard_previews(self) -> None:
+        self._remove([run for run in self.all if not run.origin.is_wanted])
 
     def drop_preview(self) -> None:
         self._remove([run for run in self.all if not run.is_kept])

@@ -115,21 +115,16 @@ class Session(QObject):
     def _noted(self, name: str) -> str:
         return self.tr("{name} (partial)").format(name=name) if self.counting.is_partial else name
 
-    def take_corpus(self, name: str, *, is_sample: bool = False, has_runs: bool = False) -> None:
-        """Take what the document holds as another corpus, which is called `name` where it has no file.
-
-        With `has_runs`, they are about to take the place of all others, so that nothing is to be said about those.
-        """
+    def take_corpus(self, name: str, *, is_sample: bool = False) -> None:
+        """Take what the document holds as another corpus, which is called `name` where it has no file."""
         self.given_name, self.is_sample = name, is_sample
         self._known_name = self._name
         self.settings.suggestion.expect_text()
         self.corpus_taken.emit()
         if not is_sample:
             self._is_taking = True
-            gone = self.runs.discard_previews()
+            self.runs.discard_previews()
             self._is_taking = False
-            if gone and not has_runs:
-                self.runs.discarded.emit(gone)
 
     def corpus(self) -> ProjectCorpus:
         document, watch = self.document, self.watch

@@ -38,7 +38,6 @@ class RunsController(Controller):
         window.comparison_pane.divergences.went.connect(lambda: window.docks.bring("history"))  # which shows the step
         window.tokenization_pane.comparison_requested.connect(partial(self.show_comparison, Tab.TEXT))
         self._runs.chosen.connect(self._on_runs_chosen)
-        self._runs.discarded.connect(self._on_runs_discarded)
         self._comparison = window.session.comparison
         window.actions_.bind(self, self._comparison.changed)
 
@@ -176,11 +175,6 @@ class RunsController(Controller):
 
     def _measure_on(self, paths: list[str]) -> None:
         self._session.figures.measure_on(FiguresText("files", tuple(dict.fromkeys(paths))))
-
-    def _on_runs_discarded(self, gone: list[Run]) -> None:
-        runs = ", ".join(f"{run.letter} ({run.origin.corpus_name})" for run in gone)
-        words = self.tr("Discarded with the previous corpus: run {runs}. To keep such a run, double-click its tab.")
-        self._window.notices.training.show_message(words.format(runs=runs))
 
     def _on_runs_chosen(self, _run: Run) -> None:
         left = self._runs.current
