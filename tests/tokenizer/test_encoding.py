@@ -410,3 +410,19 @@ def test_ids_alone_are_found_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert of_ids == whole
     assert of_ids.offsets == [(0, 2), (3, 4), (4, 5), (5, 6)]
+
+
+def test_a_text_is_read_once_for_the_reasons_in_all_that_overflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer_module, "_FEW_CHARACTERS", -1)
+    tokenizer = wps.Tokenizer(WORDPIECE.vocabulary)
+    read: list[str] = []
+
+    def noted(text: str, tokenize: Any = tokenizer.tokenize_words) -> Any:
+        read.append(text)
+        return tokenize(text)
+
+    monkeypatch.setattr(tokenizer, "tokenize_words", noted)
+    encoding = tokenizer.encode("a x " * 9, "b ax " * 4, max_length=4, add_special_tokens=False)
+    reasons = {token.reason for part in (encoding, *encoding.overflowing) for token in part.tokens[1::2]}
+    assert reasons == {wps.UnknownReason("symbol", 0, "x"), wps.UnknownReason("symbol", 1, "##x")}
+    assert sorted(read) == ["a x " * 9, "b ax " * 4]

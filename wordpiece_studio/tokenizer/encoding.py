@@ -288,8 +288,8 @@ class Encoder(ABC):
         del both
         return None
 
-    def _tokens_in(self, texts: Texts, raw: Any) -> list[str]:
-        """Return the tokens of an encoding that the library made of texts."""
+    def _tokens_in(self, texts: Texts, reasons: dict[int, Any], raw: Any) -> list[str]:
+        """Return the tokens of an encoding that the library made of texts; `reasons`: kept for what overflows."""
         raise NotImplementedError
 
     def ids(self, text: str) -> list[int]:
@@ -455,7 +455,7 @@ class Encoder(ABC):
                     return [each for part in halves for each in self._shaped(part, form, is_pretokenized)]
             else:
                 return [
-                    Encoding.of_library(raw, partial(self._tokens_in, texts))
+                    Encoding.of_library(raw, partial(self._tokens_in, texts, {}))
                     for raw, texts in zip(raws, both, strict=True)
                 ]
         texts = list(chain.from_iterable(both))

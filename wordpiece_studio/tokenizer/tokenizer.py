@@ -354,15 +354,16 @@ class Tokenizer(WordEncoder):
         has_patterns = any(isinstance(step, PatternPreTokenizer | Split) for step in steps)
         return type(self) is Tokenizer and not has_patterns and self.unk_token in self.vocabulary
 
-    def _tokens_in(self, texts: Texts, raw: Any) -> list[str]:
+    def _tokens_in(self, texts: Texts, reasons: dict[int, Any], raw: Any) -> list[str]:
         tokens: list[str] = raw.tokens
         unknown = self._id(self.vocabulary.unk_token)
         if unknown in raw.ids:
-            reasons = [self._reasons(text) for text in texts]
             places = zip(raw.sequence_ids, raw.word_ids, raw.offsets, raw.ids, strict=True)
             for place, (text, word, offsets, token_id) in enumerate(places):
                 if token_id == unknown and text is not None:
                     number = 0 if isinstance(texts[text], str) else word
+                    if text not in reasons:
+                        reasons[text] = self._reasons(texts[text])
                     if reason := reasons[text].get((number, *offsets)):
                         tokens[place] = UnknownToken(tokens[place], reason)
         return tokens
