@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers, processors
 
 import wordpiece_studio as wps
+from wordpiece_studio.tokenizer import corpus_encoding
+from wordpiece_studio.tokenizer import encoding as encoding_module
 from wordpiece_studio.tokenizer import tokenizer as tokenizer_module
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
@@ -287,6 +289,28 @@ def test_a_missing_special_token_is_named_before_anything_is_encoded(options: An
     for encoder, wrong in product(bare, ("a", [], ["a", None])):
         with pytest.raises(wps.StudioError, match=rf"no \[{token}\] to add\. Encode without"):
             encoder.encode(wrong, **options)
+
+
+@pytest.mark.parametrize("encoder", [wps.Tokenizer(WORDPIECE.vocabulary), BPE])
+@pytest.mark.parametrize("encode", [wps.Tokenizer.encode, wps.encode_texts])
+def test_progress_says_what_is_encoded(encode: Any, encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, told, encoded = ["a b " * 10_000] * 60, [], []
+
+    def noted(text: str, ids: Any = encoder.ids) -> Any:
+        encoded.append(text)
+        return ids(text)
+
+    monkeypatch.setattr(encoder, "ids", noted)
+    monkeypatch.setattr(encoding_module, "_INTERVAL_SECONDS", 0)
+    monkeypatch.setattr(corpus_encoding, "_is_much", lambda _: False)
+    monkeypatch.setattr(tokenizer_module, "_FEW_CHARACTERS", 1 << 40)
+    encode(encoder, texts, progress=lambda *figures: told.append((len(encoded), *figures)))
+    assert all(found == done and total == 60 for found, done, total in told)
+    assert (told[0], told[-1], len(set(told)) > 2) == ((0, 0, 60), (60, 60, 60), True)
+    encoded.clear()
+    with pytest.raises(wps.EncodingStopped):
+        encode(encoder, texts, should_stop=lambda: len(encoded) > 0)
+    assert 0 < len(encoded) < 60
 
 
 def test_progress_and_stop() -> None:

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from itertools import chain, starmap
 from operator import attrgetter, index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import msgspec
 
@@ -30,7 +30,7 @@ from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
-from wordpiece_studio.tokenizer.shaping import Columns, Form, restored
+from wordpiece_studio.tokenizer.shaping import Columns, Form, portions, restored, written
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading, roles_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.encoding import WordCut
     from wordpiece_studio.tokenizer.shaping import Texts
 
-_T = TypeVar("_T")
 _ANSWERS: dict[str, Any] = {
     "encode": list[tuple[list[str], list[int], list[tuple[int, int]], list[int]]],  # the fields of an `Encoding`
     "count": list[tuple[str, tuple[int, ...], int]],
@@ -161,7 +160,7 @@ class LibraryTokenizer(LibraryEncoder):
         return self.largest_id >= len(self)
 
     def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
-        for portion in _portions(texts):
+        for portion in portions(texts, _CHARACTERS_AT_ONCE):
             yield from starmap(Columns, self._of_texts("encode", portion))
 
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
@@ -169,7 +168,8 @@ class LibraryTokenizer(LibraryEncoder):
             return [Encoding(*columns) for columns in self._columns_of([cast("str", text) for (text,) in both])]
         if self._is_model:
             return super()._shaped(both, form, is_pretokenized)
-        raws = (raw for portion in _portions(both) for raw in self._of_texts("shape", portion, form, is_pretokenized))
+        sent = portions(both, _CHARACTERS_AT_ONCE)
+        raws = (raw for portion in sent for raw in self._of_texts("shape", portion, form, is_pretokenized))
         return [Encoding.of_library(restored(raw), attrgetter("tokens")) for raw in raws]
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
@@ -177,7 +177,7 @@ class LibraryTokenizer(LibraryEncoder):
             yield [self._tokens_by_id[number] for number in ids], ids, spans
 
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
-        for portion in _portions(texts):
+        for portion in portions(texts, _CHARACTERS_AT_ONCE):
             yield from self._of_texts("count", portion)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
@@ -203,7 +203,7 @@ class LibraryTokenizer(LibraryEncoder):
         StudioError
             If the library cannot tokenize a word, or crashes.
         """
-        return list(chain.from_iterable(self._of_texts("cut", part) for part in _portions(words)))
+        return list(chain.from_iterable(self._of_texts("cut", part) for part in portions(words, _CHARACTERS_AT_ONCE)))
 
     @cached_property
     def scores(self) -> tuple[float, ...] | None:
@@ -242,10 +242,10 @@ class LibraryTokenizer(LibraryEncoder):
         return {number: token for token, number in self._id_by_token.items()}
 
     def _of_texts(self, job: str, texts: Sequence[Any], *options: object) -> list[Any]:
-        for text in map(_written, texts):
+        for text in map(written, texts):
             if not text.isascii():
                 self._check_whole(text)
-        found: list[Any] = self._ask(job, texts, *options, size=sum(map(len, map(_written, texts))))
+        found: list[Any] = self._ask(job, texts, *options, size=sum(map(len, map(written, texts))))
         return found
 
     def _check_whole(self, text: str) -> None:
@@ -384,22 +384,3 @@ def _libraries() -> _Libraries:
 
 if hasattr(os, "register_at_fork"):  # the child process belongs to the parent
     os.register_at_fork(after_in_child=_libraries.cache_clear)
-
-
-def _portions(texts: Iterable[_T]) -> Iterator[list[_T]]:
-    """Yield some texts at a time, together not much longer than what is sent at once."""
-    portion: list[_T] = []
-    size = 0
-    for text in texts:
-        portion.append(text)
-        size += len(_written(text)) + 1
-        if size >= _CHARACTERS_AT_ONCE:
-            yield portion
-            portion, size = [], 0
-    if portion:
-        yield portion
-
-
-def _written(texts: Any) -> str:
-    """Return all characters of a text, of its words, or of two of them."""
-    return texts if isinstance(texts, str) else "".join(map(_written, texts))

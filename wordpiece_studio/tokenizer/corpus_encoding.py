@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
 
 import numpy as np
@@ -58,7 +58,7 @@ IdType = Literal["int32", "uint16"]
 
 BLOCK_BYTES = 1 << 20
 _MOST_HELD_BYTES = 16 << 20
-_TEXTS_AT_ONCE = 1000
+_CHARACTERS_AT_ONCE = 1 << 16
 _MOST_SMALL_IDS = 1 << 16
 
 
@@ -145,13 +145,15 @@ def encode_texts(
         contains something that is not a text.
     """
     run = _Run(tokenizer, dtype, add_special_tokens)
-    checked = watched(checked_texts(texts), progress, should_stop, len(texts) if isinstance(texts, Sized) else None)
-    if _is_local(tokenizer):
-        lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
-        blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
-        return run.collected(_encoded_blocks(tokenizer, blocks))
-    portions = iter(lambda: list(islice(checked, _TEXTS_AT_ONCE)), [])
-    return run.collected(map(PlainEncoder(tokenizer).encode, portions))
+    total, is_local = len(texts) if isinstance(texts, Sized) else None, _is_local(tokenizer)
+    checked = watched(
+        checked_texts(texts), progress, should_stop, total, BLOCK_BYTES if is_local else _CHARACTERS_AT_ONCE
+    )
+    if is_local:
+        # To a local tokenizer a line end within a text is no different from a blank.
+        lines = ("".join(text.replace("\n", " ") + "\n" for text in portion) for portion in checked)
+        return run.collected(_encoded_blocks(tokenizer, (block.encode("utf-8", "surrogatepass") for block in lines)))
+    return run.collected(map(PlainEncoder(tokenizer).encode, checked))
 
 
 def encode_files(

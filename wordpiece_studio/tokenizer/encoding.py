@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, Typ
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
-from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Truncation, around, shaper
+from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Truncation, around, portions, shaper
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ Padding = Literal["longest", "max_length", "do_not_pad"]
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
 _INTERVAL_SECONDS = 0.05  # between two reports of the progress
-_AT_ONCE = 1000  # texts, where somebody watches
+_AT_ONCE = 1 << 16  # characters, where somebody watches
 _A_TEXT = 'Pass a str; bytes must be decoded first, as by .decode("utf-8").'
 
 
@@ -433,8 +433,8 @@ class Encoder(ABC):
         if progress is None and should_stop is None:
             made = self._shaped(both, form, is_pretokenized) if both else []
         else:
-            made, fed = [], watched(both, progress, should_stop, len(both))
-            while portion := list(islice(fed, _AT_ONCE)):
+            made = []
+            for portion in watched(both, progress, should_stop, len(both)):
                 made += self._shaped(portion, form, is_pretokenized)
         if (pad := form.pad) is not None and pad.length is None:
             lengths = {each.length for each in made}
@@ -536,17 +536,28 @@ def watched(
     progress: Callable[[int, int], None] | None,
     should_stop: Callable[[], bool] | None,
     total: int | None,
-) -> Iterator[_T]:
-    """Yield texts; now and then report how many of `total`, if that is known, were taken, and ask whether to stop."""
-    next_look = 0.0
-    for done, text in enumerate(texts):
-        if time.monotonic() >= next_look:
-            if should_stop is not None and should_stop():
-                raise EncodingStopped
-            if progress is not None and total is not None:
-                progress(done, total)
-            next_look = time.monotonic() + _INTERVAL_SECONDS
-        yield text
+    characters: int = _AT_ONCE,
+) -> Iterator[list[_T]]:
+    """Yield portions of texts, and take the next once the last one is encoded.
+
+    Now and then report how many of `total`, if that is known, are encoded, and ask whether to stop.
+    """
+    done, next_look = 0, 0.0
+
+    def looked() -> Iterator[_T]:
+        nonlocal next_look
+        for text in texts:
+            if time.monotonic() >= next_look:
+                if should_stop is not None and should_stop():
+                    raise EncodingStopped
+                if progress is not None and total is not None:
+                    progress(done, total)
+                next_look = time.monotonic() + _INTERVAL_SECONDS
+            yield text
+
+    for portion in portions(looked(), characters):
+        yield portion
+        done += len(portion)
     if progress is not None and total is not None:
         progress(total, total)
 

@@ -8,17 +8,19 @@ here: what options mean (`encoding`).
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     Texts = tuple[str | Sequence[str], ...]
     """A text, or two; each a string, or words."""
+
+_T = TypeVar("_T")
 
 Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
 Side = Literal["right", "left"]
@@ -276,6 +278,25 @@ def _too_long(form: Form, length: int | None) -> StudioError:
         stride=form.stride,
         length=length,
     )
+
+
+def portions(texts: Iterable[_T], characters: int) -> Iterator[list[_T]]:
+    """Yield some texts at a time, together not much longer than so many characters."""
+    portion: list[_T] = []
+    size = 0
+    for text in texts:
+        portion.append(text)
+        size += len(written(text)) + 1
+        if size >= characters:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def written(texts: Any) -> str:
+    """Return all characters of a text, of its words, or of two of them."""
+    return texts if isinstance(texts, str) else "".join(map(written, texts))
 
 
 def restored(state: bytes) -> Any:
