@@ -72,6 +72,8 @@ for template_name, processor in TEMPLATES.items():
     LIBRARIES[template_name].post_processor = processor
     stated = json.loads(LIBRARIES[template_name].to_str())["post_processor"]
     ENCODERS[template_name] = wps.Tokenizer(WORDPIECE.vocabulary, kept_parts={"post_processor": stated})
+# Without a template, the library says that most of what overflows is of the first text.
+LIBRARIES["none"].post_processor = processors.TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
 
 
 def figures(encoding: Any, *, with_overflowing: bool = True) -> tuple[Any, ...]:
@@ -338,6 +340,18 @@ def test_unknown_words_say_why_whoever_finds_them(way: str) -> None:
     assert words.tokens[3].reason == wps.UnknownReason("symbol", 0, "x")
     assert pickle.loads(pickle.dumps(first)) == copy.deepcopy(first) == first != second
     assert pickle.loads(pickle.dumps(first)).tokens[2].reason.symbol == "x"
+
+
+def test_without_a_template_a_token_is_of_the_text_that_has_it(way: str) -> None:
+    del way
+    tokenizer = wps.Tokenizer(WORDPIECE.vocabulary, kept_parts={"post_processor": None})
+    encoding = tokenizer.encode("a b x d a", "b c bx a b", max_length=4)
+    assert [part.sequence_ids for part in encoding.overflowing][:3] == [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1]]
+    for part in (encoding, *encoding.overflowing):
+        assert (part.sequence_ids, part.special_tokens_mask) == (part.type_ids, [0] * len(part))
+        for text, token, place in zip(part.sequence_ids, part.tokens, part.offsets, strict=True):
+            word = ("a b x d a", "b c bx a b")[text or 0][slice(*place)]
+            assert token == word or token.reason.symbol.removeprefix("##") in word  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("options", [{}, {"add_special_tokens": True, "padding": True, "max_length": 5}])

@@ -127,6 +127,10 @@ class Library:
     def __init__(self, tokenizer: Any) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        if tokenizer.post_processor is None:  # the library then does not always say which of two texts a token is of
+            from tokenizers.processors import TemplateProcessing
+
+            tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
         self._tokenizer = tokenizer
         self._forms: dict[Form, Any] = {}
 
@@ -223,14 +227,6 @@ _SHORT = 1000  # characters, or words: so little is done before threads would ha
 def shaper(post_processor: Any) -> Library:
     """Return a library in which each word is a token, to shape what was found otherwise."""
     parts = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "decoder"))
-    if post_processor is None:  # without one the library does not always say which of two texts a token is of
-        sequences = [{"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB")]
-        post_processor = {
-            "type": "TemplateProcessing",
-            "single": sequences[:1],
-            "pair": sequences,
-            "special_tokens": {},
-        }
     parts |= {"post_processor": post_processor, "model": {"type": "WordLevel", "vocab": {"x": 0}, "unk_token": "x"}}
     return _library_of(msgspec.json.encode({"version": "1.0", "added_tokens": [], **parts}))
 
