@@ -425,6 +425,18 @@ print("tokenizers" in sys.modules)
     assert done.stdout.split() == ["False", "True"]
 
 
+def test_the_length_of_texts_is_known_without_a_look_at_each_character() -> None:
+    class Text(str):
+        __slots__ = ()
+
+        def __iter__(self) -> Any:
+            pytest.fail("looked at each character")
+
+    tokenizer = wps.Tokenizer(WORDPIECE.vocabulary)
+    assert tokenizer._in_library([(Text("a " * 2000),)]) is None
+    assert tokenizer._in_library([(Text("a " * 2000), ["a"] * 6001)])
+
+
 def test_a_call_returns_what_a_model_takes() -> None:
     WORDPIECE.truncation_side = "right"
     found = WORDPIECE(["a b", "ab"], padding=True, padding_side="right", return_offsets_mapping=True)

@@ -340,7 +340,10 @@ class Tokenizer(WordEncoder):
 
     def _in_library(self, both: Sequence[Texts]) -> Library | None:
         if self._run is None and self._may_be_in_library:
-            self._characters += sum(len(part) for texts in both for text in texts for part in text)
+            for text in itertools.chain.from_iterable(both):
+                self._characters += len(text) if isinstance(text, str) else sum(map(len, text))
+                if self._characters > _FEW_CHARACTERS:
+                    break
             if self._characters > _FEW_CHARACTERS:
                 with suppress(StudioError):  # no file says what it does
                     self._run = Library.of_json(room.as_json(self))
