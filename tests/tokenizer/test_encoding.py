@@ -7,6 +7,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import product
@@ -22,6 +23,7 @@ import wordpiece_studio as wps
 from wordpiece_studio.tokenizer import corpus_encoding
 from wordpiece_studio.tokenizer import encoding as encoding_module
 from wordpiece_studio.tokenizer import tokenizer as tokenizer_module
+from wordpiece_studio.tokenizer.shaping import Library
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "##a", "##b", "ab", "."]
@@ -410,6 +412,22 @@ def test_threads_may_ask_for_different_forms() -> None:
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda form: WORDPIECE.encode(lines, **form), forms * 3))
     assert [{len(each) for each in encodings} for encodings in found] == [{1}, {2}, {3}, {7}] * 3
+
+
+def test_threads_load_the_library_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[bytes] = []
+
+    def slowly(content: bytes, of_json: Any = Library.of_json) -> Library:
+        loaded.append(content)
+        time.sleep(0.1)
+        return of_json(content)
+
+    monkeypatch.setattr(tokenizer_module.Library, "of_json", slowly)
+    tokenizer = wps.Tokenizer(WORDPIECE.vocabulary)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: tokenizer.encode(["a b " * 3000] * 2), range(4)))
+    assert len(loaded) == 1
+    assert found == found[:1] * 4
 
 
 def test_the_library_is_loaded_when_it_is_worth_it() -> None:

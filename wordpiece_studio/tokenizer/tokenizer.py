@@ -7,6 +7,7 @@ if at some position none does, the whole word is unknown.
 from __future__ import annotations
 
 import itertools
+import threading
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -53,6 +54,7 @@ MODEL_MAX_LENGTH = 512  # of BERT
 _MOST_KEPT = 1 << 18  # characters of texts about which something is kept
 _LONG = 100  # a longer text hardly occurs again
 _FEW_CHARACTERS = 10_000  # are encoded in the time it takes to load the library, and a vocabulary with it
+_LOADING = threading.Lock()  # of libraries, one at a time
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
 
@@ -345,9 +347,11 @@ class Tokenizer(WordEncoder):
                 if self._characters > _FEW_CHARACTERS:
                     break
             if self._characters > _FEW_CHARACTERS:
-                with suppress(StudioError):  # no file says what it does
-                    self._run = Library.of_json(room.as_json(self))
-                self._may_be_in_library = self._run is not None
+                with _LOADING:
+                    if self._run is None and self._may_be_in_library:  # no other thread did so meanwhile
+                        with suppress(StudioError):  # no file says what it does
+                            self._run = Library.of_json(room.as_json(self))
+                        self._may_be_in_library = self._run is not None
         return self._run
 
     @cached_property
