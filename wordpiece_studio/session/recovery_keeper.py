@@ -17,7 +17,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.storage.project.stored_run import copy_of
+from wordpiece_studio.storage.project.stored_run import copy_of, last_copy_of
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.commands import Edit
@@ -65,6 +65,8 @@ class RecoveryKeeper(QObject):
         self._edit_count = self._failures = 0
         self._kept_runs: weakref.WeakKeyDictionary[MergeHistory, _KeptRun] = weakref.WeakKeyDictionary()
         self._latest: MergeHistory | None = None  # of the run that was considered last
+        self._are_saved_first = True  # of the runs; changes with each failure
+        self._is_place_new = True  # of the runs being kept: they are in no file yet
         self._newest_file = 0  # with runs that are kept
         self.run_due = self._run_began = self._began = 0.0
         self._pause_ms = 0  # before the next change is written
@@ -110,7 +112,7 @@ class RecoveryKeeper(QObject):
         self._edit_count = about.edits
         self._newest_file = max(about.runs.values(), default=0)
         for run in recovered.project.runs:
-            if run.number in about.runs:
+            if run.number in about.runs and recovered.lost_run is None:
                 self._kept_runs[run.history] = _KeptRun(run.merge_count, run.number, about.runs[run.number])
         self._schedule()
 
@@ -186,6 +188,9 @@ class RecoveryKeeper(QObject):
             stamp=self._state.stamp, time=time.time(), edits=self._edit_count,
             merges=sum(each.merges for _, each in kept),
             runs={number: each.file for number, each in kept if number == each.number},
+            saved=tuple(
+                run.number for run in project.runs if run.history not in self._kept_runs and last_copy_of(run)
+            ),
         )  # fmt: skip
 
     def _consider_runs(self, project: Project) -> None:
@@ -200,9 +205,12 @@ class RecoveryKeeper(QObject):
         if now < self.run_due:
             self.run_timer.start(int(1000 * (self.run_due - now)) + 1)
             return
-        place = copy_of(changed[0])  # those in a file of the user's are not written again
+        # Those in a file of the user's are not written again, and come first, because it may be replaced.
+        place = copy_of(changed[0])
+        if self._are_saved_first:
+            place = next(filter(None, map(copy_of, changed)), None)
         runs = tuple(run for run in changed if copy_of(run) == place)
-        self._run_began = now
+        self._run_began, self._is_place_new = now, place is None
         self.run_job.run(self._newest_file + 1, replace(project, runs=runs, counts=None))
 
     def _is_kept(self, run: ProjectRun) -> bool:
@@ -229,11 +237,13 @@ class RecoveryKeeper(QObject):
         for run in project.runs:
             self._kept_runs[run.history] = _KeptRun(run.merge_count, run.number, self._newest_file)
         now = time.monotonic()
-        self.run_due = now + max(RUN_SECONDS[0], min(10 * (now - self._run_began), RUN_SECONDS[1]))
+        least = RUN_SECONDS[0] if self._is_place_new else 0.0
+        self.run_due = now + max(least, min(10 * (now - self._run_began), RUN_SECONDS[1]))
         self._schedule()  # the work must say where these runs are
 
     def _retry_run(self, error: StudioError) -> None:
         self.run_due = time.monotonic() + RUN_SECONDS[1]
+        self._are_saved_first = not self._are_saved_first
         self._report(error)
         self._schedule()
 

@@ -58,6 +58,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     edits: _Count = 0  # unsaved ones
     merges: _Count = 0  # that are kept; the training may have had more
     runs: dict[_Count, _Count] = {}  # the number of the file that has the run, by its number
+    saved: tuple[_Count, ...] = ()  # the other runs that were in a file of the user's, by number
 
 
 LOCK_FILE = "lock"
@@ -153,6 +154,7 @@ _RUNS, _OLDER_WORK, _OLDER_RUNS = (re.compile(rf"{name}-(\d{{1,9}})\.\w+") for n
 """The last two are what programs before format 2.0 left, beside a journal of the changes since."""
 _FOLDER = re.compile(r"[0-9a-f]{16}")
 _NOT_KEPT = "Unsaved work cannot be backed up to {path}: {reason}"
+_MISSING = "The file with the merges is missing"
 _RUN_NOT_KEPT = "The merges cannot be backed up to {path}: {reason}"
 
 
@@ -370,8 +372,11 @@ def recover(recoverable: Recoverable) -> Recovered:
     """
     about, folder = recoverable.about, recoverable.folder
     is_another = is_replaced(about.project_path, about.stamp)
+    saved_in = Path(os.path.realpath(about.project_path)) if about.project_path and not is_another else None
+    files = dict.fromkeys(about.saved, saved_in)
+    files |= {number: folder / name for number, name in recoverable.run_files().items()}
+    others = [] if saved_in is None else [saved_in]  # with fewer merges, perhaps
     lost_edits = None
-    files = {number: folder / name for number, name in recoverable.run_files().items()}
     try:
         project = open_project(recoverable.work)
         project.check_whole()
@@ -379,13 +384,11 @@ def recover(recoverable: Recoverable) -> Recovered:
         project, lost_edits = _state_with_runs(folder, error), error
     if recoverable.work.name != WORK:
         lost_edits = StudioError("They were kept by an older version, in a form that this one does not read")
-    if not files:
-        # Later merges were not kept, but the saved ones are still there.
-        is_there = about.project_path and not is_another
-        place = Path(about.project_path) if is_there else _latest(folder, _OLDER_RUNS)
-        files = {} if place is None else {tab.number: place for tab in project.view.tabs}
-    runs, lost_run = _runs_of(project, files)
-    return Recovered(replace(project, runs=runs), about, lost_run if about.runs else None, lost_edits, is_another)
+    if lost_edits is not None:  # then neither is it known which file has which run
+        others = [*_numbered(folder, _OLDER_RUNS), *others, *_numbered(folder, _RUNS)]
+        files = dict.fromkeys((tab.number for tab in project.view.tabs), next(iter(others), None)) | files
+    runs, lost_run = _runs_of(project, files, others)
+    return Recovered(replace(project, runs=runs), about, lost_run, lost_edits, is_another)
 
 
 def remove(recoverable: Recoverable) -> None:
@@ -411,7 +414,7 @@ def _recoverable(folder: Path) -> Recoverable | None:
         return None
     recoverable = None
     try:
-        work = folder / WORK if _is_file(folder / WORK) else _latest(folder, _OLDER_WORK)
+        work = folder / WORK if _is_file(folder / WORK) else next(iter(_numbered(folder, _OLDER_WORK)), None)
         if work is not None:
             recoverable = Recoverable(folder, lock, _about(work), work)
         elif time.time() - folder.stat().st_mtime > _EMPTY_SECONDS:
@@ -436,39 +439,45 @@ def _about(work: Path) -> About:
     return About(time=work.stat().st_mtime)
 
 
-def _latest(folder: Path, pattern: re.Pattern[str]) -> Path | None:
-    """Return the file with the highest number in its name."""
+def _numbered(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    """Return the files with such names, that with the highest number first."""
     found = [(int(match[1]), folder / name) for name in os.listdir(folder) if (match := pattern.fullmatch(name))]
-    return max(((number, path) for number, path in found if _is_file(path)), default=(0, None))[1]
+    return [path for _, path in sorted(found, reverse=True) if _is_file(path)]
 
 
 def _state_with_runs(folder: Path, reason: StudioError) -> Project:
     """Return the state that was kept with the latest runs; raise `reason` if it cannot be read."""
-    latest = _latest(folder, _RUNS)
-    if latest is not None:
+    for path in _numbered(folder, _RUNS):
         with contextlib.suppress(StudioError):
-            return open_project(latest)
+            return open_project(path)
     raise reason
 
 
-def _runs_of(project: Project, files: dict[int, Path]) -> tuple[tuple[ProjectRun, ...], StudioError | None]:
+def _runs_of(
+    project: Project, files: dict[int, Path | None], others: list[Path]
+) -> tuple[tuple[ProjectRun, ...], StudioError | None]:
     """Return the runs in these files, by number, that `project` still has, the one that it shows first.
 
-    They are marked whether they belong to its text and files.
+    What is missing there may be in one of the others. They are marked whether they belong to its text and files.
     """
     corpus, view, runs = project.corpus, project.view, list(project.runs)
-    wanted = files.keys() & ({tab.number for tab in view.tabs} or files.keys()) - {run.number for run in runs}
+    all_wanted = files.keys() & ({tab.number for tab in view.tabs} or files.keys())
     lost: StudioError | None = None
-    for path in dict.fromkeys(files[number] for number in wanted):
+    places = [(path, {each for each in files if files[each] == path}) for path in dict.fromkeys(files.values())]
+    for path, numbers in [*places, *((path, files.keys()) for path in others)]:
+        wanted = all_wanted & numbers - {run.number for run in runs}
+        if not wanted:
+            continue
         try:
-            kept = open_project(path) if _is_file(path) else None
+            kept = open_project(path) if path is not None and _is_file(path) else None
         except StudioError as error:
-            lost = error
+            lost = lost or error
             continue
         if kept is None:
-            lost = StudioError("The file with the merges is missing")
+            lost = lost or StudioError(_MISSING)
             continue
-        lost = kept.lost[0][1] if kept.lost else lost
+        if kept.lost and wanted - {run.number for run in kept.runs}:
+            lost = lost or kept.lost[0][1]
         other = kept.corpus
         is_same = corpus.text == other.text and [one.file for one in corpus.files] == [one.file for one in other.files]
         runs += [
@@ -477,6 +486,8 @@ def _runs_of(project: Project, files: dict[int, Path]) -> tuple[tuple[ProjectRun
                 text=other.text if run.is_of_corpus and not is_same else run.text,
             )
             for run in kept.runs
-            if run.number in wanted and files[run.number] == path
+            if run.number in wanted
         ]  # fmt: skip
+    if all_wanted - {run.number for run in runs}:
+        lost = lost or StudioError(_MISSING)
     return tuple(sorted(runs, key=lambda run: run.number != view.current)), lost

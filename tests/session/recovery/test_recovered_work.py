@@ -283,7 +283,7 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
     kept.write(
         replace(project, corpus=replace(project.corpus, text=TEXT + "!"), runs=()),
         About(
-            name="mine", project_path=str(saved), stamp=stamp_of(saved), edits=1, time=1000.0
+            name="mine", project_path=str(saved), stamp=stamp_of(saved), edits=1, time=1000.0, saved=(0,)
         ),
         0,
     )  # fmt: skip
@@ -296,4 +296,50 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
     assert (len(it.project.run.history), it.project.run.is_of_corpus, it.lost_run) == (7, False, None)
     save_project(saved, replace(project, corpus=ProjectCorpus(name="other")))
     it = recovered(folder)
-    assert (it.project.run, it.is_project_another, it.lost_run) == (None, True, None)
+    assert (it.project.run, it.is_project_another) == (None, True)
+    assert "The file with the merges is missing" in str(it.lost_run)
+
+
+_LINK = pytest.param("link", marks=pytest.mark.skipif(os.name != "posix", reason="links"))
+
+
+@pytest.mark.parametrize("damage", ["none", "kept", "saved", "gone", _LINK])
+def test_each_run_comes_from_the_file_that_has_it(tmp_path: Path, damage: str) -> None:
+    """A run that was kept with more merges than are saved, one that is only saved, and one that was only kept."""
+    saved = tmp_path / "mine.wpstudio"
+    first, second, third = (replace(trained(random_counts(2), 5 + each), number=each) for each in range(3))
+    project = Project(
+        settings=settings(),
+        corpus=ProjectCorpus(name="mine", text=TEXT),
+        view=View(tabs=tuple(map(RunTab, range(4)))),
+        runs=(first, second),
+    )
+    save_project(saved, project)
+    name = saved
+    if damage == "link":
+        name = tmp_path / "link.wpstudio"
+        name.symlink_to(saved)
+    elif damage == "saved":
+        change = (
+            "UPDATE chunk SET data = x'00' WHERE id = (SELECT first FROM part WHERE name = 'runs/1/merges/left_id')"
+        )
+        saved.write_bytes(forged(saved.read_bytes(), lambda database: database.execute(change), is_sealed=False))
+    kept = RecoveryStore(tmp_path / "recovery")
+    longer = replace(trained(random_counts(2), 9), number=0)
+    kept.write_runs(1, replace(project, runs=(longer,)), bool)
+    kept.write_runs(2, replace(project, runs=(third,)), bool)
+    about = About(
+        name="mine", project_path=str(name), stamp=stamp_of(name), time=1000.0, runs={0: 1, 2: 2}, saved=(1,)
+    )  # fmt: skip
+    kept.write(replace(project, runs=()), about, 2)
+    folder = kept.folder
+    assert folder is not None
+    kept.close(keeps=True)
+    if damage == "kept":
+        (folder / "runs-1.wpstudio").write_bytes(b"")
+    elif damage == "gone":
+        saved.unlink()
+    it = recovered(folder)
+    lengths = {run.number: len(run.history) for run in it.project.runs}
+    assert lengths == {0: 5 if damage == "kept" else 9, 2: 7} | ({} if damage in ("saved", "gone") else {1: 6})
+    assert (it.lost_run is None) == (damage in ("none", "link"))

@@ -13,18 +13,20 @@ from wordpiece_studio.session import recovery_keeper, recovery_store
 from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery_store import FolderLock, RecoveryStore
+from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore
 from wordpiece_studio.storage.project.container import stamp_of
 from wordpiece_studio.storage.project.contents import ProjectRun
-from wordpiece_studio.storage.project.project_file import open_project
-from wordpiece_studio.storage.view import Bookmark, View
+from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.storage.view import Bookmark, RunTab, View
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.session.recovery.conftest import Kept
+    from wordpiece_studio.storage.project.contents import Project
 
 
 @pytest.fixture(autouse=True)
@@ -293,6 +295,85 @@ def test_a_finished_run_is_written_once_beside_others(kept: Kept) -> None:
     assert sorted(path.name for path in kept.store.folder.glob("runs-*")) == ["runs-1.wpstudio", "runs-2.wpstudio"]
     assert [run.number for run in open_project(kept.store.folder / "runs-2.wpstudio").runs] == [30]
     assert sorted(len(run.history) for run in kept.recovered().runs) == [20, 30]
+
+
+def saved_project(kept: Kept, path: Path) -> tuple[ProjectRun, ...]:
+    """Return the two runs of a project that was saved, and is shown."""
+    kept.document.load_sample("course-en.txt")
+    runs = tuple(replace(trained(random_counts(2), merges), number=number) for number, merges in enumerate((20, 30)))
+    kept.state.view = View(tabs=tuple(map(RunTab, range(3))))
+    kept.state.change(run=runs[0], others=runs[1:])
+    save_project(path, kept.state.capture())
+    kept.state.path, kept.state.stamp = path, stamp_of(path)
+    kept.state.saved.emit()
+    kept.wait()
+    return runs
+
+
+def lengths(kept: Kept) -> dict[int, int]:
+    """Crash, and return how many merges come back, by the numbers of the runs."""
+    return {run.number: len(run.history) for run in kept.recovered().runs}
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_saved_runs_come_back_beside_one_trained_since(kept: Kept, tmp_path: Path, is_replaced: bool) -> None:
+    runs = saved_project(kept, tmp_path / "my.wpstudio")
+    kept.state.change(run=replace(trained(random_counts(3), 15), number=2), others=runs)
+    kept.wait()
+    if is_replaced:
+        save_project(tmp_path / "my.wpstudio", replace(kept.state.capture(), runs=()))
+    assert lengths(kept) == {0: 20, 1: 30, 2: 15}
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_saved_runs_are_kept_before_a_training_goes_on(
+    kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_linked: bool
+) -> None:
+    """The pause after them is short; if they cannot be kept, it is the turn of the training."""
+    path, keeper = tmp_path / "my.wpstudio", kept.keeper
+    runs = saved_project(kept, path)
+    if not is_linked:
+        write_runs = kept.store.write_runs
+
+        def fail_for_saved(number: int, project: Project, should_stop: Callable[[], bool]) -> None:
+            if project.runs[0].number < 2:
+                raise StudioError("No room for the saved ones")
+            write_runs(number, project, should_stop)
+
+        monkeypatch.setattr(keeper.run_job, "_work", fail_for_saved)
+    monkeypatch.setattr(recovery_keeper, "RUN_SECONDS", (100.0, 0.05) if is_linked else (0.05, 0.05))
+    kept.state.change(run=replace(trained(random_counts(3), 15), number=2), others=runs)
+    kept.qtbot.waitUntil(lambda: 2 in about(kept).runs, timeout=10_000)
+    assert about(kept).runs == ({0: 1, 1: 1, 2: 2} if is_linked else {2: 1})
+    assert about(kept).saved == (() if is_linked else (0, 1))
+    if is_linked:
+        path.unlink()
+    monkeypatch.setattr(recovery_keeper, "RUN_SECONDS", (100.0, 100.0))
+    kept.qtbot.waitUntil(lambda: keeper.is_idle)
+    assert lengths(kept) == {0: 20, 1: 30, 2: 15}
+
+
+def about(kept: Kept) -> About:
+    return kept.keeper._about(kept.state.capture())
+
+
+def test_of_a_saved_run_that_went_on_the_saved_merges_come_back(kept: Kept, tmp_path: Path) -> None:
+    trainer = Trainer(random_counts(2), TrainingConfig(max_merges=40))
+    trainer.run(20)
+    run = ProjectRun(counts=trainer.counts, config=trainer.config, history=trainer.history, is_of_corpus=True)
+    path = tmp_path / "my.wpstudio"
+    kept.state.view = View(tabs=(RunTab(0),))
+    kept.state.change(run=run)
+    save_project(path, kept.state.capture())
+    kept.state.path, kept.state.stamp = path, stamp_of(path)
+    kept.state.saved.emit()
+    kept.wait()
+    kept.keeper.run_due = time.monotonic() + 100
+    kept.keeper._latest = run.history
+    trainer.run(5)
+    type_text(kept, "x")
+    kept.qtbot.waitUntil(lambda: kept.keeper.is_kept and kept.keeper.is_idle)
+    assert lengths(kept) == {0: 20}
 
 
 def test_a_closed_run_goes(kept: Kept) -> None:

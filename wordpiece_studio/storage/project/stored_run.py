@@ -156,6 +156,12 @@ def copy_of(run: ProjectRun) -> str | None:
     return copy.path if copy and is_same else None
 
 
+def last_copy_of(run: ProjectRun) -> str | None:
+    """Return the file that last held a run, perhaps with fewer merges, and may still hold it; None if none did."""
+    copy = _copies.get(run.history)
+    return copy.path if copy and copy.number == run.number else None
+
+
 def link_copy(runs: Sequence[ProjectRun], path: Path) -> bool:
     """Give the file that holds these runs already the name `path` too; return False if there is none, or no way.
 

@@ -456,7 +456,8 @@ class RecoveryController(Controller):
             self._messages.show_error(error)
             self._ask_or_go_on()
             return
-        is_of_file = bool(about.project_path) and not recovered.is_project_another
+        # If runs are missing, saving must not replace a file that may have them.
+        is_of_file = bool(about.project_path) and not recovered.is_project_another and recovered.lost_run is None
         self._state.set_path(Path(about.project_path) if is_of_file else None)
         self.keeper.adopt(wanted, recovered)
         for run in self._session.runs.all:
@@ -472,7 +473,7 @@ class RecoveryController(Controller):
         for what, advice, lost in (
             ("The work was restored, but the latest changes are missing: {reason}", "Check your most recent changes.",
              recovered.lost_edits),
-            ("The text was restored, but not its merges: {reason}", "Train again.", recovered.lost_run),
+            ("The text was restored, but not all its merges: {reason}", "Train again.", recovered.lost_run),
         ):  # fmt: skip
             if lost is not None:
                 self._messages.show_error(StudioError(what, advice, reason=lost.what))
