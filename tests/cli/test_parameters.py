@@ -143,6 +143,16 @@ def test_a_script_of_an_earlier_version_completes_nothing() -> None:
         assert (completing.wait(), completing.stdout.read()) == (0, b"")
 
 
+def test_only_a_call_that_asks_for_it_installs_completion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    assert cli.run(["--"]) == 2
+    assert "A command is missing" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @POSIX
 @pytest.mark.parametrize(
     ("shell", "profile"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/config.fish")]

@@ -232,6 +232,8 @@ def run_program(words: Sequence[str], commands: Mapping[str, str]) -> str:
     """Do what a call without a command asks for, and return what is to be printed; `commands` says what each does."""
     parser = _program(commands)
     asked = parser.checked(*parser.parse_known_args(words))
+    if not (asked["install_completion"] or asked["show_completion"]):
+        raise WrongCall("A command is missing")
     return _completion(is_shown=asked["show_completion"])
 
 
