@@ -145,10 +145,9 @@ def encode_texts(
         contains something that is not a text.
     """
     run = _Run(tokenizer, dtype, add_special_tokens)
-    total, is_local = len(texts) if isinstance(texts, Sized) else None, _is_local(tokenizer)
-    checked = watched(
-        checked_texts(texts), progress, should_stop, total, BLOCK_BYTES if is_local else _CHARACTERS_AT_ONCE
-    )
+    checked, is_local = checked_texts(texts), _is_local(tokenizer)
+    total = len(texts) if isinstance(texts, Sized) else None
+    checked = watched(checked, progress, should_stop, total, BLOCK_BYTES if is_local else _CHARACTERS_AT_ONCE)
     if is_local:
         # To a local tokenizer a line end within a text is no different from a blank.
         lines = ("".join(text.replace("\n", " ") + "\n" for text in portion) for portion in checked)
