@@ -373,7 +373,7 @@ def recover(recoverable: Recoverable) -> Recovered:
     about, folder = recoverable.about, recoverable.folder
     is_another = is_replaced(about.project_path, about.stamp)
     saved_in = Path(os.path.realpath(about.project_path)) if about.project_path and not is_another else None
-    files = dict.fromkeys(about.saved, saved_in)
+    files: dict[int, Path | None] = dict.fromkeys(about.saved, saved_in)
     files |= {number: folder / name for number, name in recoverable.run_files().items()}
     others = [] if saved_in is None else [saved_in]  # with fewer merges, perhaps
     lost_edits = None
@@ -386,7 +386,7 @@ def recover(recoverable: Recoverable) -> Recovered:
         lost_edits = StudioError("They were kept by an older version, in a form that this one does not read")
     if lost_edits is not None:  # then neither is it known which file has which run
         others = [*_numbered(folder, _OLDER_RUNS), *others, *_numbered(folder, _RUNS)]
-        files = dict.fromkeys((tab.number for tab in project.view.tabs), next(iter(others), None)) | files
+        files = {tab.number: next(iter(others), None) for tab in project.view.tabs} | files
     runs, lost_run = _runs_of(project, files, others)
     return Recovered(replace(project, runs=runs), about, lost_run, lost_edits, is_another)
 

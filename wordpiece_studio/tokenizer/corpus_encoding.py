@@ -147,12 +147,12 @@ def encode_texts(
     run = _Run(tokenizer, dtype, add_special_tokens)
     checked, is_local = checked_texts(texts), _is_local(tokenizer)
     total = len(texts) if isinstance(texts, Sized) else None
-    checked = watched(checked, progress, should_stop, total, BLOCK_BYTES if is_local else _CHARACTERS_AT_ONCE)
+    portions = watched(checked, progress, should_stop, total, BLOCK_BYTES if is_local else _CHARACTERS_AT_ONCE)
     if is_local:
         # To a local tokenizer a line end within a text is no different from a blank.
-        lines = ("".join(text.replace("\n", " ") + "\n" for text in portion) for portion in checked)
+        lines = ("".join(text.replace("\n", " ") + "\n" for text in portion) for portion in portions)
         return run.collected(_encoded_blocks(tokenizer, (block.encode("utf-8", "surrogatepass") for block in lines)))
-    return run.collected(map(PlainEncoder(tokenizer).encode, checked))
+    return run.collected(map(PlainEncoder(tokenizer).encode, portions))
 
 
 def encode_files(
