@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,20 @@ def test_the_size_of_the_alphabet_is_that_of_a_training() -> None:
     expected = minimum_vocab_size(WordCounts.from_pairs(pairs), TrainingConfig()) - specials
     assert WordCounts.from_pairs(pairs).alphabet_size == expected
     assert WordCounts.from_pairs([]).alphabet_size == 0
+
+
+@pytest.mark.parametrize("is_joined", [False, True])
+def test_the_alphabet_of_many_words_takes_little_memory(is_joined: bool) -> None:
+    words = [f"word-{number:07}" for number in range(300_000)]
+    joined = JoinedWords(b"".join(word.encode() + b" " for word in words))
+    one = WordCounts.from_pairs([("a", 1)])
+    counts = WordCounts(joined if is_joined else words, [1] * len(words), one.normalizer, one.pre_tokenizer)
+    tracemalloc.start()
+    try:
+        assert counts.alphabet_size == len("w" + "ord-0123456789")
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20  # all characters would take 14 million bytes, twice
+    finally:
+        tracemalloc.stop()
 
 
 def test_counts_cannot_be_written_to() -> None:

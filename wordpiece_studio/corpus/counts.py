@@ -27,7 +27,7 @@ from wordpiece_studio.text.pre_tokenizers import ByteLevel, resolve_pre_tokenize
 from wordpiece_studio.text.word_numbers import JoinedWords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -298,14 +298,26 @@ class WordCounts:
 
     def characters(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the code points of all words, one after the other: int32; and the length of each word: int64."""
-        words = self._words
-        if isinstance(words, JoinedWords):
-            return words.characters()
-        lengths = lengths_of(self.words)
-        return code_points_of(self.words, lengths), lengths
+        if not isinstance(self._words, JoinedWords):
+            lengths = lengths_of(self.words)
+            return code_points_of(self.words, lengths), lengths
+        parts = [(np.zeros(0, np.int32), np.zeros(0, np.int64)), *self._characters()]
+        code_points, lengths = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return code_points, lengths
+
+    def _characters(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+        """Yield what `characters` returns for some words at a time."""
+        if isinstance(self._words, JoinedWords):
+            yield from self._words.characters()
+        else:
+            for words in (self.words[part] for part in slices(len(self))):
+                lengths = lengths_of(words)
+                yield code_points_of(words, lengths), lengths
 
     def _lengths(self) -> NDArray[np.int64]:
-        return lengths_of(self.words) if self.joined is None else self.characters()[1]
+        if self.joined is None:
+            return lengths_of(self.words)
+        return np.concatenate([np.zeros(0, np.int64), *(lengths for _, lengths in self._characters())])
 
     def sample(self, stride: int) -> list[str]:
         """Return every word whose index is a multiple of `stride`."""
@@ -346,7 +358,7 @@ class WordCounts:
         """
         if self.pre_tokenizer.is_byte_level:
             return 2 * len(ByteLevel.alphabet())
-        return distinct_symbols(*self.characters())
+        return distinct_symbols(self._characters())
 
     def items(self) -> list[tuple[str, int]]:
         """Return each word with its count, in order of first appearance."""
@@ -455,12 +467,13 @@ def _is_encodable(word: str) -> bool:
     return False
 
 
-def distinct_symbols(characters: NDArray[np.int32], lengths: NDArray[np.int64]) -> int:
-    """Return how many characters begin a word, plus how many continue one; for the arguments see `characters`."""
-    keys = characters * 2
-    keys[np.cumsum(lengths) - lengths] += 1
-    occurs = np.zeros(int(keys.max(initial=0)) + 1, dtype=np.bool_)
-    occurs[keys] = True
+def distinct_symbols(parts: Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> int:
+    """Return how many characters begin a word, plus how many continue one; each part is as from `characters`."""
+    occurs = np.zeros(2 * (sys.maxunicode + 1), dtype=np.bool_)
+    for characters, lengths in parts:
+        keys = characters * 2
+        keys[np.cumsum(lengths) - lengths] += 1
+        occurs[keys] = True
     return int(np.count_nonzero(occurs))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,16 +42,15 @@ class JoinedWords:
         some = b" ".join([self.joined[begin:end] for begin, end in bounds])
         return some.decode("utf-8", "surrogatepass").split(" ") if some else []
 
-    def characters(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        code_points, lengths, end = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)], 0
-        while end < len(self.joined):  # in parts, so that other threads get their turn
+    def characters(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+        """Yield code points and lengths of words, some at a time, so that other threads get their turn."""
+        end = 0
+        while end < len(self.joined):
             begin, end = end, self.joined.index(b" ", min(end + _PART_BYTES, len(self.joined) - 1)) + 1
             part = self.joined[begin:end].decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass")
             found = np.frombuffer(part, dtype="<i4")
             is_blank = found == _BLANK
-            code_points.append(found[~is_blank])
-            lengths.append(np.diff(np.flatnonzero(is_blank), prepend=-1) - 1)
-        return np.concatenate(code_points), np.concatenate(lengths)
+            yield found[~is_blank], np.diff(np.flatnonzero(is_blank), prepend=-1) - 1
 
 
 class WordNumbers(ABC):

@@ -77,7 +77,7 @@ class Forecaster:
         self._lengths = lengths_of(sample)
         self._weights = counts.counts[::stride]
         self._scale = self._words / max(1, len(sample))
-        of_sample = distinct_symbols(code_points_of(sample, self._lengths), self._lengths)
+        of_sample = distinct_symbols([(code_points_of(sample, self._lengths), self._lengths)])
         self.alphabet = counts.alphabet_size if counts.pre_tokenizer.is_byte_level else of_sample
 
     def memory(self, config: TrainingConfig) -> MemoryForecast:
