@@ -88,9 +88,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.corpus_encoding import encode_texts as encode_texts
     from wordpiece_studio.tokenizer.corpus_encoding import write_ids as write_ids
     from wordpiece_studio.tokenizer.encoding import Encoding as Encoding
-    from wordpiece_studio.tokenizer.encoding import EncodingStopped as EncodingStopped
     from wordpiece_studio.tokenizer.encoding import UnknownReason as UnknownReason
     from wordpiece_studio.tokenizer.encoding import UnknownToken as UnknownToken
+    from wordpiece_studio.tokenizer.shaping import EncodingStopped as EncodingStopped
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer as Tokenizer
     from wordpiece_studio.tokenizer.tokenizer import WordTrace as WordTrace
     from wordpiece_studio.tokenizer.vocabulary import AddedToken as AddedToken
@@ -138,7 +138,8 @@ _HOMES = {
     ),
     "tokenizer.bpe_tokenizer": "BpeTokenizer LongestFirstTokenizer",
     "tokenizer.corpus_encoding": "EncodedTexts EncodingStatistics encode_files encode_texts write_ids",
-    "tokenizer.encoding": "Encoding EncodingStopped UnknownReason UnknownToken",
+    "tokenizer.encoding": "Encoding UnknownReason UnknownToken",
+    "tokenizer.shaping": "EncodingStopped",
     "tokenizer.tokenizer": "Tokenizer WordTrace",
     "tokenizer.vocabulary": "AddedToken Vocabulary",
     "training.config": "TrainingConfig",

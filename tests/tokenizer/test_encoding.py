@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers, processors
 
 import wordpiece_studio as wps
-from wordpiece_studio.tokenizer import corpus_encoding
-from wordpiece_studio.tokenizer import encoding as encoding_module
+from wordpiece_studio.tokenizer import corpus_encoding, shaping
 from wordpiece_studio.tokenizer import tokenizer as tokenizer_module
-from wordpiece_studio.tokenizer.shaping import Library
+from wordpiece_studio.tokenizer.encoding import Encoder
+from wordpiece_studio.tokenizer.shaping import Columns, Library
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "##a", "##b", "ab", "."]
@@ -266,6 +266,7 @@ def test_a_length_that_is_not_given_is_that_of_the_model() -> None:
         ((["a"], "b"), {"is_pretokenized": True}, "One text was given where several are expected"),
         ((["a", 3],), {"is_pretokenized": True}, "Text 2 is not a string"),
         ((["a"],), {"is_pretokenized": 2}, "Invalid is_pretokenized: 2"),
+        (("a",), {"max_length": 4, "stride": 3}, "A stride of 3 is too long where truncation leaves 2 tokens"),
     ],
 )
 def test_what_is_impossible_is_explained(arguments: Any, options: Any, message: str) -> None:
@@ -305,7 +306,7 @@ def test_progress_says_what_is_encoded(encode: Any, encoder: Any, monkeypatch: p
         return ids(text)
 
     monkeypatch.setattr(encoder, "ids", noted)
-    monkeypatch.setattr(encoding_module, "_INTERVAL_SECONDS", 0)
+    monkeypatch.setattr(shaping, "_INTERVAL_SECONDS", 0)
     monkeypatch.setattr(corpus_encoding, "_is_much", lambda _: False)
     monkeypatch.setattr(tokenizer_module, "_FEW_CHARACTERS", 1 << 40)
     encode(encoder, texts, progress=lambda *figures: told.append((len(encoded), *figures)))
@@ -494,3 +495,32 @@ def test_a_text_is_read_once_for_the_reasons_in_all_that_overflows(monkeypatch: 
     reasons = {token.reason for part in (encoding, *encoding.overflowing) for token in part.tokens[1::2]}
     assert reasons == {wps.UnknownReason("symbol", 0, "x"), wps.UnknownReason("symbol", 1, "##x")}
     assert sorted(read) == ["a x " * 9, "b ax " * 4]
+
+
+def test_an_encoder_needs_only_say_how_a_text_is_cut() -> None:
+    class Letters(Encoder):
+        kind, reading, unk_token = "WordLevel", None, None
+        _id_by_token, roles = {"a": 0, "b": 1, "[PAD]": 2}, {"pad_token": "[PAD]"}
+
+        def _columns_of(self, texts: Any) -> Any:
+            for text in texts:
+                places = [(start, start + 1) for start in range(len(text))]
+                yield Columns([*text], [self._id_by_token[letter] for letter in text], places, [0] * len(text))
+
+        def _cuts(self, words: Any) -> Any:
+            raise NotImplementedError
+
+    assert Letters().ids("ab") == Letters().encode("ab").ids == [0, 1]
+    assert Letters().encode(["ab", "b"], padding=True)[1].ids == [1, 2]
+    with pytest.raises(wps.StudioError, match="3 is not a string"):
+        Letters().ids(3)  # type: ignore[arg-type]
+
+
+def test_parts_of_a_batch_are_padded_alike(way: str) -> None:
+    given = ["a", "a b" * 5, "\ud800", "b"]
+    for options in ({}, {"progress": lambda *_: None}):
+        found = WORDPIECE.encode(given, padding=True, max_length=4, truncation=True, **options)  # type: ignore[call-overload]
+        assert [len(each) for each in found] == [4] * 4
+        assert found[1].overflowing
+        assert {len(part) for part in found[1].overflowing} == {4}
+    assert not {"pad", "length"} & {*dir(found[0])}, way

@@ -25,15 +25,13 @@ from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import decodable, printable
-from wordpiece_studio.tokenizer.shaping import Library
+from wordpiece_studio.tokenizer.shaping import Columns, Library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from wordpiece_studio.tokenizer.shaping import Form, Texts
 
-    Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
-    """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
     Cut = tuple[list[int], list[tuple[int, int]]]
     """The ids of the tokens of a word, and where each is in it."""
     Scored = tuple[list[str], float]
@@ -87,7 +85,7 @@ class _Loaded(ABC):
     def vocabulary(self) -> dict[str, int]: ...
 
     @abstractmethod
-    def encode(self, texts: list[str]) -> list[Encoded]: ...
+    def encode(self, texts: list[str]) -> list[Columns]: ...
 
     def count(self, texts: list[str]) -> Counted:
         """Return the words of texts with their ids, each with its count."""
@@ -261,9 +259,9 @@ class _Tokenizers(_Loaded):
         found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
         return found
 
-    def encode(self, texts: list[str]) -> list[Encoded]:
+    def encode(self, texts: list[str]) -> list[Columns]:
         found = self._tokenizer.encode_batch(texts, add_special_tokens=False)  # unlike encode, lets threads run
-        return [(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
+        return [Columns(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
 
     def shape(self, both: list[Texts], form: Form, is_pretokenized: bool) -> list[bytes]:
         return [raw.__getstate__() for raw in self._library.encoded(both, form, is_pretokenized=is_pretokenized)]
@@ -320,7 +318,7 @@ class _SentencePiece(_Loaded):
     def vocabulary(self) -> dict[str, int]:
         return {self._processor.id_to_piece(number): number for number in range(len(self._processor))}
 
-    def encode(self, texts: list[str]) -> list[Encoded]:
+    def encode(self, texts: list[str]) -> list[Columns]:
         """Return the pieces of each text; a word begins at each mark."""
         encoded = []
         for found in self._processor.encode(texts, return_type="offset_mapping"):
@@ -328,7 +326,7 @@ class _SentencePiece(_Loaded):
             for piece in found["pieces"]:
                 word += piece.startswith(WORD_MARK) or word < 0
                 words.append(word)
-            encoded.append((found["pieces"], found["ids"], found["offsets"], words))
+            encoded.append(Columns(found["pieces"], found["ids"], found["offsets"], words))
         return encoded
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:

@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain, starmap
+from itertools import chain
 from operator import attrgetter, index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast
@@ -30,7 +30,7 @@ from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
-from wordpiece_studio.tokenizer.shaping import Columns, Form, portions, restored, written
+from wordpiece_studio.tokenizer.shaping import Columns, Form, Template, portions, restored, written
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, TextReading, roles_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.shaping import Texts
 
 _ANSWERS: dict[str, Any] = {
-    "encode": list[tuple[list[str], list[int], list[tuple[int, int]], list[int]]],  # the fields of an `Encoding`
+    "encode": list[Columns],
     "count": list[tuple[str, tuple[int, ...], int]],
     "shape": list[bytes],
     "cut": list[tuple[list[int], list[tuple[int, int]]]],
@@ -131,7 +131,8 @@ class LibraryTokenizer(LibraryEncoder):
         self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
         self.roles = roles_of(special, given)
-        self._stated = (processor,)
+        template = Template.of(processor)
+        self._stated, self._changes_types = (processor,), template is None or template.changes_types
 
     @property
     def _is_model(self) -> bool:
@@ -161,7 +162,7 @@ class LibraryTokenizer(LibraryEncoder):
 
     def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
         for portion in portions(texts, _CHARACTERS_AT_ONCE):
-            yield from starmap(Columns, self._of_texts("encode", portion))
+            yield from self._of_texts("encode", portion)
 
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
         if not (is_pretokenized or self._is_shaped(both, form)):

@@ -30,12 +30,10 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.tokenizer.encoding import (
     EncodedBlock,
     Encoder,
-    EncodingStopped,
     LibraryEncoder,
     checked_flag,
-    watched,
 )
-from wordpiece_studio.tokenizer.shaping import Template
+from wordpiece_studio.tokenizer.shaping import EncodingStopped, Template, watched
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
@@ -331,11 +329,8 @@ def _ids_around(tokenizer: Encoder) -> tuple[tuple[int, ...], tuple[int, ...]]:
         what = "{tokenizer}: its post_processor is not supported"
         raise StudioError(what, "Encode without adding special tokens.", tokenizer=str(tokenizer))
     parts = template.single
-    place = parts.index(0)
-    before, after = (
-        tuple(part[1] for part in side if not isinstance(part, int)) for side in (parts[:place], parts[place:])
-    )
-    return before, after
+    (place,) = (place for place, (name, _) in enumerate(parts) if name == 0)
+    return tuple(number for _, number in parts[:place]), tuple(number for _, number in parts[place + 1 :])
 
 
 def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -8,7 +8,6 @@ to arrays of ids (`corpus_encoding`).
 from __future__ import annotations
 
 import operator
-import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, Typ
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
-from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Truncation, around, portions, shaper
+from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Truncation, around, shaper, watched
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -40,16 +39,7 @@ _T = TypeVar("_T")
 Padding = Literal["longest", "max_length", "do_not_pad"]
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
-_INTERVAL_SECONDS = 0.05  # between two reports of the progress
-_AT_ONCE = 1 << 16  # characters, where somebody watches
 _A_TEXT = 'Pass a str; bytes must be decoded first, as by .decode("utf-8").'
-
-
-class EncodingStopped(StudioError):
-    """Raised when the caller's `should_stop` returns True; no ids are kept."""
-
-    def __init__(self) -> None:
-        super().__init__("Encoding was stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +77,35 @@ _COLUMNS = (
 
 
 class Encoding:
-    """A tokenized text, or a pair of texts; all lists have one entry per token.
+    """A tokenized text, or a pair of texts; each list has one entry per token, ``len(encoding)`` in all.
 
-    Encodings are equal if all of it is. Most lists are made when they are first asked for.
+    Encodings are equal if all that they have is equal. Most lists are made when they are first asked for; a list that
+    the caller changes stays changed. *Put around* means special tokens from the template, and padding.
 
     Attributes
     ----------
-    tokens, ids
-        The tokens and their ids in the vocabulary; an unknown word has NO_ID if the vocabulary has no unknown token.
-        The token of an unknown word is an `UnknownToken`, which has the reason. An added token is the text that it
-        covers, as in `transformers`; only if it takes white space or is normalized, this is not its own spelling.
-    offsets
-        (start, end) of each token in its original text, in code points, end exclusive; (0, 0) for an added token. In a
-        text that is given as words, they are those in the word.
-    words
-        The index of the word that each token belongs to, in its text; None for an added token.
-    type_ids
+    tokens : list[str]
+        The tokens. That of an unknown word is an `UnknownToken`, which has the reason, if a tokenizer of the Studio
+        made it. A token that was added to the vocabulary is the text that it covers, as in `transformers`; this is not
+        its own spelling if it takes white space or is normalized.
+    ids : list[int]
+        Their ids in the vocabulary; an unknown word has NO_ID, -1, if the vocabulary has no unknown token.
+    offsets : list[tuple[int, int]]
+        (start, end) of each token in its original text, in code points, end exclusive; (0, 0) for tokens put around. In
+        a text that is given as words, they are those in the word.
+    words : list[int | None]
+        The index of the word that each token belongs to, in its text, from 0; None for tokens put around.
+    type_ids : list[int]
         0 for the first text with its special tokens and for padding, 1 for the second, unless a template differs.
-    attention_mask
+    attention_mask : list[int]
         0 for padding, 1 for all other tokens.
-    special_tokens_mask
-        1 for added special tokens and padding; 0 for tokens of the texts, even special ones spelled out there.
-    sequence_ids
-        0 for tokens of the first text, 1 for those of the second, None for added ones.
-    overflowing
-        What truncation cut off, in encodings of the same form; each repeats the last `stride` tokens of the one before.
+    special_tokens_mask : list[int]
+        1 for tokens put around; 0 for those of the texts, even special ones spelled out there.
+    sequence_ids : list[int | None]
+        0 for tokens of the first text, 1 for those of the second, None for tokens put around.
+    overflowing : tuple[Encoding, ...]
+        What truncation cut off, in encodings of the same form, which have none themselves; each repeats `stride` tokens
+        of the one before.
 
     >>> encoding = Encoding(["hug", "##s"], [7, 3], [(0, 3), (3, 4)], [0, 0])
     >>> encoding.attention_mask, encoding.special_tokens_mask
@@ -180,15 +174,6 @@ class Encoding:
             value = found(raw)
         setattr(self, name, value)
         return value
-
-    def pad(self, length: int, pad: Pad) -> None:
-        """Pad what the library made."""
-        self._made[0].pad(length, direction=pad.side, pad_id=pad.id, pad_token=pad.token)
-
-    @property
-    def length(self) -> int:
-        """How many tokens there are, without asking for them."""
-        return len(self._made[0])
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _COLUMNS}
@@ -266,6 +251,7 @@ class Encoder(ABC):
     truncation_side: Side = "right"
     roles: Mapping[str, str]
     _stated: tuple[Any] | None = None  # what a file says of special tokens around texts; None: none does
+    _changes_types = False  # whether this gives even one text alone another type
     _id_by_token: Mapping[str, int]
 
     @property
@@ -294,7 +280,8 @@ class Encoder(ABC):
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
-        return self.encode(text).ids
+        (columns,) = self._columns_of([checked_text(text)])
+        return columns.ids
 
     @overload
     def encode(  # type: ignore[overload-overlap]  # a str is a collection of str too, but the first one applies
@@ -342,7 +329,8 @@ class Encoder(ABC):
         max_length : int, optional
             The most tokens, special ones included. If it is needed and not given, it is `model_max_length`.
         stride : int, default 0
-            How many tokens each overflowing encoding repeats of the one before.
+            How many tokens each overflowing encoding repeats of the one before; at most `max_length` less the special
+            tokens around one text, even where none are added, as in `tokenizers`.
         padding : bool or str, default False
             Whether to add padding tokens: ``"longest"``, or True, until all encodings are as long as the longest; or
             ``"max_length"``.
@@ -384,17 +372,33 @@ class Encoder(ABC):
         return_offsets_mapping: bool = False,
         **options: Unpack[EncodingOptions],
     ) -> dict[str, Any]:
-        """Return what a model takes, as a tokenizer of `transformers` does: lists by name, or lists of lists.
+        """Return what a model takes, as a tokenizer of `transformers` does.
 
-        The options are those of `encode`, but mean what they mean there: special tokens are added unless
-        ``add_special_tokens=False`` is given, an empty second text of one text is none, and `max_length` alone
-        truncates only where nothing is padded. With `return_overflowing_tokens` there is a list for each part of a
-        text, and ``"overflow_to_sample_mapping"`` says of which.
+        Parameters
+        ----------
+        text, text_pair, is_split_into_words
+            As `text`, `pair` and `is_pretokenized` of `encode`, but an empty second text of one text is none.
+        return_token_type_ids, return_attention_mask, return_special_tokens_mask, return_offsets_mapping
+            Whether the result has the lists of this name.
+        return_overflowing_tokens
+            Whether the result has what truncation cuts off too, after what is left of the same text.
+        options
+            As for `encode`, but special tokens are added unless ``add_special_tokens=False`` is given, and `max_length`
+            alone truncates only where nothing is padded.
+
+        Returns
+        -------
+        dict
+            Lists with an entry for each token: ``"input_ids"``, ``"token_type_ids"``, ``"attention_mask"`` and
+            ``"special_tokens_mask"`` of int, ``"offset_mapping"`` of (start, end); they are the columns of `Encoding`.
+            For several texts, and with `return_overflowing_tokens`, each is a list of such lists, which are equally
+            long only if they are padded. ``"overflow_to_sample_mapping"`` is then a list of int: the index of the text
+            that each of these lists is of.
 
         Raises
         ------
         StudioError
-            As `encode` does.
+            As `encode` does, and if a length to truncate to is no multiple of `pad_to_multiple_of` where both are done.
 
         >>> from wordpiece_studio import Tokenizer, Vocabulary
         >>> Tokenizer(Vocabulary(["[CLS]", "[SEP]", "hug"], ["[CLS]", "[SEP]"]))("hug")
@@ -437,9 +441,10 @@ class Encoder(ABC):
             for portion in watched(both, progress, should_stop, len(both)):
                 made += self._shaped(portion, form, is_pretokenized)
         if (pad := form.pad) is not None and pad.length is None:
-            lengths = {each.length for each in made}
-            for each in made if len(lengths) > 1 else ():  # they were padded in several parts
-                each.pad(max(lengths), pad)
+            raws = [each._made[0] for each in made]  # noqa: SLF001  # its own module
+            lengths = {*map(len, raws)}
+            for raw in raws if len(lengths) > 1 else ():  # they were padded in several parts
+                raw.pad(max(lengths), direction=pad.side, pad_id=pad.id, pad_token=pad.token)
         return made[0] if is_one else made
 
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
@@ -476,16 +481,20 @@ class Encoder(ABC):
         return [Encoding.of_library(raw, each) for raw, each in zip(raws, columns, strict=True)]
 
     def _is_shaped(self, both: Sequence[Texts], form: Form) -> bool:
-        """Return whether texts get more than their tokens; a template may give even one text alone another type."""
-        (processor,) = self._stated or (None,)
-        steps = (processor or {}).get("processors", [processor or {}])
-        parts = (part.get("Sequence", {}) for step in steps for part in step.get("single", ()))
-        return form.is_shaped or len(both[0]) > 1 or any(part.get("type_id") for part in parts)
+        """Return whether texts get more than their tokens."""
+        return form.is_shaped or len(both[0]) > 1 or self._changes_types
 
     def post_processor(self) -> Any:
-        """Return what adds special tokens, as a ``tokenizer.json`` says it: that of the file, or BERT's with the roles.
+        """Return what adds special tokens, as a value of ``"post_processor"`` in a ``tokenizer.json``.
 
-        If no file says what, an error is raised where no token has one of the roles.
+        It is that of the file from which the tokenizer was read, where None adds nothing; else a dict that does what
+        BERT does, with the class token and the separator of the vocabulary.
+
+        Raises
+        ------
+        StudioError
+            If no file says what adds them, and the vocabulary has no token with one of these two roles, or one that
+            cannot be written to such a file.
         """
         if self._stated is not None:
             return self._stated[0]
@@ -529,37 +538,6 @@ class LibraryEncoder(Encoder):
     @abstractmethod
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
         """Yield the words of texts as the library finds them, with their ids and counts; some words several times."""
-
-
-def watched(
-    texts: Iterable[_T],
-    progress: Callable[[int, int], None] | None,
-    should_stop: Callable[[], bool] | None,
-    total: int | None,
-    characters: int = _AT_ONCE,
-) -> Iterator[list[_T]]:
-    """Yield portions of texts, and take the next once the last one is encoded.
-
-    Now and then report how many of `total`, if that is known, are encoded, and ask whether to stop.
-    """
-    done, next_look = 0, 0.0
-
-    def looked() -> Iterator[_T]:
-        nonlocal next_look
-        for text in texts:
-            if time.monotonic() >= next_look:
-                if should_stop is not None and should_stop():
-                    raise EncodingStopped
-                if progress is not None and total is not None:
-                    progress(done, total)
-                next_look = time.monotonic() + _INTERVAL_SECONDS
-            yield text
-
-    for portion in portions(looked(), characters):
-        yield portion
-        done += len(portion)
-    if progress is not None and total is not None:
-        progress(total, total)
 
 
 def checked_text(text: object) -> str:

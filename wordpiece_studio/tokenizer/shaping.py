@@ -7,7 +7,9 @@ here: what options mean (`encoding`).
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -15,7 +17,7 @@ import msgspec
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Texts = tuple[str | Sequence[str], ...]
     """A text, or two; each a string, or words."""
@@ -24,6 +26,16 @@ _T = TypeVar("_T")
 
 Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
 Side = Literal["right", "left"]
+
+_INTERVAL_SECONDS = 0.05  # between two reports of the progress
+_AT_ONCE = 1 << 16  # characters, where somebody watches
+
+
+class EncodingStopped(StudioError):
+    """Raised when the caller's `should_stop` returns True; no ids are kept."""
+
+    def __init__(self) -> None:
+        super().__init__("Encoding was stopped")
 
 
 class Columns(NamedTuple):
@@ -62,38 +74,45 @@ class Form(NamedTuple):
 
 
 class Template(NamedTuple):
-    """What stands around a text and around two: special tokens with their ids, and 0 and 1 where the texts stand."""
+    """What stands around a text and around two: special tokens with their ids, and the texts, 0 and 1, with types."""
 
-    single: list[tuple[str, int] | int]
-    pair: list[tuple[str, int] | int]
+    single: list[tuple[str | int, int]]
+    pair: list[tuple[str | int, int]]
 
     @classmethod
     def of(cls, value: Any) -> Template | None:
         """Return what a ``post_processor`` says; None if it has not each text once.
 
         >>> Template.of({"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]}).single
-        [('[CLS]', 2), 0, ('[SEP]', 3)]
+        [('[CLS]', 2), (0, 0), ('[SEP]', 3)]
         """
         match value:
             case None | {"type": "ByteLevel"}:  # the second only moves offsets
-                return cls([0], [0, 1])
+                return cls([(0, 0)], [(0, 0), (1, 1)])
             case {"type": "Sequence", "processors": [*steps]}:
-                others = [each for each in map(cls.of, steps) if each != ([0], [0, 1])] or [cls.of(None)]
+                others = [each for each in map(cls.of, steps) if each != cls.of(None)] or [cls.of(None)]
                 return others[0] if len(others) == 1 else None
             case {"type": "BertProcessing" | "RobertaProcessing" as kind, "cls": [*first], "sep": [*last]}:
-                before, after = tuple(first), tuple(last)
-                found = cls([before, 0, after], [before, 0, after, *[after] * (kind == "RobertaProcessing"), 1, after])
+                alone = [tuple(first), (0, 0), tuple(last)]
+                second = [tuple(last), (1, 0)] if kind == "RobertaProcessing" else [(1, 1)]
+                found = cls(alone, [*alone, *second, tuple(last)])
             case {"type": "TemplateProcessing", "single": [*single], "pair": [*pair], "special_tokens": dict(special)}:
                 found = cls(_parts(single, special), _parts(pair, special))
             case _:
                 return None
-        parts = [*found.single, *found.pair]
-        is_whole = [sorted(part for part in each if isinstance(part, int)) for each in found] == [[0], [0, 1]]
-        return found if is_whole and all(isinstance(part, int) or _is_token(part) for part in parts) else None
+        if not all(len(part) == 2 and isinstance(part[0], str | int) and _is_number(part[1]) for part in chain(*found)):
+            return None
+        texts = [sorted(name for name, _ in parts if isinstance(name, int)) for parts in found]
+        return found if texts == [[0], [0, 1]] else None
 
     @property
     def special_tokens(self) -> list[tuple[str, int]]:
-        return [part for part in (*self.single, *self.pair) if not isinstance(part, int)]
+        return [(name, number) for name, number in chain(*self) if isinstance(name, str)]
+
+    @property
+    def changes_types(self) -> bool:
+        """Whether even one text alone, without special tokens, is of another type than 0."""
+        return (0, 0) not in self.single
 
 
 def _parts(steps: Iterable[Any], special: dict[str, Any]) -> list[Any]:
@@ -101,20 +120,16 @@ def _parts(steps: Iterable[Any], special: dict[str, Any]) -> list[Any]:
     for step in steps:
         match step:
             case {"Sequence": {"id": "A" | "B" as name, "type_id": type_id}} if _is_number(type_id):
-                parts.append("AB".index(name))
+                parts.append(("AB".index(name), type_id))
             case {"SpecialToken": {"id": str(name), "type_id": type_id}} if _is_number(type_id):
                 match special.get(name):
-                    case {"ids": [*ids], "tokens": [*tokens]} if len(ids) == len(tokens):
+                    case {"ids": [*ids], "tokens": [*tokens]} if [*map(type, tokens)] == [str] * len(ids):
                         parts += zip(tokens, ids, strict=True)
                     case _:
                         parts.append(())
             case _:
                 parts.append(())
     return parts
-
-
-def _is_token(part: tuple[Any, ...]) -> bool:
-    return len(part) == 2 and isinstance(part[0], str) and _is_number(part[1])
 
 
 def _is_number(value: object) -> bool:
@@ -198,8 +213,8 @@ class Library:
             try:
                 if form.most is not None:
                     made.enable_truncation(form.most, stride=form.stride, strategy=form.truncation, direction=form.side)
-            except ValueError:  # it counts special tokens even where none are added
-                raise _too_long(form, form.most) from None
+            except ValueError:  # it counts the special tokens of one text even where none are added
+                raise _too_long(form, form.most - made.num_special_tokens_to_add(False)) from None
             if len(self._forms) >= _MOST_FORMS:
                 self._forms = {}
             self._forms[key] = made
@@ -267,7 +282,7 @@ def _check_stride(form: Form, room: int, lengths: Iterable[tuple[int, ...]]) -> 
                 raise _too_long(form, length)
 
 
-def _too_long(form: Form, length: int | None) -> StudioError:
+def _too_long(form: Form, length: int) -> StudioError:
     return StudioError(
         "A stride of {stride} is too long where truncation leaves {length} tokens of a text",
         "Use a smaller stride, or a larger max_length.",
@@ -288,6 +303,37 @@ def portions(texts: Iterable[_T], characters: int) -> Iterator[list[_T]]:
             portion, size = [], 0
     if portion:
         yield portion
+
+
+def watched(
+    texts: Iterable[_T],
+    progress: Callable[[int, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+    total: int | None,
+    characters: int = _AT_ONCE,
+) -> Iterator[list[_T]]:
+    """Yield portions of texts, and take the next once the last one is encoded.
+
+    Now and then report how many of `total`, if that is known, are encoded, and ask whether to stop.
+    """
+    done, next_look = 0, 0.0
+
+    def looked() -> Iterator[_T]:
+        nonlocal next_look
+        for text in texts:
+            if time.monotonic() >= next_look:
+                if should_stop is not None and should_stop():
+                    raise EncodingStopped
+                if progress is not None and total is not None:
+                    progress(done, total)
+                next_look = time.monotonic() + _INTERVAL_SECONDS
+            yield text
+
+    for portion in portions(looked(), characters):
+        yield portion
+        done += len(portion)
+    if progress is not None and total is not None:
+        progress(total, total)
 
 
 def written(texts: Any) -> str:

@@ -304,11 +304,12 @@ class Tokenizer(WordEncoder):
         self.kept_parts = dict(kept_parts or {})
         if "post_processor" in self.kept_parts:
             processor = self.kept_parts["post_processor"]
-            if Template.of(processor) is None:
+            template = Template.of(processor)
+            if template is None:
                 what = "The post_processor {value} is not supported"
                 advice = "Use a TemplateProcessing that has each text once, or None."
                 raise StudioError(what, advice, value=repr(processor)[:100])
-            self._stated = (processor,)
+            self._stated, self._changes_types = (processor,), template.changes_types
         self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
         sought: dict[str, AddedToken] = {}
         for token in vocabulary.added_tokens:
