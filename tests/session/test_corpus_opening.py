@@ -101,6 +101,20 @@ def test_what_belongs_into_the_editor(tmp_path: Path, monkeypatch: pytest.Monkey
     assert text_size(str(tmp_path / "a.txt")) == "long"
 
 
+@pytest.mark.slow
+def test_a_text_too_long_to_be_edited_is_read_as_was_chosen(
+    qtbot: QtBot, opening: CorpusOpening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"caf\xe9 \x80" * 3)
+    monkeypatch.setattr(document, "LARGEST_TEXT", 10)
+    rows: list[FileRow] = []
+    opening.files_found.connect(lambda found, _number: rows.extend(found))
+    with qtbot.waitSignal(opening.ended, timeout=20_000) as caught:
+        opening.open((str(tmp_path / "a.txt"),), Reading("cp1252", "replace"))
+    assert caught.args == ["long"]
+    assert [(row.file.encoding, row.file.errors, row.known) for row in rows] == [("cp1252", "replace", "chosen")]
+
+
 def test_what_is_not_there_is_reported(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     for name, words in (("gone.txt", "does not exist"), ("gone.csv", "does not exist"), ("*.csv", "No file matches")):
         with qtbot.waitSignal(opening.ended, timeout=20_000) as caught:

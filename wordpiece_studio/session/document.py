@@ -348,7 +348,7 @@ class Document(QObject):
     def _apply(self, edit: Edit) -> None:
         start, end = edit.position, edit.position + len(edit.removed)
         was_kept = self.is_kept
-        change = None if was_kept else self._change_of_view(edit)
+        change = None if was_kept or self._editor_has_it else self._change_of_view(edit)
         self.text = self.text[:start] + edit.inserted + self.text[end:]
         self._note_modified()
         self._show_or_keep()
@@ -381,10 +381,10 @@ class Document(QObject):
 
     def _kept_row(self) -> FileRow:
         try:
-            path = self._keeper.keep(self.text)
+            path, size = self._keeper.keep(self.text)
         except StudioError as error:  # the text itself is not lost
             return FileRow(CorpusFile("corpus.txt"), state=FileState.FAULT, error=error)
-        return FileRow(CorpusFile(str(path)), path.stat().st_size)
+        return FileRow(CorpusFile(str(path)), size)
 
     def _note_modified(self) -> None:
         if self.is_modified != self._was_modified:
@@ -474,7 +474,10 @@ class CorpusOpening(QObject):
 
     def _take_files(self, part: tuple[int, list[object]]) -> None:
         number, found = part
-        self.files_found.emit([described_row(each) for each in found], number)  # type: ignore[arg-type]
+        rows = [described_row(each) for each in found]  # type: ignore[arg-type]
+        if self._is_long:
+            rows = [row.read_as(self.reading.encoding, errors=self.reading.errors) for row in rows]
+        self.files_found.emit(rows, number)
 
     def _end_list(self) -> None:
         self.ended.emit("long" if self._is_long else "listed")
@@ -500,7 +503,10 @@ def is_about_decoding(error: StudioError) -> bool:
 
 
 def text_size(path: str) -> Literal["small", "long"] | None:
-    """Return how many bytes a text has, or that reading it will say what is wrong; None if it is something else."""
+    """Return whether a text can be edited as far as its bytes show, or reading it will say what is wrong ("small").
+
+    None if it is something else than a text.
+    """
     if kind_of_name(path) not in (None, "text") or os.path.isdir(path):
         return None
     if not os.path.isfile(path):

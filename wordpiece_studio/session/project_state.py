@@ -51,8 +51,8 @@ def read_rest(project: Project, *, should_stop: Callable[[], bool]) -> Generator
     """Read the words and places of a project as far as possible.
 
     Yields each history whose words and places are in memory, with what runs the tokenizer if a library trained it; then
-    the word counts of the corpus with their figures. What cannot be read is raised at the end: a run with such an error
-    keeps its rows, but is never whole.
+    the word counts of the corpus with their figures. What cannot be read, or was lost before, is raised at the end, in
+    one error: a run with such an error keeps its rows, but is never whole.
     """
     run, counts = project.run, project.counts
     if counts is None and run is not None and run.is_of_corpus:
@@ -74,6 +74,15 @@ def read_rest(project: Project, *, should_stop: Callable[[], bool]) -> Generator
             error = error or found
     if counts is not None:
         yield counts
+    if project.lost:
+        reason, said = ("", {}) if error is None else ("{reason}. ", {"reason": error.what})
+        raise StudioError(
+            "{path} is damaged and was opened without {parts}",
+            f"{reason}The file was left as it is. Save your project under another name, or open a backup of the file.",
+            path=project.lost[0][1].values["path"],
+            parts=", ".join(part for part, _ in project.lost),
+            **said,
+        )
     if error is not None:
         raise error
 
@@ -233,7 +242,7 @@ class ProjectState(QObject):
         self._expected = project.counts
         if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
             self._counting.expect_counts()
-        if project.counts is not None or project.run is not None:
+        if project.counts is not None or project.run is not None or project.lost:
             (self.reading.run if _is_small(project) else self.reading.ask)(project)
         self._session.show_view(project.view)
         self._shown_live_text = (self._session.live_text, project.view.live_text)

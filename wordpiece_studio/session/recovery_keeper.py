@@ -6,6 +6,7 @@ It passes changes to two threads: one for text and settings, which is quick, and
 
 from __future__ import annotations
 
+import os
 import time
 import weakref
 from dataclasses import replace
@@ -20,6 +21,8 @@ from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.storage.project.stored_run import copy_of, last_copy_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wordpiece_studio.session.commands import Edit
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
@@ -101,10 +104,10 @@ class RecoveryKeeper(QObject):
             self._wanted_ms = CHANGE_DELAY_MS
             self.keep()
 
-    def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
-        """Continue in the folder that was left, now that its content is restored."""
-        about = recovered.about
-        self.store.adopt(recoverable)
+    def adopt(self, recoverable: Recoverable, recovered: Recovered) -> Path | None:
+        """Continue in the folder that was left, now that its content is restored; see `RecoveryStore.adopt`."""
+        about, files = recovered.about, recoverable.run_files()
+        aside = self.store.adopt(recoverable)
         self._saved = None
         if self._state.path is not None:
             self._state.stamp = about.stamp
@@ -112,9 +115,10 @@ class RecoveryKeeper(QObject):
         self._edit_count = about.edits
         self._newest_file = max(about.runs.values(), default=0)
         for run in recovered.project.runs:
-            if run.number in about.runs and recovered.lost_run is None:
+            if run.number in files and copy_of(run) == os.path.realpath(recoverable.folder / files[run.number]):
                 self._kept_runs[run.history] = _KeptRun(run.merge_count, run.number, about.runs[run.number])
         self._schedule()
+        return aside
 
     def close(self) -> None:
         """End. Work that was not forgotten is kept, and the next start offers it."""

@@ -35,6 +35,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced
 from wordpiece_studio.storage.project.project_file import open_project, read_about, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
+from wordpiece_studio.storage.view import run_letter
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import decodable, file_error
 
@@ -191,17 +192,21 @@ class RecoveryStore:
                 raise OSError(f"only {free / 1e6:,.0f} MB are free on the disk")
             _save(path, project, should_stop=should_stop)
 
-    def adopt(self, recoverable: Recoverable) -> None:
+    def adopt(self, recoverable: Recoverable) -> Path | None:
         """Continue with what another Studio left; what was kept here before is removed.
 
-        So are, in its folder, what a kill left unfinished, and foreign files.
+        So are, in its folder, what a kill left unfinished, and foreign files. What an older version left, and this one
+        does not read wholly, is set aside instead: its new path is returned.
         """
         with self._writing:
             self.close(keeps=False)
+            if recoverable.work.name != WORK:
+                return set_aside(recoverable)
             self.folder, self._lock = recoverable.folder, recoverable.lock
-            names = {LOCK_FILE, recoverable.work.name, *recoverable.run_files().values()}
-            for name in set(os.listdir(recoverable.folder)) - names:
+            names = {LOCK_FILE, WORK, *recoverable.run_files().values()}
+            for name in _names_in(recoverable.folder) - names:
                 _remove(recoverable.folder / name)
+        return None
 
     def close(self, *, keeps: bool) -> None:
         """Release the folder, and remove it unless the next start is to offer its content (`keeps`)."""
@@ -229,7 +234,7 @@ class RecoveryStore:
         What cannot be removed, because it is still read from, goes another time.
         """
         assert self.folder is not None
-        for name in sorted(os.listdir(self.folder), reverse=True):
+        for name in sorted(_names_in(self.folder), reverse=True):
             number = _RUNS.fullmatch(name)
             if name not in wanted and not name.startswith(".") and (number is None or int(number[1]) <= newest):
                 _remove(self.folder / name)
@@ -265,8 +270,8 @@ class KeptText:
         self._folder: Path | None = None
         self._lock: FolderLock | None = None
 
-    def keep(self, text: str) -> Path:
-        """Write a text in the place of the last one, and return the path of its file, which is another one."""
+    def keep(self, text: str) -> tuple[Path, int]:
+        """Write a text in the place of the last one, and return the path and size of its file, which is another one."""
         data = codecs.BOM_UTF8 + text.encode("utf-8", "surrogatepass")  # with the mark, nothing in it passes for one
         try:
             self.close()
@@ -276,7 +281,7 @@ class KeptText:
         except OSError as error:
             reason = error.strerror or str(error)
             raise file_error(recovery_folder(), "The text cannot be kept in {path}: {reason}", reason=reason) from error
-        return path
+        return path, len(data)
 
     def close(self) -> None:
         """Remove the file and its folder."""
@@ -298,6 +303,13 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
+def _names_in(folder: Path) -> set[str]:
+    """Return the names in a folder; none if it may not be read, or someone has removed it."""
+    with contextlib.suppress(OSError):
+        return set(os.listdir(folder))
+    return set()
+
+
 def is_own_folder(folder: Path) -> bool:
     """Return whether this is a folder that a Studio creates for itself, not a link to one."""
     here = os.path.join(os.path.realpath(folder.parent), folder.name)
@@ -305,7 +317,10 @@ def is_own_folder(folder: Path) -> bool:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with everything in it, the work first; what cannot be removed stays."""
+    """Remove a folder with everything in it; what cannot be removed stays.
+
+    The work goes first: where it is gone, the next start offers nothing, even if the rest stays.
+    """
     _remove(folder / WORK)
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -337,7 +352,7 @@ class Recovered:
 
     project: Project  # as last kept
     about: About
-    lost_run: StudioError | None = None  # why a run could not be read, if so
+    lost_run: StudioError | None = None  # why merges of some runs are missing, and of which, if so
     lost_edits: StudioError | None = None  # why the latest changes could not be read, if so
     is_project_another: bool = False  # whether someone has saved the project's file since
 
@@ -378,8 +393,7 @@ def recover(recoverable: Recoverable) -> Recovered:
     others = [] if saved_in is None else [saved_in]  # with fewer merges, perhaps
     lost_edits = None
     try:
-        project = open_project(recoverable.work)
-        project.check_whole()
+        project = _opened(recoverable.work)
     except StudioError as error:
         project, lost_edits = _state_with_runs(folder, error), error
     if recoverable.work.name != WORK:
@@ -387,7 +401,7 @@ def recover(recoverable: Recoverable) -> Recovered:
     if lost_edits is not None:  # then neither is it known which file has which run
         others = [*_numbered(folder, _OLDER_RUNS), *others, *_numbered(folder, _RUNS)]
         files = {tab.number: next(iter(others), None) for tab in project.view.tabs} | files
-    runs, lost_run = _runs_of(project, files, others)
+    runs, lost_run = _runs_of(project, about, files, others)
     return Recovered(replace(project, runs=runs), about, lost_run, lost_edits, is_another)
 
 
@@ -445,39 +459,47 @@ def _numbered(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     return [path for _, path in sorted(found, reverse=True) if _is_file(path)]
 
 
+def _opened(path: Path) -> Project:
+    """Return the project in a file whose text is whole; what else is damaged in it is left out."""
+    project = open_project(path)
+    if "the text" in (lost := dict(project.lost)):
+        raise lost["the text"]
+    return project
+
+
 def _state_with_runs(folder: Path, reason: StudioError) -> Project:
     """Return the state that was kept with the latest runs; raise `reason` if it cannot be read."""
-    for path in _numbered(folder, _RUNS):
+    for path in (*_numbered(folder, _RUNS), *_numbered(folder, _OLDER_RUNS)):
         with contextlib.suppress(StudioError):
-            return open_project(path)
+            return _opened(path)
     raise reason
 
 
 def _runs_of(
-    project: Project, files: dict[int, Path | None], others: list[Path]
+    project: Project, about: About, files: dict[int, Path | None], others: list[Path]
 ) -> tuple[tuple[ProjectRun, ...], StudioError | None]:
     """Return the runs in these files, by number, that `project` still has, the one that it shows first.
 
-    What is missing there may be in one of the others. They are marked whether they belong to its text and files.
+    What is missing there may be in one of the others, perhaps with fewer merges; if any are missing in the end, the
+    reason is returned too. The runs are marked whether they belong to its text and files.
     """
     corpus, view, runs = project.corpus, project.view, list(project.runs)
     all_wanted = files.keys() & ({tab.number for tab in view.tabs} or files.keys())
-    lost: StudioError | None = None
+    reasons: dict[int, StudioError] = {}
     places = [(path, {each for each in files if files[each] == path}) for path in dict.fromkeys(files.values())]
     for path, numbers in [*places, *((path, files.keys()) for path in others)]:
         wanted = all_wanted & numbers - {run.number for run in runs}
         if not wanted:
             continue
         try:
-            kept = open_project(path) if path is not None and _is_file(path) else None
+            if path is None or not _is_file(path):
+                raise StudioError(_MISSING)
+            kept = open_project(path)
         except StudioError as error:
-            lost = lost or error
+            reasons = dict.fromkeys(wanted, error) | reasons
             continue
-        if kept is None:
-            lost = lost or StudioError(_MISSING)
-            continue
-        if kept.lost and wanted - {run.number for run in kept.runs}:
-            lost = lost or kept.lost[0][1]
+        damage = dict(kept.lost)
+        reasons = {each: damage[name] for each in wanted if (name := f"run {run_letter(each)}") in damage} | reasons
         other = kept.corpus
         is_same = corpus.text == other.text and [one.file for one in corpus.files] == [one.file for one in other.files]
         runs += [
@@ -488,6 +510,13 @@ def _runs_of(
             for run in kept.runs
             if run.number in wanted
         ]  # fmt: skip
-    if all_wanted - {run.number for run in runs}:
-        lost = lost or StudioError(_MISSING)
-    return tuple(sorted(runs, key=lambda run: run.number != view.current)), lost
+    found = {run.number: run.merge_count for run in runs}
+    whole = found.keys() - reasons.keys()
+    if 0 < about.merges <= sum(found.get(each, 0) for each in about.runs):  # other files had all of these merges
+        whole |= found.keys() & about.runs.keys()
+    lost, reason = sorted(all_wanted - whole), None
+    if lost:
+        names = ", ".join(f"run {run_letter(each)}" for each in lost)
+        first = next((reasons[each] for each in lost if each in reasons), StudioError(_MISSING))
+        reason = StudioError("{reason} ({runs})", reason=first.what, runs=names)
+    return tuple(sorted(runs, key=lambda run: run.number != view.current)), reason

@@ -38,7 +38,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = Project(
         settings=settings(),
         corpus=ProjectCorpus(name="mine", text=TEXT, is_edited=True),
-        view=View(),
+        view=View(live_text="hugs"),
         runs=(replace(trained(random_counts(2), 7), is_of_corpus=True),),
     )
     kept = RecoveryStore(root)
@@ -66,6 +66,11 @@ def recovered(folder: Path) -> Recovered:
         one.lock.release()
 
 
+def damage_part(path: Path, part: str) -> None:
+    change = "UPDATE chunk SET data = x'00' WHERE id = (SELECT first FROM part WHERE name = ?)"
+    path.write_bytes(forged(path.read_bytes(), lambda database: database.execute(change, (part,)), is_sealed=False))
+
+
 def test_whole_it_is_all_there(folder: Path) -> None:
     it = recovered(folder)
     assert it.project.corpus.text == TEXT + "abc"
@@ -87,8 +92,7 @@ def test_with_damaged_work_what_lies_with_the_run_has_to_do(folder: Path, damage
     elif damage == "nothing":
         work.write_bytes(b"")
     else:
-        change = "UPDATE chunk SET data = x'00' WHERE id = (SELECT first FROM part WHERE name = 'corpus/text')"
-        work.write_bytes(forged(work.read_bytes(), lambda database: database.execute(change), is_sealed=False))
+        damage_part(work, "corpus/text")
     it = recovered(folder)
     assert it.project.corpus.text == TEXT
     assert it.project.run is not None
@@ -104,7 +108,15 @@ def test_a_run_whose_file_is_gone_is_reported(folder: Path) -> None:
     it = recovered(folder)
     assert it.project.corpus.text == TEXT + "abc"
     assert (it.project.run, it.lost_edits) == (None, None)
-    assert "The file with the merges is missing" in str(it.lost_run)
+    assert str(it.lost_run) == "The file with the merges is missing (run A)."
+
+
+def test_damaged_live_text_alone_costs_nothing_else(folder: Path) -> None:
+    damage_part(folder / "work.wpstudio", "view/watched_text")
+    it = recovered(folder)
+    assert it.project.corpus.text == TEXT + "abc"
+    assert (it.project.view.live_text, [part for part, _ in it.project.lost]) == ("", ["the live text"])
+    assert (len(it.project.runs), it.lost_run, it.lost_edits) == (1, None, None)
 
 
 def test_what_an_older_version_left_is_offered_without_its_journal(folder: Path) -> None:
@@ -119,6 +131,39 @@ def test_what_an_older_version_left_is_offered_without_its_journal(folder: Path)
     it = recovered(folder)
     assert it.project.corpus.text == TEXT + "abc"
     assert "an older version" in str(it.lost_edits)
+    before = {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "lock"}
+    (one,) = recovery_store.find_recoverable(folder.parent)
+    kept = RecoveryStore(folder.parent)
+    aside = kept.adopt(one)
+    kept.write(it.project, it.about, 1)
+    assert aside == folder.with_name(folder.name + ".damaged")
+    assert {file.name: file.read_bytes() for file in aside.iterdir() if file.name != "lock"} == before
+    kept.close(keeps=True)
+    (again,) = recovery_store.find_recoverable(folder.parent)
+    assert again.folder != folder
+    again.lock.release()
+
+
+def test_with_damaged_work_of_an_older_version_what_lies_with_its_run_has_to_do(folder: Path) -> None:
+    (folder / "work.wpstudio").rename(folder / "base-2.wpstudio")
+    (folder / "runs-1.wpstudio").rename(folder / "run-3.wpstudio")
+    damage_part(folder / "base-2.wpstudio", "corpus/text")
+    it = recovered(folder)
+    assert (it.project.corpus.text, len(it.project.runs), it.lost_run) == (TEXT, 1, None)
+    assert "an older version" in str(it.lost_edits)
+
+
+def test_a_folder_that_is_gone_or_may_not_be_read_ends_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    it = recovered(folder)
+    (one,) = recovery_store.find_recoverable(folder.parent)
+    kept = RecoveryStore(folder.parent)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.listdir", fault)
+        kept.adopt(one)
+        kept.write(it.project, it.about, 1)
+    shutil.rmtree(folder)
+    kept.write(None, it.about, 1)
+    kept.close(keeps=False)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -172,10 +217,11 @@ def test_folders_that_no_studio_made_are_left_alone(folder: Path) -> None:
     assert sorted(path.name for path in folder.parent.iterdir()) == sorted(["my own backup", folder.name + ".damaged"])
 
 
-def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fault(_folder: object) -> object:
-        raise PermissionError(13, "Permission denied")
+def fault(_folder: object) -> object:
+    raise PermissionError(13, "Permission denied")
 
+
+def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(recovery_store, "_is_file", fault)
         assert recovery_store.find_recoverable(folder.parent) == []
@@ -320,10 +366,7 @@ def test_each_run_comes_from_the_file_that_has_it(tmp_path: Path, damage: str) -
         name = tmp_path / "link.wpstudio"
         name.symlink_to(saved)
     elif damage == "saved":
-        change = (
-            "UPDATE chunk SET data = x'00' WHERE id = (SELECT first FROM part WHERE name = 'runs/1/merges/left_id')"
-        )
-        saved.write_bytes(forged(saved.read_bytes(), lambda database: database.execute(change), is_sealed=False))
+        damage_part(saved, "runs/1/merges/left_id")
     kept = RecoveryStore(tmp_path / "recovery")
     longer = replace(trained(random_counts(2), 9), number=0)
     kept.write_runs(1, replace(project, runs=(longer,)), bool)
@@ -342,4 +385,18 @@ def test_each_run_comes_from_the_file_that_has_it(tmp_path: Path, damage: str) -
     it = recovered(folder)
     lengths = {run.number: len(run.history) for run in it.project.runs}
     assert lengths == {0: 5 if damage == "kept" else 9, 2: 7} | ({} if damage in ("saved", "gone") else {1: 6})
-    assert (it.lost_run is None) == (damage in ("none", "link"))
+    names = {"kept": "(run A)", "saved": "(run B)", "gone": "(run B)"}
+    assert str(it.lost_run or "").endswith(f"{names[damage]}." if damage in names else "")
+
+
+@pytest.mark.parametrize("merges", [7, 9])
+def test_merges_that_another_file_has_too_are_not_missing(folder: Path, merges: int) -> None:
+    """`merges`: that were kept."""
+    shutil.copy(folder / "runs-1.wpstudio", folder.parent / "mine.wpstudio")
+    (folder / "runs-1.wpstudio").write_bytes(b"")
+    path, work = str(folder.parent / "mine.wpstudio"), folder / "work.wpstudio"
+    about = {"project_path": path, "stamp": stamp_of(path), "merges": merges, "runs": {0: 1}}
+    change = "UPDATE meta SET v = ? WHERE k = 'about'"
+    work.write_bytes(forged(work.read_bytes(), lambda database: database.execute(change, (json.dumps(about),))))
+    it = recovered(folder)
+    assert ([len(run.history) for run in it.project.runs], it.lost_run is None) == ([7], merges == 7)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import sqlite3
@@ -214,6 +215,15 @@ def test_the_file_is_let_go_of_when_all_was_read(path: Path, monkeypatch: pytest
     assert not closed
     _ = run.history.input
     assert len(set(map(id, closed))) == 1
+    for part in ("merges/value", "tokens/text", "words/text", "places/positions"):
+        damage(path, f"runs/0/{part}")
+        closed.clear()
+        for run in open_project(path).runs:
+            for read in (lambda run=run: run.counts.words, lambda run=run: run.history.input):
+                with contextlib.suppress(StudioError):
+                    read()
+        assert len(set(map(id, closed))) == 1, part
+        save_project(path, course_project())
 
 
 def test_merges_appended_while_it_is_saved_are_left_out(path: Path) -> None:

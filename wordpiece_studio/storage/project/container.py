@@ -387,11 +387,21 @@ class Container:
     def expect(self, what: str) -> None:
         self._awaited.add(what)
 
-    def note_read(self, what: str) -> None:
-        """Close the file if nothing else is expected."""
+    def close_if_read(self, what: str = "") -> None:
+        """Close the file if nothing is expected but this, which was read, or is damaged."""
         self._awaited.discard(what)
         if not self._awaited:
             self.close()
+
+    @contextlib.contextmanager
+    def read_last(self, what: str) -> Iterator[None]:
+        """Read what is expected; where memory runs out, it may be read another time."""
+        try:
+            yield
+        except StudioError:
+            self.close_if_read(what)
+            raise
+        self.close_if_read(what)
 
     # The database.
 

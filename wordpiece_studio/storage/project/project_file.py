@@ -117,8 +117,7 @@ def open_project(path: str | os.PathLike[str]) -> Project:
     except (StudioError, *_FAULTS) as error:
         container.close()
         raise _explained(error, path) from error
-    if project.run is None and project.counts is None:
-        container.close()
+    container.close_if_read()
     return project
 
 
@@ -259,6 +258,8 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
             counts = read_counts(container, _CORPUS_WORDS, counts_head.normalizer, counts_head.pre_tokenizer)
     if "the text" in lost:
         runs, counts = [replace(run, is_of_corpus=False) for run in runs], None
+    if counts is not None:
+        container.expect(_CORPUS_WORDS)
     return Project(
         settings=settings, corpus=corpus, view=view, runs=tuple(runs), counts=counts, lost=tuple(lost.items())
     )

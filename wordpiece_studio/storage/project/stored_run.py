@@ -61,7 +61,7 @@ def words_parts(words: str, counts: WordCounts) -> list[PackedPart]:
 def read_counts(
     container: Container, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]
 ) -> WordCounts:
-    """Return word counts whose words are read when first needed."""
+    """Return word counts whose words are read when first needed: then, they must be expected of the file."""
     name, statistics_name = f"{words}/counts", f"{words}/statistics"
     counts = container.array(name, "i").astype(np.int64)
     if len(counts) and (counts.min() < 1 or not _is_sum_small(counts)):
@@ -71,17 +71,16 @@ def read_counts(
 
     @cache
     def read() -> list[str]:
-        found = container.strings(words, len(counts))
-        if not all(found):
-            raise damaged(container.path, "{path} is damaged at {part}: a word is empty", part=words)
-        container.note_read(words)
+        with container.read_last(words):
+            found = container.strings(words, len(counts))
+            if not all(found):
+                raise damaged(container.path, "{path} is damaged at {part}: a word is empty", part=words)
         return found
 
     def read_once() -> list[str]:
         with reading:  # whichever threads need them
             return read()
 
-    container.expect(words)
     values = from_json(container.text(statistics_name))
     statistics = msgspec.convert(values["statistics"], CorpusStatistics)
     skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
@@ -288,6 +287,9 @@ def read_run(
     if head.stop_reason not in _REASONS:
         kept["stop_reason"] = "user"
     run = ProjectRun(counts=counts, config=config, history=history, text=text, library_run=library_run, **kept)
+    container.expect(f"{head.words}words")
+    if history.has_steps:
+        container.expect(f"{head.parts}places")
     note_copy(container.path, run, head, container.parts)
     return run
 
@@ -303,7 +305,6 @@ def _history(container: Container, head: RunHead, counts: WordCounts, library_ru
         without_words = partial(_without_words, library_run)
         history = LibraryHistory(library_run, counts, None, head.symbols_after, without_words)
     else:
-        container.expect(f"{head.parts}places")
         try:
             table = _read_table(container, head)
             history = restored_history(table, lambda: (counts, _places(container, head.parts)), explained)
@@ -350,8 +351,8 @@ def _config(container: Container, head: RunHead) -> TrainingConfig:
 
 
 def _places(container: Container, prefix: str) -> HistoryPlaces:
-    counts, lengths, positions = (container.array(prefix + name, "i") for name in _PLACE_PARTS)
-    container.note_read(f"{prefix}places")
+    with container.read_last(f"{prefix}places"):
+        counts, lengths, positions = (container.array(prefix + name, "i") for name in _PLACE_PARTS)
     if positions.dtype.itemsize > 4 or not _is_sum_small(counts):
         raise damaged(container.path, part=prefix + _POSITIONS)
     return HistoryPlaces(counts.astype(np.int64), lengths.astype(np.int64), positions.astype(np.int32))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -311,9 +312,6 @@ class ProjectController(Controller):
         (path,) = self.opening.forget()
         if project.lost:
             self._state.restore(project)  # without a file: the damaged one is not to be replaced by what is left
-            what = "{path} is damaged and was opened without {parts}"
-            advice = "The file was left as it is. Save your project under another name, or open a backup of the file."
-            self._messages.show_error(file_error(path, what, advice, parts=", ".join(part for part, _ in project.lost)))
             return
         holder = self._lock.take(path)
         self._state.restore(project)
@@ -450,7 +448,7 @@ class RecoveryController(Controller):
     def _on_job_finished(self, recovered: Recovered) -> None:
         (wanted,), about = self.job.forget(), recovered.about
         try:
-            self._state.restore(recovered.project)
+            self._state.restore(replace(recovered.project, lost=()))  # it is told below
         except StudioError as error:
             wanted.lock.release()  # the next start finds it again
             self._messages.show_error(error)
@@ -459,7 +457,7 @@ class RecoveryController(Controller):
         # If runs are missing, saving must not replace a file that may have them.
         is_of_file = bool(about.project_path) and not recovered.is_project_another and recovered.lost_run is None
         self._state.set_path(Path(about.project_path) if is_of_file else None)
-        self.keeper.adopt(wanted, recovered)
+        aside = self.keeper.adopt(wanted, recovered)
         for run in self._session.runs.all:
             run.seconds = math.inf  # not known: it may have taken long
         self._then = None
@@ -470,13 +468,20 @@ class RecoveryController(Controller):
             words = self.tr("“{name}” was restored, but its file {path} has been changed by another program. Save "
                             "your work as a different project to keep both.")  # fmt: skip
             self._banner.show_message(words.format(name=name, path=display_name(about.project_path)), "warning")
-        for what, advice, lost in (
-            ("The work was restored, but the latest changes are missing: {reason}", "Check your most recent changes.",
-             recovered.lost_edits),
-            ("The text was restored, but not all its merges: {reason}", "Train again.", recovered.lost_run),
-        ):  # fmt: skip
-            if lost is not None:
-                self._messages.show_error(StudioError(what, advice, reason=lost.what))
+        check = "Check your most recent changes." + ("" if aside is None else " What was kept is in {path}.")
+        parts = recovered.project.lost if recovered.lost_edits is None else ()
+        told = [
+            StudioError(what, advice, reason=lost.what, path=display_name(aside or ""))
+            for what, advice, lost in (
+                ("The work was restored, but the latest changes are missing: {reason}", check, recovered.lost_edits),
+                ("The text was restored, but not all its merges: {reason}", "Train again.", recovered.lost_run),
+                *((f"The work was restored without {part}: {{reason}}", "", error) for part, error in parts),
+            )
+            if lost is not None
+        ]
+        if told:  # in one message: a second one would replace the first
+            advice = " ".join(filter(None, (told[0].advice, *map(str, told[1:]))))
+            self._messages.show_error(StudioError("{first}", "{more}", first=told[0].what, more=advice))
 
     def _on_job_failed(self, error: StudioError) -> None:
         (wanted,) = self.job.forget()
