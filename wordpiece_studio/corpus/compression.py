@@ -143,11 +143,9 @@ class DecompressedStream:
 
     def _fault(self, reason: str) -> StudioError:
         if _MEMORY_WORDS.search(reason):
+            what = "Decompressing {path} ({compression}) takes more memory than such files normally need"
             return StudioError(
-                "Decompressing {path} ({compression}) takes more memory than such files normally need",
-                "Decompress it yourself if you trust it.",
-                path=self._name,
-                compression=self._compression,
+                what, "Decompress it yourself if you trust it.", path=self._name, compression=self._compression
             )
         return StudioError(
             "{path} cannot be decompressed ({compression}) beyond {n} bytes of its content: {reason}",

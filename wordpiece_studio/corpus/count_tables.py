@@ -463,11 +463,8 @@ def counts_as_text(counts: WordCounts) -> str:
     lines = [f"{word}\t{count}" for word, count in counts.items()]
     for line, entry in zip(lines, counts.items(), strict=True):
         if entry_of(line) != entry or len(_LINE_END.split(line)) > 1:
-            raise StudioError(
-                "The word {word} cannot be written on a line with its count",
-                "Choose a pre-tokenizer that splits text at whitespace.",
-                word=repr(entry[0][:50]),
-            )
+            what = "The word {word} cannot be written on a line with its count"
+            raise StudioError(what, "Choose a pre-tokenizer that splits text at whitespace.", word=repr(entry[0][:50]))
     return "\n".join([HEADER, *lines, ""])
 
 

@@ -281,12 +281,8 @@ class WordCounts:
         if callable(self._words):
             words = self._words()
             if len(words) != len(self.counts):
-                raise StudioError(
-                    "There are {words:,} words, but {counts:,} counts",
-                    "The file is damaged.",
-                    words=len(words),
-                    counts=len(self.counts),
-                )
+                what = "There are {words:,} words, but {counts:,} counts"
+                raise StudioError(what, "The file is damaged.", words=len(words), counts=len(self.counts))
             self._words = words
         return self._words
 
@@ -452,11 +448,9 @@ def _checked_pair(pair: object, number: int) -> tuple[str, int]:
                 return word, count
         case (str(word), np.integer() as number_like):
             return _checked_pair((word, int(number_like)), number)
+    what = "Entry {number} of the word counts is invalid: {entry}"
     raise StudioError(
-        "Entry {number} of the word counts is invalid: {entry}",
-        "Each must be a word and its count, a whole number of at least 1.",
-        number=number,
-        entry=repr(pair)[:100],
+        what, "Each must be a word and its count, a whole number of at least 1.", number=number, entry=repr(pair)[:100]
     )
 
 

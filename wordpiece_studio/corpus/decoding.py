@@ -143,12 +143,8 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
     if marked and given in (None, DETECT, marked[0], marked[0].removesuffix("-le").removesuffix("-be")):
         return marked
     if given in ("utf-16", "utf-32"):
-        raise StudioError(
-            "{path} does not begin with a byte order mark",
-            "Use {name}-le or {name}-be as the encoding.",
-            path=name,
-            name=given,
-        )
+        what = "{path} does not begin with a byte order mark"
+        raise StudioError(what, "Use {name}-le or {name}-be as the encoding.", path=name, name=given)
     if given == DETECT:
         guess = guessed_encoding(head)
         return (guess.name if guess else "utf-8"), 0

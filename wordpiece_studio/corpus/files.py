@@ -154,12 +154,8 @@ def kind_of_name(path: str) -> FileKind | None:
 def checked_kind(name: str) -> FileKind:
     if name in get_args(FileKind):
         return cast("FileKind", name)
-    raise StudioError(
-        'There is no kind of file called "{name}"',
-        "Use one of {kinds}.",
-        name=name,
-        kinds=", ".join(get_args(FileKind)),
-    )
+    what = 'There is no kind of file called "{name}"'
+    raise StudioError(what, "Use one of {kinds}.", name=name, kinds=", ".join(get_args(FileKind)))
 
 
 def checked_file(file: CorpusFile) -> CorpusFile:
@@ -171,11 +167,8 @@ def checked_file(file: CorpusFile) -> CorpusFile:
 
 def check_agreed(file: CorpusFile) -> None:
     if file.unagreed:
-        raise StudioError(
-            "{path} is outside the project's folder and has not been read",
-            "Agree to reading it, or add it yourself.",
-            path=display_name(file.path),
-        )
+        what = "{path} is outside the project's folder and has not been read"
+        raise StudioError(what, "Agree to reading it, or add it yourself.", path=display_name(file.path))
 
 
 class FileOnDisk:

@@ -79,13 +79,9 @@ class ParquetTexts(FileOnDisk):
                 _check_indices(texts)
                 yield texts.cast(pyarrow.large_string()) if texts.type == pyarrow.string_view() else texts
         except (arrow.ArrowException, OSError, MemoryError, ValueError, IndexError, KeyError) as error:
+            what = '{path}: the column "{column}" of row group {group} cannot be read: {reason}'
             raise StudioError(
-                '{path}: the column "{column}" of row group {group} cannot be read: {reason}',
-                _DAMAGED_ADVICE,
-                path=self.name,
-                column=printable(column),
-                group=group,
-                reason=reason_of(error),
+                what, _DAMAGED_ADVICE, path=self.name, column=printable(column), group=group, reason=reason_of(error)
             ) from error
 
     def batch_rows(self, group: Any, column: str, number: int) -> int:
@@ -197,12 +193,8 @@ def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> A
             thrift_container_size_limit=_LARGEST_FOOTER_PART,
         )
     except (arrow.ArrowException, OSError, MemoryError, ValueError, KeyError) as error:
-        raise StudioError(
-            "{path} cannot be read as a Parquet file: {reason}",
-            _DAMAGED_ADVICE,
-            path=file.name,
-            reason=reason_of(error),
-        ) from error
+        what = "{path} cannot be read as a Parquet file: {reason}"
+        raise StudioError(what, _DAMAGED_ADVICE, path=file.name, reason=reason_of(error)) from error
 
 
 def text_columns(schema: Any) -> list[str]:

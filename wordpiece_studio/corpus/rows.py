@@ -590,12 +590,8 @@ def _found_column(first: Sequence[Row], column: str | None, name: str) -> tuple[
     if column is None:
         column = chosen_column(columns_with_text(first), name, "column", header)
     if header.count(column) > 1:
-        raise StudioError(
-            '{path} has more than one column "{column}"',
-            "Use different names in its first line.",
-            path=name,
-            column=printable(column),
-        )
+        what = '{path} has more than one column "{column}"'
+        raise StudioError(what, "Use different names in its first line.", path=name, column=printable(column))
     if column in header:
         return header.index(column), True
     numbers = [str(number) for number in range(1, len(header) + 1)]

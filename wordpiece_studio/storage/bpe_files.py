@@ -122,10 +122,8 @@ def bpe_files(history: MergeHistory, step: int | None = None, tokenizer: Tokeniz
             MERGES_FILE: "".join(f"{line}\n" for line in (_FIRST_LINE, *lines)).encode("utf-8"),
         }
     except UnicodeEncodeError:
-        raise StudioError(
-            "A token contains an unpaired surrogate, which UTF-8 cannot encode",
-            "Leave out the lines of the corpus with such characters.",
-        ) from None
+        what = "A token contains an unpaired surrogate, which UTF-8 cannot encode"
+        raise StudioError(what, "Leave out the lines of the corpus with such characters.") from None
     if tokenizer is None:
         counts = history.input.counts
         tokenizer = Tokenizer(vocabulary, counts.normalizer, counts.pre_tokenizer)
@@ -225,8 +223,5 @@ def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequenc
 
 
 def _no_line(symbol: str) -> StudioError:
-    return StudioError(
-        "The symbol {token} cannot appear in merges.txt, which has one merge per line with a space in the middle",
-        "Choose a pre-tokenizer that splits words at such characters.",
-        token=repr(symbol),
-    )
+    what = "The symbol {token} cannot appear in merges.txt, which has one merge per line with a space in the middle"
+    return StudioError(what, "Choose a pre-tokenizer that splits words at such characters.", token=repr(symbol))

@@ -302,23 +302,17 @@ def read_manifest(path: Path) -> Manifest:
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.format > FORMAT:
-            raise file_error(
-                path,
-                "{path} was written by {program}, in a format that this version does not know",
-                "Install a newer version.",
-                program=head.program,
-            )
+            what = "{path} was written by {program}, in a format that this version does not know"
+            raise file_error(path, what, "Install a newer version.", program=head.program)
         if max(len(bytes(head.normalizer)), len(bytes(head.pre_tokenizer))) > _LARGEST_STEPS_BYTES:
             raise msgspec.ValidationError("normalizer or pre-tokenizer is too large")
         manifest = msgspec.json.decode(data, type=Manifest)
         if manifest.format < 1:
             raise msgspec.ValidationError(f"there is no format {manifest.format}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        what = "{path} is damaged: {reason}"
         raise file_error(
-            path,
-            "{path} is damaged: {reason}",
-            "Train again to write a new one, or specify a vocab.txt in another folder.",
-            reason=str(error),
+            path, what, "Train again to write a new one, or specify a vocab.txt in another folder.", reason=str(error)
         ) from error
     return manifest
 

@@ -266,22 +266,15 @@ def check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str])
     for name in sorted(_READ_TOGETHER.difference(written)):
         path = Path(folder) / name
         if os.path.lexists(path):
-            raise file_error(
-                path,
-                "{path} already exists and does not belong to the new files",
-                "Choose another folder, or move that file away.",
-            )
+            what = "{path} already exists and does not belong to the new files"
+            raise file_error(path, what, "Choose another folder, or move that file away.")
 
 
 def check_no_mixture(folder: Path, written: Sequence[str], others: Iterable[str]) -> None:
     """Check that none of these other files of a tokenizer would stay in a folder beside those written."""
     if found := next((name for name in others if name not in written and (folder / name).exists()), None):
-        raise file_error(
-            folder,
-            "{path} contains a tokenizer with a {name} that would not match the new files",
-            "Choose another folder.",
-            name=found,
-        )
+        what = "{path} contains a tokenizer with a {name} that would not match the new files"
+        raise file_error(folder, what, "Choose another folder.", name=found)
 
 
 def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None:

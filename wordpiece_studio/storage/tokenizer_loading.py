@@ -119,11 +119,8 @@ def _main_file(folder: Path) -> Path:
     """Return the file of a folder's tokenizer that is read first."""
     found = [name for name in KNOWN_FILES if (folder / name).exists()]
     if not found:
-        raise file_error(
-            folder,
-            "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model",
-            "Choose the folder that a tokenizer was saved in.",
-        )
+        what = "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model"
+        raise file_error(folder, what, "Choose the folder that a tokenizer was saved in.")
     manifest, name = folder / MANIFEST_FILE, found[0]
     if VOCAB_JSON_FILE in found and manifest.is_file() and read_manifest(manifest).kind == "bpe":
         name = VOCAB_JSON_FILE
@@ -205,12 +202,8 @@ def load_wordpiece_tokenizer(
             "is the ID",
             "Tokenize with the tokenizer.json itself, which keeps the IDs.",
         )
-    raise file_error(
-        path,
-        "{path} contains a {kind} model, which can be used for tokenizing and comparing, but not for inspection",
-        "Use wordpiece-studio tokenize, or the library's load_tokenizer.",
-        kind=tokenizer.kind,
-    )
+    what = "{path} contains a {kind} model, which can be used for tokenizing and comparing, but not for inspection"
+    raise file_error(path, what, "Use wordpiece-studio tokenize, or the library's load_tokenizer.", kind=tokenizer.kind)
 
 
 def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
@@ -278,12 +271,8 @@ def _with_steps(tokenizer: Tokenizer | LibraryTokenizer, steps: Steps, name: str
     if normalizer is None and pre_tokenizer is None:
         return tokenizer
     if isinstance(tokenizer, LibraryTokenizer):
-        raise StudioError(
-            "{path} itself specifies how text becomes words, and its {kind} model depends on that",
-            "Omit the normalizer and the pre-tokenizer.",
-            path=name,
-            kind=tokenizer.kind,
-        )
+        what = "{path} itself specifies how text becomes words, and its {kind} model depends on that"
+        raise StudioError(what, "Omit the normalizer and the pre-tokenizer.", path=name, kind=tokenizer.kind)
     return tokenizer.changed(
         normalizer=normalizer or tokenizer.normalizer, pre_tokenizer=pre_tokenizer or tokenizer.pre_tokenizer
     )
@@ -321,12 +310,8 @@ def _check_manifest(path: Path, manifest: Manifest, tokenizer: Tokenizer | Libra
     if manifest.vocabulary_sha256 != vocabulary_digest(tokens) or not isinstance(tokenizer, Tokenizer):
         raise _other_manifest(path, TOKENIZER_FILE)
     if pipeline_values(manifest.tokenizer(tokens)) != pipeline_values(tokenizer):
-        raise file_error(
-            path,
-            "{path} and {other} next to it say differently how text becomes words",
-            "Specify the one to read, or delete the wrong one.",
-            other=TOKENIZER_FILE,
-        )
+        what = "{path} and {other} next to it say differently how text becomes words"
+        raise file_error(path, what, "Specify the one to read, or delete the wrong one.", other=TOKENIZER_FILE)
     check_together(path, manifest, TOKENIZER_FILES)
 
 

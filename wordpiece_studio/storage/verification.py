@@ -128,11 +128,8 @@ def verify(
     main = next((manifest for manifest in manifests.values() if manifest.training is not None), None)
     main = main or next(iter(manifests.values()))
     if all(manifest.kind == "ids" for manifest in manifests.values()):
-        raise file_error(
-            place,
-            "{path} contains token IDs, and verify does not encode text again",
-            "Run encode again with another output, and compare the files.",
-        )
+        what = "{path} contains token IDs, and verify does not encode text again"
+        raise file_error(place, what, "Run encode again with another output, and compare the files.")
     words = _recount(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
     if not words.counts:
         raise StudioError(
@@ -175,11 +172,9 @@ def _manifests_of(place: Path) -> tuple[Path, dict[Path, Manifest]]:
         folder, paths = place.parent, [side_manifest(place), place.parent / MANIFEST_FILE]
     paths = [path for path in paths if path.is_file()][: None if place.is_dir() else 1]
     if not paths:
+        what = "{path} has no manifest that says how it was made"
         raise file_error(
-            place,
-            "{path} has no manifest that says how it was made",
-            "Tokenizers exported by this version have one, called {name}.",
-            name=MANIFEST_FILE,
+            place, what, "Tokenizers exported by this version have one, called {name}.", name=MANIFEST_FILE
         )
     return folder, {path: read_manifest(path) for path in paths}
 

@@ -90,19 +90,13 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
         if (fault := _fault(token) or (len(token.splitlines()) > 1 and "a line break"))  # as other programs read it
     ]
     if faulty:
+        what = "{n} of the tokens cannot appear in a vocab.txt: {list}"
         raise StudioError(
-            "{n} of the tokens cannot appear in a vocab.txt: {list}",
-            JSON_ALONE_ADVICE,
-            n=len(faulty),
-            list=", ".join(faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+            what, JSON_ALONE_ADVICE, n=len(faulty), list=", ".join(faulty[:5]) + (", …" if len(faulty) > 5 else "")
         )
     if len(tokens) > MOST_TOKENS:
-        raise StudioError(
-            "There are {n:,} tokens, too many for a vocab.txt",
-            "No program reads more than {most:,}.",
-            n=len(tokens),
-            most=MOST_TOKENS,
-        )
+        what = "There are {n:,} tokens, too many for a vocab.txt"
+        raise StudioError(what, "No program reads more than {most:,}.", n=len(tokens), most=MOST_TOKENS)
     if len(set(tokens)) != len(tokens):
         raise StudioError("A token appears twice in the vocabulary", "Every token may appear only once.")
     if tokens[0].startswith("\ufeff"):
@@ -119,12 +113,9 @@ def _check_lines(data: bytes, path: str | os.PathLike[str]) -> None:
     """Check the number and the length of the lines before decoding them."""
     count = data.count(b"\n")
     if count > MOST_TOKENS:
+        what = "{path} has {n:,} lines, too many for a vocabulary"
         raise file_error(
-            path,
-            "{path} has {n:,} lines, too many for a vocabulary",
-            "Choose another file; at most {most:,} tokens are read.",
-            n=count,
-            most=MOST_TOKENS,
+            path, what, "Choose another file; at most {most:,} tokens are read.", n=count, most=MOST_TOKENS
         )
     start = 0
     while len(data) - start > _LONGEST_LINE:

@@ -202,12 +202,8 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:
     if folder is not None and error.errno == errno.ENOENT and not folder.exists():
-        return StudioError(
-            "{path} cannot be written: the folder {folder} does not exist",
-            "Save to another location.",
-            path=name,
-            folder=display_name(folder),
-        )
+        what = "{path} cannot be written: the folder {folder} does not exist"
+        return StudioError(what, "Save to another location.", path=name, folder=display_name(folder))
     advice = _ADVICE.get(error.errno or 0, f"{_UNCHANGED} Try again, or save to another location.")
     return StudioError("{path} cannot be written: {reason}", advice, path=name, reason=error.strerror or str(error))
 
@@ -321,11 +317,9 @@ def _not_put_back(lost: Sequence[_Replacement], kept: Sequence[Path]) -> StudioE
     names = ", ".join(replacement.name for replacement in lost)
     if not kept:
         return StudioError("Not all files could be written, and {names} could not be removed again", names=names)
+    what = "Not all files could be written, and {names} could not be restored"
     return StudioError(
-        "Not all files could be written, and {names} could not be restored",
-        "The previous versions are in {copies}.",
-        names=names,
-        copies=", ".join(map(display_name, kept)),
+        what, "The previous versions are in {copies}.", names=names, copies=", ".join(map(display_name, kept))
     )
 
 

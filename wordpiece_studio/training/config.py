@@ -285,11 +285,8 @@ class TrainingConfig:
         """
         unknown = sorted(set(values) - {field.name for field in dataclasses.fields(cls)})
         if unknown:
-            raise StudioError(
-                "There is no training setting {name!r}",
-                "The file may have been written by a newer version.",
-                name=unknown[0],
-            )
+            what = "There is no training setting {name!r}"
+            raise StudioError(what, "The file may have been written by a newer version.", name=unknown[0])
         if pre_tokenizer is not None and pre_tokenizer.is_byte_level:
             values = {"byte_alphabet": "seen", **values}
         return cls(**values)

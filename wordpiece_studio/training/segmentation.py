@@ -180,11 +180,8 @@ def check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix: 
     """Raise if there would be more cells or symbols than their integer types can count."""
     cells = int(lengths.sum()) + len(lengths) * (1 + len(suffix)) + 1
     if cells > MOST_CELLS:
-        raise StudioError(
-            "The distinct words of this corpus have {count:,} characters, more than can be trained on",
-            "Leave out the rarest words or a part of the text.",
-            count=cells,
-        )
+        what = "The distinct words of this corpus have {count:,} characters, more than can be trained on"
+        raise StudioError(what, "Leave out the rarest words or a part of the text.", count=cells)
     most = lengths + bool(suffix)
     total: float = float((weights.astype(np.float64) * most).sum())
     if total > MOST_SYMBOLS / 2:  # near the limit, count exactly
@@ -243,11 +240,8 @@ def _without_dropped(
     per_word = np.add.reduceat(keep.astype(np.int64), starts)
     trained = np.flatnonzero(per_word)
     if not len(trained):
-        raise StudioError(
-            "No word is left to train on: each contains a character beyond the alphabet limit of {limit:,}",
-            "Raise the limit, or let such characters be removed.",
-            limit=config.alphabet_limit,
-        )
+        what = "No word is left to train on: each contains a character beyond the alphabet limit of {limit:,}"
+        raise StudioError(what, "Raise the limit, or let such characters be removed.", limit=config.alphabet_limit)
     return keys[keep], per_word[trained], trained
 
 

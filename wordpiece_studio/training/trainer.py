@@ -326,11 +326,8 @@ class Trainer:
         # Values follow from the counts, and older files hold those of another logarithm.
         found_again = {name: column for name, column in batch.columns.items() if name != "value"}
         if any((self.history.column(name)[first:end] != found).any() for name, found in found_again.items()):
-            raise StudioError(
-                "The merges after {step:,} are not those that the words and the settings give",
-                "Train again from the corpus.",
-                step=first,
-            )
+            what = "The merges after {step:,} are not those that the words and the settings give"
+            raise StudioError(what, "Train again from the corpus.", step=first)
 
     def _limit_reached(self) -> StopReason | None:
         if self.config.max_merges is not None and self.current_step >= self.config.max_merges:
@@ -382,10 +379,8 @@ class TrainingRun:
 def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longest_first: bool = False) -> BpeTokenizer:
     config, vocabulary = history.config, history.vocabulary(step)
     if config.continuing_subword_prefix:
-        raise StudioError(
-            "The symbols inside words have a prefix, which byte pair encoding does not use",
-            'Train with continuing_subword_prefix="".',
-        )
+        what = "The symbols inside words have a prefix, which byte pair encoding does not use"
+        raise StudioError(what, 'Train with continuing_subword_prefix="".')
     vocab = {token: token_id for token_id, token in enumerate(vocabulary.tokens)}
     steps = counts.normalizer, counts.pre_tokenizer
     rest: dict[str, Any] = {

@@ -61,10 +61,8 @@ def count_on_cluster(
     keeps_when_stopped: bool,
 ) -> WordCounts:
     if not can_be_sent(pipeline):
-        raise StudioError(
-            "A custom normalizer or pre-tokenizer cannot be sent to a cluster",
-            "Count on this machine, or use the built-in ones.",
-        )
+        what = "A custom normalizer or pre-tokenizer cannot be sent to a cluster"
+        raise StudioError(what, "Count on this machine, or use the built-in ones.")
     corpus = CountedFiles(files, progress)
     counts, is_partial = None, True
     try:
@@ -347,10 +345,8 @@ class Connection:
         try:
             import distributed
         except ImportError as error:
-            raise StudioError(
-                "Counting on a cluster needs Dask, which is not installed",
-                'Install it: pip install "dask[distributed]" fsspec',
-            ) from error
+            what = "Counting on a cluster needs Dask, which is not installed"
+            raise StudioError(what, 'Install it: pip install "dask[distributed]" fsspec') from error
         self._distributed = distributed
         self._address = printable(address)
         self.check_stop = stop_check(should_stop)
@@ -414,10 +410,8 @@ class Connection:
         if self._client.status != "running":
             raise self._lost()
         if self._alone_since is not None and time.monotonic() - self._alone_since > REPLACEMENT_SECONDS:
-            raise self._error(
-                "The scheduler {address} lost its last worker, along with the counts so far",
-                "Start workers again (dask worker {address}), and count again.",
-            )
+            what = "The scheduler {address} lost its last worker, along with the counts so far"
+            raise self._error(what, "Start workers again (dask worker {address}), and count again.")
 
     def _connect(self, address: str) -> None:
         client: Client | None = None
@@ -520,10 +514,8 @@ class Connection:
         )
 
     def _lost(self) -> StudioError:
-        return self._error(
-            "The connection to the scheduler {address} was lost, along with the counts so far",
-            "Check whether the scheduler is still running, and count again.",
-        )
+        what = "The connection to the scheduler {address} was lost, along with the counts so far"
+        return self._error(what, "Check whether the scheduler is still running, and count again.")
 
     def _error(self, what: str, advice: str, **values: object) -> StudioError:
         return StudioError(what, advice, address=self._address, **values)

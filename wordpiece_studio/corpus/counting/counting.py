@@ -339,11 +339,8 @@ def _pipeline(
     if index(max_word_length) < 1:
         raise StudioError("The longest word must have at least one character, not {n}", n=max_word_length)
     if isinstance(user_tokens, str) or not all(isinstance(token, str) and token for token in user_tokens):
-        raise StudioError(
-            "The user tokens cannot be {value}",
-            'Pass a list of strings, such as ["<url>"].',
-            value=repr(user_tokens)[:100],
-        )
+        what = "The user tokens cannot be {value}"
+        raise StudioError(what, 'Pass a list of strings, such as ["<url>"].', value=repr(user_tokens)[:100])
     return Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer), tuple(user_tokens))
 
 

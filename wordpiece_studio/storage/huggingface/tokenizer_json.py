@@ -142,18 +142,12 @@ def pipeline_values(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[s
 def _check_vocabulary(vocabulary: Vocabulary, *, is_bpe: bool) -> None:
     """Check everything that does not depend on how text becomes words."""
     if vocabulary.end_of_word_suffix is not None and not is_bpe:
-        raise StudioError(
-            'A tokenizer.json cannot express the end-of-word suffix "{suffix}": its WordPiece would never match it',
-            VOCABULARY_ALONE_ADVICE,
-            suffix=vocabulary.end_of_word_suffix,
-        )
+        what = 'A tokenizer.json cannot express the end-of-word suffix "{suffix}": its WordPiece would never match it'
+        raise StudioError(what, VOCABULARY_ALONE_ADVICE, suffix=vocabulary.end_of_word_suffix)
     for token in vocabulary.added_tokens:
         if token.content not in vocabulary:
-            raise StudioError(
-                "A tokenizer.json cannot express the special token {token}, which is not in the vocabulary",
-                VOCABULARY_ALONE_ADVICE,
-                token=repr(token.content),
-            )
+            what = "A tokenizer.json cannot express the special token {token}, which is not in the vocabulary"
+            raise StudioError(what, VOCABULARY_ALONE_ADVICE, token=repr(token.content))
 
 
 def _decoder(vocabulary: Vocabulary, *, is_byte_level: bool) -> dict[str, Any] | None:
