@@ -205,12 +205,8 @@ def _offsets_beside(path: str, tokenizer: AnyTokenizer) -> str | None:
         return None
     name, (ids, *others) = display_name(path), manifest.files or (Path(path).name,)
     if Path(path).name in others:
-        raise StudioError(
-            "{path} contains the line offsets of {ids}, not token IDs",
-            "Specify the file of token IDs instead.",
-            path=name,
-            ids=display_name(ids),
-        )
+        what = "{path} contains the line offsets of {ids}, not token IDs"
+        raise StudioError(what, "Specify the file of token IDs instead.", path=name, ids=display_name(ids))
     if manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
         warn(f"{name} was encoded with another vocabulary than this.")
     found = next((place for other in others if (place := Path(path).with_name(Path(other).name)).exists()), None)
@@ -262,11 +258,9 @@ def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, NDArra
     ends = _integers_in(offsets)
     parts = (ends[start : start + _AT_ONCE + 1] for start in range(0, len(ends), _AT_ONCE))
     if not len(ends) or ends[0] != 0 or ends[-1] != len(ids) or any((part[1:] < part[:-1]).any() for part in parts):
+        what = "{offsets} does not belong to {path}"
         raise StudioError(
-            "{offsets} does not belong to {path}",
-            "Specify the offsets file that encode wrote with these IDs.",
-            offsets=display_name(offsets),
-            path=name,
+            what, "Specify the offsets file that encode wrote with these IDs.", offsets=display_name(offsets), path=name
         )
     return (
         (f"{name}, text {number:,}", ids[start:end])
