@@ -35,7 +35,7 @@ def test_the_command_saves_what_is_shown_as_png_or_svg(studio: Studio, tmp_path:
 
 
 def test_a_place_that_cannot_be_written_to_is_reported(studio: Studio, tmp_path: Path) -> None:
-    studio.window.export_controller.chart.write(str(tmp_path / "nowhere" / "chart.png"))
+    studio.window.export_controller.write_chart(str(tmp_path / "nowhere" / "chart.png"))
     assert "cannot be written" in studio.box().text()
     studio.answer(studio.box().standardButtons())
 

@@ -197,7 +197,7 @@ def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
     (dialog,) = window.findChildren(QFileDialog)
     assert dialog.selectedFiles()[0].endswith(f"{pane.file_name}.csv")
     dialog.reject()
-    window.export_controller.comparison.write(str(tmp_path / "a.csv"))
+    window.export_controller.write_comparison(str(tmp_path / "a.csv"))
     with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
         assert list(csv.reader(file)) == pane.lines() != []
     assert len(pane.lines()) == pane.table.rows.rowCount() + 1
@@ -218,7 +218,7 @@ def test_a_spreadsheet_executes_nothing_of_what_is_exported(two: Studio, tmp_pat
     window.runs_controller.show_comparison(Tab.TEXT)
     two.wait(lambda: pane.table is not None and not pane.is_stale, 30_000)
     pane.text.only.setChecked(False)
-    window.export_controller.comparison.write(str(tmp_path / "a.csv"))
+    window.export_controller.write_comparison(str(tmp_path / "a.csv"))
     written = (tmp_path / "a.csv").read_bytes()
     assert written.startswith(b"\xef\xbb\xbfWord,")
     assert written.splitlines()[1].startswith(b"'=,")

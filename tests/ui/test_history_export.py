@@ -43,9 +43,9 @@ def export(studio: Studio, path: Path, text: str = "") -> None:
 def test_all_merges_are_exported(studio: Studio, tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"merges.{kind}"
     export(studio, path)
-    studio.wait(lambda: "Exported 25 merges" in studio.window.notices.training.text)
+    studio.wait(lambda: "Exported 25 merges" in studio.window.notices.export.text)
     assert read_merge_table(path)["token"] == [merge.token for merge in studio.window.model.history]
-    assert studio.window.export_controller.history.export_bar.isHidden()
+    assert studio.window.notices.export.button.isHidden()
 
 
 def test_the_rows_shown_are_exported_in_their_order(studio: Studio, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_the_rows_shown_are_exported_in_their_order(studio: Studio, tmp_path: Pa
     pane.filter_row.only_ties.setChecked(True)
     pane.view.sortByColumn(HistoryColumn.VALUE, Qt.SortOrder.DescendingOrder)
     export(studio, path, "The 9 shown")
-    studio.wait(lambda: "Exported 9 merges" in studio.window.notices.training.text)
+    studio.wait(lambda: "Exported 9 merges" in studio.window.notices.export.text)
     assert read_merge_table(path)["step"].tolist() == (pane.rows.shown_items() + 1).tolist()
 
 
@@ -68,12 +68,12 @@ def test_an_export_is_given_up_and_leaves_nothing(
 
     monkeypatch.setattr(merge_table, "_ROWS", 1)
     monkeypatch.setattr(merge_table, "merge_columns", slow)
-    path, bar = tmp_path / "merges.csv", studio.window.export_controller.history.export_bar
+    path, banner = tmp_path / "merges.csv", studio.window.notices.export
     export(studio, path)
-    assert "merges.csv" in bar._label.text()
+    assert banner.text == "Exporting 0 of 25 merges…"
     assert not studio.window.actions_.export_history.isEnabled()
-    studio.qtbot.mouseClick(bar.stop_button, Qt.MouseButton.LeftButton)
-    assert bar.isHidden()
+    studio.qtbot.mouseClick(banner.button, Qt.MouseButton.LeftButton)
+    assert banner.isHidden()
     assert studio.window.actions_.export_history.isEnabled()
     studio.window.export_controller.history.close()
     assert not list(tmp_path.glob("*merges*"))
@@ -88,7 +88,7 @@ def test_a_full_disk_is_reported(studio: Studio, tmp_path: Path, monkeypatch: py
     assert "cannot be written" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
     assert not list(tmp_path.glob("*merges*"))
-    assert studio.window.export_controller.history.export_bar.isHidden()
+    assert studio.window.notices.export.isHidden()
 
 
 def test_a_missing_folder_is_reported_at_once(studio: Studio, tmp_path: Path) -> None:

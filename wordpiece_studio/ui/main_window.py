@@ -15,13 +15,7 @@ from wordpiece_studio.session.samples import START_SAMPLE
 from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.actions import Menu, command, tr
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, CorpusOnDisk
-from wordpiece_studio.ui.controllers.export_controller import (
-    ChartExport,
-    ComparisonExport,
-    ExportController,
-    HistoryExport,
-    VocabularyExport,
-)
+from wordpiece_studio.ui.controllers.export_controller import ExportController, HistoryExport, VocabularyExport
 from wordpiece_studio.ui.controllers.help_controller import HelpController
 from wordpiece_studio.ui.controllers.library_controller import LibraryController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
@@ -47,7 +41,7 @@ _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first paint
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
-    VocabularyExport, HistoryExport, ChartExport, ComparisonExport, StepController, ViewController, HelpController,
+    VocabularyExport, HistoryExport, ExportController, StepController, ViewController, HelpController,
 )  # fmt: skip
 _START_STEP = 12  # the step shown at first: a merge with a tie, with some merges before it and some still to come
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
@@ -25,8 +25,7 @@ from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExportDialog, inspect, usage_lines
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import ask, question_box
-from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 from wordpiece_studio.ui.workspace import Controller
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 _MOST_NAMES = 6
 _TABLE_KINDS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
 _PATIENCE_MS = 500  # before the banner says that something is being written
-_CHART_KINDS = ("png", "svg")
 
 
 class ExportController(Controller):
@@ -51,13 +49,50 @@ class ExportController(Controller):
         super().__init__(window)
         self.vocabulary = VocabularyExport(window)
         self.history = HistoryExport(window)
-        self.chart = ChartExport(window)
-        self.comparison = ComparisonExport(window)
+        self._chart, self._comparison = window.charts_pane, window.comparison_pane
+        window.actions_.bind(self, self._model.merges_appended, self._model.run_reset)
+        self._chart.save_requested.connect(window.actions_.save_chart.trigger)
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
         self.vocabulary.close()
         self.history.close()
+
+    @command(
+        tr("Expor&t comparison…"), tr("Save the table that is shown, with all digits, as CSV"), button=tr("Export…"),
+        when=lambda self: self._comparison.isVisible() and self._comparison.table is not None,
+    )  # fmt: skip
+    def export_comparison(self) -> None:
+        ask_for_place(
+            self._window, self.tr("Export comparison"), "new file", self.write_comparison, suffix="csv",
+            name=f"{self._comparison.file_name}.csv", filters=["CSV (*.csv)"],
+        )  # fmt: skip
+
+    def write_comparison(self, place: str) -> None:
+        self._write(Path(place), self._comparison.csv, self.tr("Exported the table to {path}"))
+
+    @command(
+        tr("Save c&hart…"), tr("Save the current chart as a PNG or SVG image"),
+        when=lambda self: self._model.merge_count > 0,
+    )  # fmt: skip
+    def save_chart(self) -> None:
+        dialog = ask_for_place(
+            self._window, self.tr("Save chart"), "new file", self.write_chart, suffix="png",
+            name=f"{self._chart.file_name}.png", filters=[self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")],
+        )  # fmt: skip
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix("svg" if "*.svg" in chosen else "png"))
+
+    def write_chart(self, place: str) -> None:
+        kind = "svg" if Path(place).suffix.lower() == ".svg" else "png"
+        self._write(Path(place), partial(self._chart.picture, kind), self.tr("Saved the chart to {path}"))
+
+    def _write(self, path: Path, make: Callable[[], bytes], words: str) -> None:
+        try:
+            atomic_write(path, make())
+        except StudioError as error:
+            self._window.messages.show_error(error)
+        else:
+            self._window.notices.export.show_message(words.format(path=path))
 
 
 class VocabularyExport(Controller):
@@ -201,47 +236,15 @@ class VocabularyExport(Controller):
         ask(box, {yes: again}, otherwise=dialog.ask_again)
 
 
-class ExportBar(QWidget):
-    """Visible while merges are being written; work can continue meanwhile."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._name = ""
-        self._label = plain_label("", self, role="hint")
-        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._bar = QProgressBar(self, textVisible=False)
-        self._bar.setAccessibleName(self.tr("Export progress"))
-        tip = self.tr("Cancel without writing; an existing file stays unchanged")
-        self.stop_button = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
-        fill(QHBoxLayout(self), (self._label, 3), (self._bar, 1), self.stop_button, margins=(12, 2, 10, 2), spacing=-1)
-        self.hide()
-
-    def begin(self, name: str) -> None:
-        self._name = name
-        set_plain_text(self._label, self.tr("Writing {name}…").format(name=name))
-        self._bar.setRange(0, 0)
-        self.show()
-
-    def show_progress(self, written: int, rows: int) -> None:
-        sentence = plural(rows, "{name}: {written} of 1 merge", "{name}: {written} of {rows} merges")
-        text = sentence.format(name=self._name, written=number_text(written), rows=number_text(rows))
-        set_plain_text(self._label, text)
-        set_plain_tooltip(self._label, text)
-        self._bar.setRange(0, max(rows, 1))
-        self._bar.setValue(written)
-
-
 class HistoryExport(Controller):
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         model = window.session.model
         self._pane = pane = window.history_pane
-        self.export_bar = bar = ExportBar(pane)
-        pane.put_above(bar)
-        bar.stop_button.clicked.connect(self._stop)
+        self._banner = window.notices.export
         self.job = Task(_write_table, "The merge history cannot be exported", self,
                         on_answer=self._take_result, on_error=self._take_error)  # fmt: skip
-        self.job.progressed.connect(lambda progress: bar.show_progress(*progress))
+        self.job.progressed.connect(lambda progress: self._show_progress(*progress))
         window.actions_.bind(self, self.job.changed, model.run_reset, model.merges_appended)
         action = window.actions_.export_history
         pane.export_button.clicked.connect(action.trigger)
@@ -261,7 +264,12 @@ class HistoryExport(Controller):
 
     def _stop(self) -> None:
         self.job.stop()
-        self.export_bar.hide()
+        self._banner.clear()
+
+    def _show_progress(self, written: int, rows: int) -> None:
+        words = plural(rows, "Exporting {written} of 1 merge…", "Exporting {written} of {rows} merges…")
+        words = words.format(written=number_text(written), rows=number_text(rows))
+        self._banner.show_message(words, action=self.tr("Cancel"), act=self._stop)
 
     def _ask_where(self, kind: str, all_merges: bool) -> None:
         ask_for_place(
@@ -279,19 +287,18 @@ class HistoryExport(Controller):
             self._window.messages.show_error(error)
             return
         rows = np.arange(self._model.merge_count) if all_merges else self._pane.rows.shown_items()
-        self.export_bar.begin(path.name)
         self.job.run(path, history, rows + 1, self._window.project.capture_run(), all_merges)
+        self._show_progress(0, len(rows))
 
     def _take_result(self, _: object) -> None:
         path, _, steps, *_ = self.job.forget()
-        self.export_bar.hide()
         rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
-        self._window.notices.training.show_message(words.format(rows=number_text(rows), path=path))
+        self._banner.show_message(words.format(rows=number_text(rows), path=path))
 
     def _take_error(self, error: StudioError) -> None:
         self.job.forget()
-        self.export_bar.hide()
+        self._banner.clear()
         self._window.messages.show_error(error)
 
 
@@ -318,59 +325,3 @@ def _write_table(
         progress(written, rows)
 
     write_merge_table(path, history, steps, manifest=manifest, report=relay, should_stop=should_stop)
-
-
-def _write_file(window: Workspace, path: Path, make: Callable[[], bytes], words: str) -> None:
-    try:
-        atomic_write(path, make())
-    except StudioError as error:
-        window.messages.show_error(error)
-    else:
-        window.notices.export.show_message(words.format(path=path))
-
-
-class ComparisonExport(Controller):
-    def __init__(self, window: Workspace) -> None:
-        super().__init__(window)
-        self._pane = window.comparison_pane
-        window.actions_.bind(self)
-
-    @command(
-        tr("Expor&t comparison…"), tr("Save the table that is shown, with all digits, as CSV"), button=tr("Export…"),
-        when=lambda self: self._pane.isVisible() and self._pane.table is not None,
-    )  # fmt: skip
-    def export_comparison(self) -> None:
-        ask_for_place(
-            self._window, self.tr("Export comparison"), "new file", self.write, name=f"{self._pane.file_name}.csv",
-            filters=["CSV (*.csv)"], suffix="csv",
-        )  # fmt: skip
-
-    def write(self, place: str) -> None:
-        _write_file(self._window, Path(place), self._pane.csv, self.tr("Exported the table to {path}"))
-
-
-class ChartExport(Controller):
-    def __init__(self, window: Workspace) -> None:
-        super().__init__(window)
-        self._pane = window.charts_pane
-        window.actions_.bind(self, self._model.merges_appended, self._model.run_reset)
-        self._pane.save_requested.connect(window.actions_.save_chart.trigger)
-
-    @command(
-        tr("Save c&hart…"), tr("Save the current chart as a PNG or SVG image"),
-        when=lambda self: self._model.merge_count > 0,
-    )  # fmt: skip
-    def save_chart(self) -> None:
-        dialog = ask_for_place(
-            self._window, self.tr("Save chart"), "new file", self.write, suffix=_CHART_KINDS[0],
-            name=f"{self._pane.file_name}.{_CHART_KINDS[0]}",
-            filters=[self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")],
-        )  # fmt: skip
-        dialog.filterSelected.connect(
-            lambda chosen: dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in chosen))
-        )
-
-    def write(self, place: str) -> None:
-        kind = "svg" if Path(place).suffix.lower() == ".svg" else "png"
-        make = partial(self._pane.picture, kind)
-        _write_file(self._window, Path(place), make, self.tr("Saved the chart to {path}"))

@@ -423,16 +423,13 @@ class HistoryPane(Pane):
         self._is_my_selection = False  # the selection was made here, so it is in view
         self._is_selection_marked = False
         self._is_open_for_step = False  # the filter row, which closes once the step is typed
-        self._above = fill(QVBoxLayout(), self._controls, self.filter_row, spacing=4)
-        fill(QVBoxLayout(self), self._above, (self.empty, 1), (self.view, 100), margins=(1, 4, 1, 2), spacing=4)
+        above = fill(QVBoxLayout(), self._controls, self.filter_row, spacing=4)
+        fill(QVBoxLayout(self), above, (self.empty, 1), (self.view, 100), margins=(1, 4, 1, 2), spacing=4)
         self.columns_chosen = self.view.columns_chosen
         self._connect()
         self.rows.set_live_steps(self._changes.steps)
         self._show_columns()
         self.view.show_step(model.step, select=False)
-
-    def put_above(self, widget: QWidget) -> None:
-        self._above.addWidget(widget)
 
     def _connect(self) -> None:
         self.view.clicked.connect(self._on_view_clicked)

@@ -80,6 +80,6 @@ def test_an_exported_history_has_its_manifest(studio: Studio, tmp_path: Path, ki
     controller = studio.window.export_controller.history
     controller.write(str(tmp_path / f"merges.{kind}"))
     studio.wait(lambda: (tmp_path / f"merges.{kind}.card.json").exists())
-    studio.wait(lambda: "Exported" in studio.window.notices.training.text)
+    studio.wait(lambda: "Exported" in studio.window.notices.export.text)
     manifest = read_manifest(tmp_path / f"merges.{kind}.card.json")
     assert (manifest.kind, manifest.merges, manifest.parts) == ("merges", 25, "all")
