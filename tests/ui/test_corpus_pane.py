@@ -227,7 +227,7 @@ def test_a_drop_that_cannot_be_read_is_never_undone(studio: Studio, tmp_path: Pa
         dialog.reject()
     else:
         studio.answer(QMessageBox.StandardButton.Ok)
-    window.project_controller.open(project)
+    window.corpus_controller.open_paths([project])
     studio.wait(lambda: window.project.path == project)
     assert window.notices.training.text == ""
 

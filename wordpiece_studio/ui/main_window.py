@@ -17,11 +17,10 @@ from wordpiece_studio.ui.actions import Menu, command, tr
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, CorpusOnDisk
 from wordpiece_studio.ui.controllers.export_controller import ExportController, HistoryExport, VocabularyExport
 from wordpiece_studio.ui.controllers.help_controller import HelpController
-from wordpiece_studio.ui.controllers.library_controller import LibraryController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
-from wordpiece_studio.ui.controllers.training_controller import TrainingController
+from wordpiece_studio.ui.controllers.training_controller import LibraryController, TrainingController
 from wordpiece_studio.ui.controllers.view_controller import ViewController
 from wordpiece_studio.ui.widgets.chips import ChipArea
 from wordpiece_studio.ui.widgets.table import TableView

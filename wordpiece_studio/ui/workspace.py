@@ -143,6 +143,9 @@ class Controller(QObject):
         self._window = window
         self._session = window.session
         self._model = window.session.model
+        self._document = window.session.document
+        self._actions = window.actions_
+        self._messages = window.messages
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end."""

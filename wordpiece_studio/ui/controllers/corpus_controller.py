@@ -71,8 +71,6 @@ class CorpusController(Controller):
 
     def __init__(self, window: Workspace, project: ProjectController, training: TrainingController) -> None:
         super().__init__(window)
-        self._document = window.session.document
-        self._messages = window.messages
         self._project = project
         self._training = training
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
@@ -92,7 +90,6 @@ class CorpusController(Controller):
         session.opening.files_found.connect(self._on_opening_files_found)
         session.opening.ended.connect(self._on_opening_ended)
         project.opening.finished.connect(lambda _project: self._say_what_was_opened(is_long=self._document.is_kept))
-        project.opening.failed.connect(self._forget_drop)
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
         session.document.text_changed.connect(self._lend_first_line)
@@ -103,7 +100,7 @@ class CorpusController(Controller):
         session.live_text_changed.connect(window.tokenization_pane.set_text)
         window.tokenization_pane.edit.text_changed.connect(session.set_live_text)
         session.set_live_text(window.tokenization_pane.text)
-        window.actions_.bind(self, self._document.reset)
+        self._actions.bind(self, self._document.reset)
 
     # -- other texts and files
 
@@ -170,7 +167,7 @@ class CorpusController(Controller):
             act, are_added = partial(self._project.open, Path(places[0])), False
 
         def begin() -> None:
-            self._session.opening.stop()  # and forget its drop
+            self._session.opening.stop()
             self._undo, self._added = None, [] if are_added else None
             if are_dropped and are_added:
                 stack = self._document.undo_stack
@@ -202,9 +199,6 @@ class CorpusController(Controller):
             banner.clear()
         if self._document.is_kept:
             banner.show_message(self._too_long)
-
-    def _forget_drop(self) -> None:
-        self._undo = None
 
     def _keep_what_was_dropped(self) -> None:
         """Do not offer to undo the drop any longer: it would undo what was done after it, too."""
@@ -289,21 +283,16 @@ class CorpusController(Controller):
         if self._document.files.is_listing:
             self._document.files.end_listing(added or ())
             self._window.corpus_pane.counting_bar.show_listing(None)
-        if isinstance(opened, TextFile):
-            self._take_text(opened)
-        elif isinstance(opened, Undecodable):
+        if isinstance(opened, Undecodable):
             opening = self._session.opening
             reopen = partial(opening.open, opening.paths)
-            asked = self._ask_how_to_read(
-                opened.error, opening.reading, opened.guess, lambda dialog: reopen(dialog.reading)
-            )
-            asked.rejected.connect(self._forget_drop)
+            self._ask_how_to_read(opened.error, opening.reading, opened.guess, lambda dialog: reopen(dialog.reading))
         elif isinstance(opened, StudioError):
             self._messages.show_error(opened)
-        if opened in ("listed", "long") or isinstance(opened, TextFile):
+        elif opened != "stopped":
+            if isinstance(opened, TextFile):
+                self._take_text(opened)
             self._say_what_was_opened(len(added or ()), is_long=opened == "long")
-        elif not isinstance(opened, Undecodable):
-            self._forget_drop()
 
     def _take_text(self, file: TextFile) -> None:
         path = Path(self._session.opening.paths[0])
@@ -353,12 +342,11 @@ class CorpusController(Controller):
     def _ask_how_to_read(
         self, error: StudioError, tried: Reading, guess: str | None, take: Callable[[EncodingDialog], None],
         files: int = 1,
-    ) -> EncodingDialog:  # fmt: skip
+    ) -> None:  # fmt: skip
         _log.info("shown to the user: %s", error)
         dialog = EncodingDialog(error, tried, self._window, guess=guess, files=files)
         dialog.accepted.connect(lambda: take(dialog))
         dialog.open()
-        return dialog
 
     def _on_counting_failed(self, error: StudioError) -> None:
         files = self._document.files
@@ -415,7 +403,7 @@ class CorpusController(Controller):
 
     def _save_corpus_as(self, chosen: str) -> None:
         path, own = Path(chosen), self._document.path
-        if self._document.file.is_lossy and own is not None and _is_same(path, own):
+        if self._document.file.is_lossy and own is not None and path.resolve() == own.resolve():
             ask(overwrite_box(self._window, self._session.corpus_name), {_YES: partial(self._save_corpus_to, own)})
         else:
             self._save_corpus_to(path)
@@ -441,10 +429,8 @@ class CorpusOnDisk(Controller):
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         session = window.session
-        self._document = session.document
         self._counting = session.counting
         self._watch = session.watch
-        self._actions = window.actions_
         self._banner = window.notices.files
         self._told: tuple[list[str], list[str]] = [], []  # what is gone and changed, as last told
         self._news_timer = single_shot(self, self._show_state)  # once for all files that are missed at one look
@@ -557,7 +543,7 @@ class CorpusOnDisk(Controller):
         try:
             file = read_text_file(path, None if document.file.encoding.startswith("utf-8") else document.file.encoding)
         except StudioError as error:
-            self._window.messages.show_error(error)
+            self._messages.show_error(error)
             return
         self._banner.clear()
         if (file.encoding, file.mark) == (document.file.encoding, document.file.mark):
@@ -674,13 +660,6 @@ class CorpusOnDisk(Controller):
 
 def _has_room(places: Sequence[str]) -> bool:
     return len(places) <= _MOST_NAMED and all(len(display_name(place)) <= LONGEST_NAMED for place in places)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:  # one of them does not exist
-        return one == other
 
 
 def _name_of(paths: Sequence[str]) -> str:

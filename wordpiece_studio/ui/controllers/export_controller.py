@@ -50,8 +50,8 @@ class ExportController(Controller):
         self.vocabulary = VocabularyExport(window)
         self.history = HistoryExport(window)
         self._chart, self._comparison = window.charts_pane, window.comparison_pane
-        window.actions_.bind(self, self._model.merges_appended, self._model.run_reset)
-        self._chart.save_requested.connect(window.actions_.save_chart.trigger)
+        self._actions.bind(self, self._model.merges_appended, self._model.run_reset)
+        self._chart.save_requested.connect(self._actions.save_chart.trigger)
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
@@ -90,7 +90,7 @@ class ExportController(Controller):
         try:
             atomic_write(path, make())
         except StudioError as error:
-            self._window.messages.show_error(error)
+            self._messages.show_error(error)
         else:
             self._window.notices.export.show_message(words.format(path=path))
 
@@ -103,13 +103,12 @@ class VocabularyExport(Controller):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
-        self._actions = window.actions_
         self._banner = window.notices.export
         self._folder: Path | None = None
         self.dialog: ExportDialog | None = None  # until what it asks for has been written
         self._inspecting = Task(
             inspect, "The export cannot be previewed", self,
-            on_answer=self._take_inspection, on_error=window.messages.show_error,
+            on_answer=self._take_inspection, on_error=self._messages.show_error,
         )  # fmt: skip
         self.exporting = Task(
             export_run, "The files cannot be exported", self,
@@ -126,7 +125,7 @@ class VocabularyExport(Controller):
     )
     def save_vocabulary(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
-        project, path = self._window.project.capture_run(), self._window.session.document.path
+        project, path = self._window.project.capture_run(), self._document.path
         folder = self._folder or (Path.home() if path is None else path.parent)
         if project.run is None:
             return
@@ -217,7 +216,7 @@ class VocabularyExport(Controller):
         self._banner.clear()
         self.exporting.forget()
         if self.dialog is None:
-            self._window.messages.show_error(error)
+            self._messages.show_error(error)
         else:
             self.dialog.ask_again(str(error))
 
@@ -245,8 +244,8 @@ class HistoryExport(Controller):
         self.job = Task(_write_table, "The merge history cannot be exported", self,
                         on_answer=self._take_result, on_error=self._take_error)  # fmt: skip
         self.job.progressed.connect(lambda progress: self._show_progress(*progress))
-        window.actions_.bind(self, self.job.changed, model.run_reset, model.merges_appended)
-        action = window.actions_.export_history
+        self._actions.bind(self, self.job.changed, model.run_reset, model.merges_appended)
+        action = self._actions.export_history
         pane.export_button.clicked.connect(action.trigger)
         action.enabledChanged.connect(pane.export_button.setEnabled)
         pane.export_button.setEnabled(action.isEnabled())
@@ -284,7 +283,7 @@ class HistoryExport(Controller):
         try:
             check_merge_table_place(path)
         except StudioError as error:
-            self._window.messages.show_error(error)
+            self._messages.show_error(error)
             return
         rows = np.arange(self._model.merge_count) if all_merges else self._pane.rows.shown_items()
         self.job.run(path, history, rows + 1, self._window.project.capture_run(), all_merges)
@@ -299,7 +298,7 @@ class HistoryExport(Controller):
     def _take_error(self, error: StudioError) -> None:
         self.job.forget()
         self._banner.clear()
-        self._window.messages.show_error(error)
+        self._messages.show_error(error)
 
 
 def _write_table(

@@ -47,30 +47,25 @@ class HelpController(Controller):
         focus_changed = cast("QApplication", QApplication.instance()).focusChanged
         focus_changed.connect(self._on_application_focus_changed)
         window.messages.diagnostics_requested.connect(self._copy_diagnostics)
-        window.actions_.bind(self)
+        self._actions.bind(self)
 
     # -- shortcuts, pages, version, diagnostics
 
     @command(tr("&Keyboard shortcuts"), tr("Show all keyboard shortcuts"), "Shift+F1")
     def shortcuts(self) -> None:
         if self.keys is None:
-            lines = [*command_lines(self._window.actions_.placed()), *pane_lines()]
+            lines = [*command_lines(self._actions.placed()), *pane_lines()]
             self.keys = KeysWindow(lines, self._window.theme, self._window)
         self.keys.begin()
 
     def _on_application_focus_changed(self, _old: object, now: QWidget | None) -> None:
         """Let the key that explains work in dialogs, too: the shortcuts of the window behind do not."""
         dialog = now.window() if now is not None else None
-        if isinstance(dialog, QDialog) and self._is_ours(dialog):  # the commands are gone while the window is deleted
-            explain = self._window.actions_.explain
+        # Of the dialogs that are ours: the commands are gone while the window is deleted.
+        if isinstance(dialog, QDialog) and dialog in self._window.findChildren(QDialog):
+            explain = self._actions.explain
             if explain not in dialog.actions():
                 dialog.addAction(explain)
-
-    def _is_ours(self, dialog: QDialog) -> bool:
-        above: QWidget | None = dialog
-        while above is not None and above is not self._window:
-            above = above.parentWidget()
-        return above is not None
 
     @command(tr("&Explain this"), tr("Show help for the item under the pointer or with the focus"), "F1")
     def explain(self) -> None:
@@ -101,7 +96,7 @@ class HelpController(Controller):
     @command(tr("&Copy diagnostics"), tr("Copy versions, settings and the end of the log to the clipboard"))
     def copy_diagnostics(self) -> None:
         self._copy_diagnostics()
-        self._window.messages.show_information(
+        self._messages.show_information(
             self.tr("The diagnostics are on the clipboard."),
             self.tr("They contain versions, settings and the end of the log, and nothing from your corpus."),
         )
@@ -125,7 +120,7 @@ class HelpController(Controller):
         folder = log_path().parent
         if not folder.is_dir() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
             error = StudioError("The log folder cannot be shown", "It is {path}.", path=folder)
-            self._window.messages.show_error(error)
+            self._messages.show_error(error)
 
     # -- the palette
 
@@ -141,7 +136,7 @@ class HelpController(Controller):
         tr("Comman&d palette…"), tr("Find any command, step, token, sample or file by name"), "Ctrl+K Ctrl+Shift+P"
     )
     def command_palette(self) -> None:
-        actions = self._window.actions_
+        actions = self._actions
         if self.palette is None:
             self.palette = Palette(
                 self._window.theme, self._window, find=self._found, catch_up=actions.catch_up,

@@ -95,7 +95,6 @@ class ProjectLock:
 
 
 def lock_path(path: Path) -> Path:
-    """Return the path of the lock file of the project at `path`."""
     return path.with_name(f".{path.name}.lock")
 
 
@@ -116,15 +115,13 @@ class ProjectController(Controller):
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._state = window.project
-        self._document = window.session.document
-        self._messages = window.messages
         self._banner = window.notices.project
         self._lock = ProjectLock()
         self.is_read_only = False  # if so, the project can only be saved elsewhere
         self._then: Callable[[], None] | None = None  # called when the current save has finished
         self._serial = -1  # of the project that is being written
         self.box: QMessageBox | None = None
-        self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
+        self._waiting: list[Callable[[], object]] = []  # called when the current save has ended
         self._file = FileWatch(self)
         self._began = 0.0
         self.saving = Task(
@@ -137,7 +134,7 @@ class ProjectController(Controller):
             on_answer=self._on_opening_finished, on_error=self._messages.show_error,
         )  # fmt: skip
         self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
-        window.actions_.bind(self)
+        self._actions.bind(self)
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)
         self._state.reading.failed.connect(self._messages.show_error)
@@ -158,8 +155,8 @@ class ProjectController(Controller):
             self.box.raise_()
             return True
         if self.saving.is_running:
-            if self._close_again not in self._waiting:
-                self._waiting.append(self._close_again)
+            if self._window.close not in self._waiting:
+                self._waiting.append(self._window.close)
             return True
         if not unsaved_work(self._session, self._state, Loss.ALL).is_any:
             return False
@@ -179,7 +176,7 @@ class ProjectController(Controller):
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
         self.box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
         self.box.finished.connect(self._forget_box)
-        ask(self.box, {_DISCARD: then, _SAVE: partial(self.save, partial(self._check_again, then, loss))})
+        ask(self.box, {_DISCARD: then, _SAVE: partial(self.save_project, partial(self._check_again, then, loss))})
 
     def _forget_box(self) -> None:
         self.box = None
@@ -192,31 +189,22 @@ class ProjectController(Controller):
         else:
             then()
 
-    def _close_again(self) -> None:
-        self._window.close()
-
     # -- saving
 
     @command(tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save")
-    def save_project(self) -> None:
-        self.save()
-
-    @command(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
-    def save_project_as(self) -> None:
-        self.save_as()
-
-    def save(self, then: Callable[[], None] | None = None) -> None:
+    def save_project(self, then: Callable[[], None] | None = None) -> None:
         """Save the project, asking for a name if it has none; call `then` when it is saved."""
         path = self._state.path
         if path is None or self.is_read_only:
-            self.save_as(then)
+            self.save_project_as(then)
         elif not self.saving.is_running and is_replaced(path, self._state.stamp):
-            acts = {_YES: partial(self._save_to, path, then), _SAVE: partial(self.save_as, then)}
+            acts = {_YES: partial(self._save_to, path, then), _SAVE: partial(self.save_project_as, then)}
             ask(changed_box(self._window, path), acts)
         else:
             self._save_to(path, then)
 
-    def save_as(self, then: Callable[[], None] | None = None) -> None:
+    @command(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
+    def save_project_as(self, then: Callable[[], None] | None = None) -> None:
         """Ask for a name, save the project under it, and call `then` when it is saved."""
         path, document = self._state.path or self._document.path, self._document
         name = document.files.name if document.is_files else path.stem if path is not None else ""
@@ -234,7 +222,7 @@ class ProjectController(Controller):
         if path == Path(place) or not path.exists():
             save()
         else:  # the dialog asked about another file, or none
-            ask(replace_box(self._window, path), {_YES: save}, otherwise=partial(self.save_as, then))
+            ask(replace_box(self._window, path), {_YES: save}, otherwise=partial(self.save_project_as, then))
 
     def _save_to(self, path: Path, then: Callable[[], None] | None) -> None:
         if self.saving.is_running:
@@ -300,7 +288,7 @@ class ProjectController(Controller):
         add_button(box, _SAVE, self.tr("&Save as…"))
         add_button(box, QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(_SAVE)
-        ask(box, {_SAVE: partial(self.save_as, then)})
+        ask(box, {_SAVE: partial(self.save_project_as, then)})
 
     # -- opening
 
@@ -323,7 +311,7 @@ class ProjectController(Controller):
             words = is_open_elsewhere(
                 path, holder, "It is read-only here; save it under another name to keep your changes."
             )
-            self._banner.show_message(str(words), "warning", self.tr("Save as…"), self.save_as)
+            self._banner.show_message(str(words), "warning", self.tr("Save as…"), self.save_project_as)
 
     # -- the file
 
@@ -352,7 +340,7 @@ class ProjectController(Controller):
     def _note_another(self, words: str, path: Path) -> None:
         self._state.note_file(is_another=True)
         words = words.format(path=display_name(path))
-        self._banner.show_message(words, "warning", self.tr("Save as…"), self.save_as)
+        self._banner.show_message(words, "warning", self.tr("Save as…"), self.save_project_as)
 
     # -- the title
 
@@ -386,7 +374,6 @@ class RecoveryController(Controller):
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._state = window.project
-        self._messages = window.messages
         self._banner = window.notices.training
         self._folder = recovery_folder()
         self.keeper = RecoveryKeeper(window.project, window.session.document, RecoveryStore(self._folder), self)

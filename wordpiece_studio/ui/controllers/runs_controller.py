@@ -39,7 +39,7 @@ class RunsController(Controller):
         window.tokenization_pane.comparison_requested.connect(partial(self.show_comparison, Tab.TEXT))
         self._runs.chosen.connect(self._on_runs_chosen)
         self._comparison = window.session.comparison
-        window.actions_.bind(self, self._comparison.changed)
+        self._actions.bind(self, self._comparison.changed)
 
     # -- showing another run
 
@@ -128,7 +128,7 @@ class RunsController(Controller):
 
     def show_comparison(self, tab: Tab) -> None:
         if self._window.docks.layout_taken.name != "compare":  # else it would be arranged anew
-            self._window.actions_.choice("choose_layout", "compare").trigger()
+            self._actions.choice("choose_layout", "compare").trigger()
         self._window.docks.bring("comparison")
         self._window.comparison_pane.show_tab(tab)
 

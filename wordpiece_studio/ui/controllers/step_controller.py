@@ -49,7 +49,7 @@ class StepController(Controller):
         self._note = ""  # what is said about the current step
         for signal in (model.step_changed, model.run_reset, player.changed, marks.bookmarks.changed):
             signal.connect(self._show_note)
-        window.actions_.bind(
+        self._actions.bind(
             self, model.step_changed, model.state_changed, model.run_reset, model.merges_appended,
             model.selection_changed, self._changes.changed, player.changed, marks.watch.changed,
         )  # fmt: skip
@@ -208,7 +208,7 @@ class StepController(Controller):
         here = [note.text for note in notes if note.step == step and note.text != own and not self._player.is_playing]
         if here and len(notes) > 1:
             more = self.tr("{count} bookmarks in total ({keys}).")
-            keys = key_text(self._window.actions_.bookmarks.shortcut())
+            keys = key_text(self._actions.bookmarks.shortcut())
             here.append(more.format(count=number_text(len(notes)), keys=keys))
         if (text := " ".join(here)) != self._note:
             self._note, banner = text, self._window.notices.step
@@ -249,7 +249,7 @@ class StepController(Controller):
     def bookmarks(self) -> None:
         window = self._window
         if self.marks_window is None:
-            self.marks_window = MarksDialog(self._marks, window.actions_, window.theme, window)
+            self.marks_window = MarksDialog(self._marks, self._actions, window.theme, window)
             self.marks_window.step_chosen.connect(self._seek)
         self.marks_window.begin()
 

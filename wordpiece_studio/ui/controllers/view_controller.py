@@ -67,7 +67,6 @@ class ViewController(Controller):
         window.installEventFilter(self)
         focus_changed = cast("QApplication", QApplication.instance()).focusChanged
         focus_changed.connect(self._on_application_focus_changed)
-        self._document = window.session.document
         self._document.reset.connect(lambda: self._docks.set_wide_left(not self._document.is_editable))
         window.session.runs.changed.connect(self._show_run_strip)
         for show in (self._color_symbols, self._show_gestures):
@@ -83,7 +82,7 @@ class ViewController(Controller):
         window.timeline_pane.plot.valueChanged.connect(lambda: self._learn("drag"))
         self._show_gestures()
         self._stack = stack = self._document.undo_stack
-        window.actions_.bind(
+        self._actions.bind(
             self, window.notices.changed, stack.canUndoChanged, stack.canRedoChanged, self._document.reset
         )
 
@@ -430,9 +429,9 @@ class ViewController(Controller):
             if kind == QEvent.Type.UpdateRequest and self._holds_frame:
                 return True
             if kind == QEvent.Type.WindowStateChange:
-                self._window.actions_.refresh_soon()
+                self._actions.refresh_soon()
             elif kind == QEvent.Type.ShortcutOverride:
-                self._window.actions_.catch_up()  # the key may be that of a command that only menus show
+                self._actions.catch_up()  # the key may be that of a command that only menus show
             if isinstance(event, QKeyEvent) and self._docks.filling:
                 if kind == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
                     self._docks.fill("")

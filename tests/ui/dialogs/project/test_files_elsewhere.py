@@ -191,7 +191,7 @@ def test_nothing_outside_the_folder_is_touched(projects: Projects, touches: Touc
             assert bool(window.session.document.unagreed) is not is_url_of_text
             assert bool(window.notices.files.text) is not is_url_of_text
             assert touches.found == [], name
-        projects.window.project_controller.save()
+        projects.window.project_controller.save_project()
         projects.wait_saved()
         assert not contents._file().exists()  # saving it agrees to nothing
         written = open_project(path).corpus
