@@ -35,7 +35,8 @@ def test_json_is_what_the_library_finds(
     (tmp_path / "hug.txt").write_text("hug hugs\n", encoding="utf-8")
     (tmp_path / "pug.txt").write_text("pug, a hug", encoding="utf-8")
     texts = [tmp_path / "pug.txt", tmp_path / "hug.txt"]
-    code, out, err = run(capsys, "evaluate", course, *library_runs, "--on", *texts, "--parallel", "--json")
+    on = ["--on", texts[0], "--on", texts[1]]
+    code, out, err = run(capsys, "evaluate", course, *library_runs, *on, "--parallel", "--json")
     assert (code, err) == (0, "")
     tokenizers = {path.name: wps.load_tokenizer(path) for path in (course, *library_runs)}
     named = {path.name: path for path in texts}
@@ -43,7 +44,7 @@ def test_json_is_what_the_library_finds(
     (tmp_path / "two.txt").write_text("hug\nhugs", encoding="utf-8")
     told = fails(capsys, "evaluate", course, "--on", tmp_path / "two.txt", "--on", texts[1], "--parallel")
     assert "two.txt and hug.txt do not say the same line by line: they have 2 and 1 lines. Use texts of" in told
-    told = fails(capsys, "evaluate", course, "--on", *texts, "--parallel", "--held-out")
+    told = fails(capsys, "evaluate", course, *on, "--parallel", "--held-out")
     assert "--held-out and --parallel cannot be combined" in told
 
 

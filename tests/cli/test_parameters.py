@@ -7,7 +7,9 @@ import subprocess
 import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
+import psutil
 import pytest
 
 from tests.cli.calls import COURSE, POSIX, process, run
@@ -47,12 +49,22 @@ UNDERSTOOD: dict[str, dict[str, Any]] = {
     "prepare": {"as_json": False},
     "evaluate a b --on c --json --on=d": {"tokenizers": ["a", "b"], "on": ["c", "d"], "as_json": True},
     "evaluate a --on - -- -b": {"tokenizers": ["a", "-b"], "on": ["-"]},
-    "evaluate a b --on c d --json --on e -- f": {"tokenizers": ["a", "b", "f"], "on": ["c", "d", "e"], "as_json": True},
+    "evaluate a --on c b --json --on d -- e": {"tokenizers": ["a", "b", "e"], "on": ["c", "d"], "as_json": True},
+    "evaluate --on c a": {"tokenizers": ["a"], "on": ["c"]},
+    "train a -o -b --special-tokens -x --remove -,-- --min-value -1e-3 --continuing-subword-prefix -": {
+        "files": ["a"], "output": "-b", "special_tokens": ["-x"], "remove": "-,--", "min_value": -0.001,
+        "continuing_subword_prefix": "-",
+    },
+    "train a --special-tokens=--x -o=-b": {"output": "-b", "special_tokens": ["--x"]},
+    "tokenize --vocab -v -- -x": {"vocab": "-v", "text": "-x"},
 }  # fmt: skip
 WRONG = {
     "count": "^FILES is missing",
     "count a --top": "--top needs a value",
     "count a -o --json": "-o/--output needs a value",
+    "count a -o -h": "-o/--output needs a value",
+    "count a --remove --jso --json": "--remove needs a value; if that is --jso, write --remove=--jso",
+    "count a --json -x": "There is no option -x",
     "count a --top x": "--top must be a whole number, not x",
     "count a --top=-1": "--top must be at least 0, not -1",
     "count a --json=1": "--json takes no value",
@@ -177,3 +189,20 @@ def test_completion_is_installed_once(
     assert (tmp_path / profile).read_text() == f"source '{script}'\n"
     assert run(capsys, "--show-completion")[1] == f"{script.read_text()}\n"
     assert parameters.PROGRAM in script.read_text()
+
+
+def test_completion_that_finds_no_shell_or_profile_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone() -> None:
+        raise psutil.NoSuchProcess(1)
+
+    monkeypatch.setattr("psutil.Process", gone)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "")
+    assert run(capsys, "--install-completion")[2].startswith("wordpiece-studio: The shell is not known. ")
+    monkeypatch.setenv("SHELL", "/opt/pwsh")
+    for error in (subprocess.CalledProcessError(1, "pwsh"), FileNotFoundError(2, "No such file", "pwsh")):
+        monkeypatch.setattr("subprocess.run", Mock(side_effect=error))
+        code, _, told = run(capsys, "--install-completion")
+        assert (code, told.startswith("wordpiece-studio: pwsh does not say where its profile is. Add ")) == (1, True)

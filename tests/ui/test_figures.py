@@ -171,7 +171,8 @@ def test_the_table_is_what_library_and_command_line_find(
             run.tokenizer_at(len(run.history)).save(path)
         else:
             path.write_bytes(run.library_run.content)
-    printed = json.loads(run_command(capsys, "evaluate", *exported, "--on", *files, "--parallel", "--json")[1])
+    on = [word for file in files for word in ("--on", file)]
+    printed = json.loads(run_command(capsys, "evaluate", *exported, *on, "--parallel", "--json")[1])
     for line, theirs in zip(found, printed["parts"]["pug.txt"], strict=True):
         assert line.to_dict() == {**theirs, "name": line.name}
     face.parts.setCurrentIndex(0)

@@ -223,9 +223,9 @@ compare score
 compare likelihood.jsonl count.csv
 compare piece.json score --on lines.txt
 evaluate score count --on course-en.txt
-evaluate score count --on course-en.txt hug.txt --each
-evaluate score count --on course-en.txt hug.txt --parallel
-evaluate score count --on course-en.txt hug.txt --parallel --json
+evaluate score count --on course-en.txt --on hug.txt --each
+evaluate score count --on course-en.txt --on hug.txt --parallel
+evaluate score count --on course-en.txt --on hug.txt --parallel --json
 evaluate score piece.json --on course-en.txt --json
 evaluate score --on none.txt
 evaluate score --on empty.txt

@@ -31,7 +31,7 @@ _TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json
 
 class EvaluateCommand(CliCommand, FileOptions):
     tokenizers: list[str] = argument(f"Each {_TOKENIZER}.", "TOKENIZERS")
-    on: list[str] = required_option(f"{TEXT_FILES}.", "--on", metavar="FILES")
+    on: list[str] = required_option(f"{TEXT_FILES}. Repeat --on for several.", "--on", metavar="FILES")
     each: bool = flag("Also print the metrics for each of FILES, such as one per language.")
     parallel: bool = flag(
         "FILES are translations of each other: also print parity, the tokens per token of the first file."
@@ -198,7 +198,9 @@ def _printed(found: Evaluation, *, each: bool) -> str:
 class CompareCommand(CliCommand, FileOptions):
     first: str = argument(f"A tokenizer: {_TOKENIZER}; or a table of merges that train wrote.", "A")
     second: str = argument("Another tokenizer or table of merges.", "B")
-    on: list[str] | None = option(f"Also compare how the words of a text are split. {TEXT_FILES}.", metavar="FILES")
+    on: list[str] | None = option(
+        f"Also compare how the words of a text are split. {TEXT_FILES}. Repeat --on for several.", metavar="FILES"
+    )
     top: int = option("Print this many words that are split differently.", default=20, least=0)
     as_json: bool = JSON
 

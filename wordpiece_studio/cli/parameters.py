@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -29,7 +30,7 @@ _BEHIND_DASHES = "\0"  # marks what stands behind ``--``, which argparse forgets
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 _MESSAGES = {
     "^argument ": "",
-    ": expected (at least )?one argument$": " needs a value",
+    ": expected one argument$": " needs a value",
     ": ignored explicit argument .*$": " takes no value",
     ": must be ": " must be ",
 }  # what argparse says, and what is said instead
@@ -102,7 +103,7 @@ class Parameter:
         if self.is_required:
             given["help"] += " [required]"
         if self._is_list:
-            given |= {"nargs": "+", "action": "extend"}
+            given["action"] = "append"
         action = group.add_argument(*self.names, dest=self.name, **given)
         if self.values:
             action.completer = lambda **_: self.values  # type: ignore[attr-defined]  # of argcomplete
@@ -143,7 +144,7 @@ class CliCommand:
         """Read a call; the help says `text` of the command."""
         parser = _Parser(f"{PROGRAM} {type(self).__name__.removesuffix('Command').lower()}", text, self.declared())
         at = words.index("--") if "--" in words else len(words)
-        marked = [*words[: at + 1], *(_BEHIND_DASHES + word for word in words[at + 1 :])]
+        marked = [*parser.joined(words[:at]), *words[at : at + 1], *(_BEHIND_DASHES + word for word in words[at + 1 :])]
         vars(self).update(parser.checked(*parser.parse_known_intermixed_args(marked)))
         for name, each in self.declared().items():
             if each.is_required and getattr(self, name) in (None, []):
@@ -184,6 +185,20 @@ class _Parser(argparse.ArgumentParser):
         groups[_OPTIONS].add_argument("-h", "--help", action="help", help="Show this message and exit.")
         shapes = (each.shape for each in parameters.values() if each.panel == _ARGUMENTS)
         self.usage = self.usage or " ".join((prog, "[OPTIONS]", *shapes))
+
+    def joined(self, words: Sequence[str]) -> list[str]:
+        """Return a call with each value that begins with a dash joined to its option, as argparse wants it."""
+        known, found = self._option_string_actions, [""]
+        for word in words:
+            name = found[-1]
+            is_value = word[:1] == "-" != word and name in known and known[name].nargs != 0
+            if is_value and word.startswith("--") and word.partition("=")[0] not in known:
+                raise WrongCall(f"{name} needs a value; if that is {word}, write {name}={word}")
+            if is_value and word[:2] not in known and word[1] != "-":
+                found[-1] = f"{name}={word}"
+            else:
+                found.append(word)
+        return found[1:]
 
     def checked(self, values: argparse.Namespace, others: Sequence[str]) -> dict[str, Any]:
         """Return the values by name if nothing in a call is left over."""
@@ -265,8 +280,10 @@ def _completion(*, is_shown: bool) -> str:
     from argcomplete.shell_integration import shellcode
     from platformdirs import user_data_path
 
-    callers = [process.name() for process in psutil.Process().parents()] + [os.environ.get("SHELL", "")]
-    names = [Path(caller.lstrip("-")).stem.lower() for caller in callers]
+    callers: list[str] = []
+    with suppress(psutil.Error):  # such as one that has just ended, or belongs to someone else
+        callers += (process.name() for process in psutil.Process().parents())
+    names = [Path(caller.lstrip("-")).stem.lower() for caller in (*callers, os.environ.get("SHELL", ""))]
     shell = next((name for name in names if name in _PROFILES), None)
     if shell is None:
         raise StudioError("The shell is not known", "Call this from bash, zsh, fish or PowerShell.")
@@ -280,7 +297,11 @@ def _completion(*, is_shown: bool) -> str:
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(script, encoding="utf-8")
     asked = [shell, "-NoProfile", "-Command", "$PROFILE"]
-    told = "" if has_profile else subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        told = "" if has_profile else subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError) as error:
+        what, advice = "{shell} does not say where its profile is", "Add {place} to it yourself."
+        raise StudioError(what, advice, shell=shell, place=place) from error
     profile = Path(told or _PROFILES[shell]).expanduser()
     profile.parent.mkdir(parents=True, exist_ok=True)
     line = f"{'source' if has_profile else '.'} '{place}'\n"
