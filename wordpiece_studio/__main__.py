@@ -8,7 +8,6 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and end the program with its exit code."""
     if sys.argv[1:] == ["--serve-parent"]:  # only the stand-alone program is called so, see `system.child`
         from wordpiece_studio.system.child import serve
 

@@ -78,7 +78,6 @@ def trace_html(
 
 
 def merge_html(step: int, pair: tuple[str, str, str], formula: str, value: str, notes: Iterable[str]) -> str:
-    """Return the pair and its token, and its value, with the formula filled in as on the window's scoreboard."""
     lines = f"<div>Merge {step:,}: {_pair(*pair)}</div>", f"<div>{escape(formula)} = <b>{escape(value)}</b></div>"
     return _body(lines, notes)
 

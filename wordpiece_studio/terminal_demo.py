@@ -26,13 +26,6 @@ SENTENCE = "This is the Hugging Face course!"
 
 
 def terminal_demo(reason: str) -> int:
-    """Print in one line why there is no window, train the sample corpus and show the result.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     run = train(count_words(resource_path(SAMPLE)), TrainingConfig(objective="score", vocab_size=VOCAB_SIZE))
     tokens = run.tokenizer().encode(SENTENCE).tokens
@@ -49,7 +42,6 @@ def terminal_demo(reason: str) -> int:
 
 
 def merge_table(merges: Iterable[Merge]) -> Table:
-    """Return a table for a rich console, with one row per merge."""
     table = Table()
     for heading in ("step", "left", "right", "token", "n(ab)", "n(a)", "n(b)", "value", "tied"):
         table.add_column(heading, justify="left" if heading in ("left", "right", "token") else "right", no_wrap=True)

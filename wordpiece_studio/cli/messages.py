@@ -139,7 +139,6 @@ class _Bars:
         self._show(what, done, total, amount)
 
     def report_compiling(self, package: KernelPackage, done: int, number: int) -> None:
-        """Show how far compiling is; this takes seconds."""
         what = _COMPILING[package]
         self._show(what, done, number, f"{done} of {number}")
         if done == number:
@@ -268,7 +267,6 @@ def held_out_words(tokens_per_word: Mapping[Any, float], unknown: Mapping[Any, f
 
 
 def loss_warnings(counts: WordCounts) -> list[str]:
-    """Return a sentence about everything that was skipped or altered in counting."""
     statistics = counts.statistics
     left_out = [f"{_left_out(counts)}."] if statistics.skipped_words else []
     if statistics.rare_words:

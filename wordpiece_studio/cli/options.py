@@ -128,7 +128,6 @@ class PipelineOptions:
     remove: str = option("Characters to remove after normalizing.", TEXT, default="", metavar="CHARACTERS")
 
     def whole_normalizer(self) -> Normalizer:
-        """Return the normalizer, which also removes characters."""
         return _with_removal(resolve_normalizer(self.normalizer), self.remove)
 
 
@@ -219,7 +218,6 @@ class CorpusCommand(CliCommand, CountingOptions, FileOptions, PipelineOptions):
         return counts
 
     def reading_warnings(self, counts: WordCounts, sources: Listing | None) -> list[str]:
-        """Return a sentence about everything that was skipped, altered or guessed."""
         tables = _table_warnings(counts, () if sources is None else sources.files, self.tokens)
         return [*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, self.encoding)]
 

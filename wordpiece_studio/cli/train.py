@@ -523,7 +523,6 @@ def _load_engine() -> None:
 
 
 def _check_replayed(run: LibraryRun, trainer: Trainer) -> None:
-    """Check that our training gave the vocabulary of the other library."""
     both = enumerate(zip_longest(trainer.vocabulary.tokens, run.tokens))
     number = next((number for number, (ours, theirs) in both if ours != theirs), None)
     if number is not None:

@@ -478,8 +478,6 @@ _FIRST_SECONDS, _FIRST_PART = 0.5, 0.01
 
 @dataclass(frozen=True, slots=True)
 class CountingProgress:
-    """The progress of a count."""
-
     bytes_done: int  # of the files on disk, compressed ones as they are; never more than the total
     bytes_total: int
     files_done: int = 0  # read to their end

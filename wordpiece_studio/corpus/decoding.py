@@ -138,7 +138,6 @@ def decoded_pieces(
 
 
 def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
-    """Return the encoding and the length of the byte order mark."""
     marked = marked_encoding(head)
     if marked and given in (None, DETECT, marked[0], marked[0].removesuffix("-le").removesuffix("-be")):
         return marked

@@ -194,29 +194,33 @@ class FileOnDisk:
         return status.st_size, status.st_mtime_ns
 
 
-class TextOnDisk(FileOnDisk):
-    """A text file to be read once, from start to end; `encoding` and `errors` are those of `CorpusFile`.
+class _Text:
+    """Text to be read once, from start to end; `encoding` and `errors` are those of `CorpusFile`.
 
     A piece may end at a blank instead, if there is no line end for a long stretch. `texts_of` finds the text in pieces
     of a file that consists of rows; their own pieces must then end at line ends.
     """
 
-    def __init__(
+    name: str
+
+    def _prepare(
         self,
-        path: str | os.PathLike[str],
-        *,
         encoding: str | None = None,
         errors: ErrorHandling = "strict",
         splits_at_blanks: bool = False,
-        decompresses: bool = False,
         texts_of: TextsOf = iter,
     ) -> None:
-        checked_error_handling(errors)
-        super().__init__(path)
         self._encoding = None if encoding is None else known_encoding(encoding)
+        errors = checked_error_handling(errors)
         self._decode = partial(decoded_pieces, name=self.name, errors=errors, splits_at_blanks=splits_at_blanks)
-        self._decompresses = decompresses
         self._texts_of = texts_of
+
+
+class TextOnDisk(FileOnDisk, _Text):
+    def __init__(self, path: str | os.PathLike[str], *, decompresses: bool = False, **reading: Any) -> None:
+        super().__init__(path)
+        self._prepare(**reading)
+        self._decompresses = decompresses
 
     def pieces(self, piece_bytes: int = PIECE_BYTES) -> Iterator[TextPiece]:
         """Yield the text in pieces of about `piece_bytes`, each ending at a line end or with the file."""
@@ -341,29 +345,17 @@ def encoding_of(sample: Sequence[bytes]) -> EncodingGuess | None:
     return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample)
 
 
-class TextStream:
-    """A stream of text to be read once, and decompressed; its `name` is for messages, the rest as for `TextOnDisk`."""
+class TextStream(_Text):
+    """A stream of text, which is decompressed; its `name` is for messages."""
 
     size = 0  # unknown
 
-    def __init__(
-        self,
-        stream: BufferedIOBase,
-        name: str,
-        *,
-        encoding: str | None = None,
-        errors: ErrorHandling = "strict",
-        splits_at_blanks: bool = False,
-        texts_of: TextsOf = iter,
-    ) -> None:
+    def __init__(self, stream: BufferedIOBase, name: str, **reading: Any) -> None:
         self.name = name
         self.bytes_read = 0
-        self._texts_of = texts_of
         self._stream = stream
         self._head = b""
-        self._encoding = None if encoding is None else known_encoding(encoding)
-        errors = checked_error_handling(errors)
-        self._decode = partial(decoded_pieces, name=name, errors=errors, splits_at_blanks=splits_at_blanks)
+        self._prepare(**reading)
 
     def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
         """Yield the text in pieces of about `piece_bytes`, or with `by_line` line by line, unless UTF-16."""
@@ -384,8 +376,7 @@ class TextStream:
         yield from self._decode(read, head, encoding=self._encoding, piece_bytes=piece_bytes)
 
     def has_changed(self) -> bool:
-        """Return False: a stream cannot be read again."""
-        return False
+        return False  # a stream cannot be read again
 
     def _read_line(self, size: int) -> bytes:
         line = self._stream.readline(size)

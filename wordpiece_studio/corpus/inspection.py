@@ -135,8 +135,6 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A part of a file's text; for a file of rows, the texts of its rows."""
-
     text: str
     first_line: int | None  # in the file, from 1; None if that would take long to find out
     start: int  # byte of the content, from 0, or row of a parquet file

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.files import (
     COMPRESSED_SUFFIXES,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import CorpusStatistics
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import FileKind, TextsOf
+    from wordpiece_studio.corpus.files import FileKind
     from wordpiece_studio.corpus.parquet import ParquetTexts
 
     Place = str | bytes | os.PathLike[str]
@@ -234,46 +234,29 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> TextOnDisk | 
             "Only counting and training accept it. If it is not one, specify its kind.",
             path=display_name(file.path),
         )
-    return TextOnDisk(
-        file.path,
-        encoding=file.encoding,
-        errors=file.errors,
-        splits_at_blanks=splits_at_blanks and file.kind == "text",
-        decompresses=True,
-        texts_of=_finder_of_texts(display_name(file.path), file.kind, file.column, file.errors),
-    )
+    reading = _reading(display_name(file.path), file, splits_at_blanks)
+    return TextOnDisk(file.path, decompresses=True, **reading)
 
 
 def opened_stream(
-    stream: BufferedIOBase,
-    name: str,
-    kind: FileKind = "text",
-    *,
-    column: str | None = None,
-    encoding: str | None = None,
-    errors: ErrorHandling = "strict",
-    splits_at_blanks: bool = False,
+    stream: BufferedIOBase, name: str, kind: FileKind = "text", *, splits_at_blanks: bool = False, **options: Any
 ) -> TextStream:
-    """Return a reader of a stream of bytes, such as standard input, as `opened` does for a file."""
+    """Return a reader of a stream of bytes, such as standard input, as `opened` does for a file with these options."""
+    file = CorpusFile(name, kind, **options)
     if kind in ("parquet", "word-counts"):
         raise StudioError(
             "A file of the kind {kind} cannot be read from {name}", "Specify the file instead.", kind=kind, name=name
         )  # fmt: skip
-    if column is not None and kind == "text":
-        raise _no_column(name, kind, column)
-    return TextStream(
-        stream,
-        name,
-        encoding=encoding,
-        errors=errors,
-        splits_at_blanks=splits_at_blanks and kind == "text",
-        texts_of=_finder_of_texts(name, kind, column, errors),
-    )
+    if file.column is not None and kind == "text":
+        raise _no_column(name, kind, file.column)
+    return TextStream(stream, name, **_reading(name, file, splits_at_blanks))
 
 
-def _finder_of_texts(name: str, kind: FileKind, column: str | None, errors: ErrorHandling) -> TextsOf:
-    if kind == "jsonl":
-        return JsonLines(name, column, errors).texts
-    if kind in ("csv", "tsv"):
-        return partial(delimited_texts, name=name, column=column, errors=errors, is_tsv=kind == "tsv")
-    return iter
+def _reading(name: str, file: CorpusFile, splits_at_blanks: bool) -> dict[str, Any]:
+    reading: dict[str, Any] = {"encoding": file.encoding, "errors": file.errors}
+    if file.kind == "jsonl":
+        return {**reading, "texts_of": JsonLines(name, file.column, file.errors).texts}
+    if file.kind in ("csv", "tsv"):
+        given: dict[str, Any] = {"name": name, "column": file.column, "errors": file.errors}
+        return {**reading, "texts_of": partial(delimited_texts, **given, is_tsv=file.kind == "tsv")}
+    return {**reading, "splits_at_blanks": splits_at_blanks}

@@ -166,7 +166,6 @@ class ParquetTexts(FileOnDisk):
 
 
 def load_pyarrow(name: str) -> Any:
-    """Return pyarrow's library, which the file called `name` needs."""
     try:
         import pyarrow
         import pyarrow.parquet

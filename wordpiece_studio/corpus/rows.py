@@ -157,7 +157,6 @@ class JsonLines:
     errors: ErrorHandling
 
     def texts(self, pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
         first, rows = self._first(pieces)
         decoder = self._decoder_for(rows)
         for piece in chain(first, pieces):

@@ -61,14 +61,11 @@ class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     sha256_missing: str = ""  # why it is not known
 
     def file(self, path: str) -> CorpusFile:
-        """Return the file at `path`, with the reading options of this one."""
         return CorpusFile(path, self.kind, self.column, self.encoding, self.errors)
 
 
 @decodable
 class CorpusRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the words of a training came from."""
-
     sha256: str | None = None  # the corpus hash, in hexadecimal
     sha256_of: Literal["", "files", "text"] = ""
     sha256_missing: str = ONLY_COUNTS  # why it is not known
@@ -111,7 +108,6 @@ def record_of_files(files: tuple[RecordedFile, ...], *, max_word_length: int, mi
 
 
 def record_of_text(text: str, *, max_word_length: int) -> CorpusRecord:
-    """Return the record of a text without a file."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return CorpusRecord(sha256=digest, sha256_of="text", sha256_missing="", max_word_length=max_word_length)
 
@@ -172,7 +168,6 @@ def _recorded(reference: CorpusReference, should_stop: Callable[[], bool]) -> Re
 
 
 def _digest(reference: CorpusReference, should_stop: Callable[[], bool]) -> tuple[str | None, str]:
-    """Return the hash of a file, or the reason why there is none."""
     if reference.file.unagreed:
         return None, "it is outside the project's folder and has not been read"
     if is_url(reference.file.path):
@@ -235,7 +230,6 @@ def published_record(record: CorpusRecord, folder: str | os.PathLike[str] | None
 
 
 def published_statistics(statistics: CorpusStatistics, folder: str | os.PathLike[str] | None) -> CorpusStatistics:
-    """Return statistics with the files named as a manifest in `folder` names them."""
     return dataclasses.replace(
         statistics,
         files=tuple(dataclasses.replace(file, name=published_path(file.name, folder)) for file in statistics.files),

@@ -207,7 +207,6 @@ class Export:
 
 
 def counts_name(counts: WordCounts) -> str:
-    """Return the name of a table for these words: tab-separated unless a word has a tab, a line break or the like."""
     text = "".join(counts.words)
     is_plain = not any(character in text for character in "\t\n\0") and not text.startswith("\ufeff")
     return COUNTS_FILE if is_plain else _COUNTS_CSV

@@ -63,8 +63,6 @@ ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts"
 
 
 class ManifestCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the words came from, and what identifies them."""
-
     distinct_words: int
     words: int
     word_counts_sha256: str
@@ -142,7 +140,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         normalizer: str | Normalizer | None = None,
         pre_tokenizer: str | PreTokenizer | None = None,
     ) -> Tokenizer:
-        """Return a tokenizer with these tokens, perhaps with another normalizer or pre-tokenizer."""
         given: dict[str, Any] = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
         vocabulary = Vocabulary(
             tokens,
@@ -282,7 +279,6 @@ def side_manifest(path: str | os.PathLike[str]) -> Path:
 
 @cache
 def present_versions() -> dict[str, str]:
-    """Return the versions of everything involved in training here."""
     from importlib.metadata import version  # takes 20 ms to load
 
     return {

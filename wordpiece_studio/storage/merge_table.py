@@ -111,7 +111,6 @@ def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
 
 
 def kind_of_merge_table(path: Place) -> str:
-    """Return which of `KINDS` a file's extension is."""
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise file_error(path, "{path} does not end in .csv, .jsonl or .parquet", "Use one of these extensions.")

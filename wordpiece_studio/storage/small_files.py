@@ -28,7 +28,6 @@ TOO_LARGE_TOKENIZER = "{path} is {n} MB, too large for a tokenizer"
 
 
 def checked_path(path: object) -> Path:
-    """Return the path that a text or a path object stands for."""
     if not isinstance(path, str | os.PathLike):
         raise StudioError("{value} is not a path", "Pass a string or a pathlib.Path.", value=repr(path)[:100])
     return Path(path)
@@ -54,7 +53,6 @@ def small_file_bytes(
 
 
 def utf8_text(data: bytes, path: str | os.PathLike[str]) -> str:
-    """Return the text of `data`, the content of the file at `path`."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -81,8 +79,6 @@ _ADVICE = "Save it again with the program that wrote it."
 
 @dataclass(frozen=True, slots=True)
 class JsonPart:
-    """A value in a JSON file, as it is there."""
-
     data: bytes
     file: str  # its name in messages
     place: str = ""  # of the value, such as ``model.vocab``; empty for the whole file
@@ -94,7 +90,6 @@ class JsonPart:
         return StudioError(what, advice or _ADVICE, path=self.file, place=where, **values)
 
     def members(self) -> dict[str, JsonPart]:
-        """Return the values of an object by key."""
         found = self._decoded(_OBJECTS)
         position, seen = 0, 0
         view = memoryview(self.data)
@@ -109,11 +104,9 @@ class JsonPart:
         return {key: JsonPart(bytes(value), self.file, f"{self.place}.{key[:50]}") for key, value in values}
 
     def typed(self, type_: type[_T]) -> _T:
-        """Return the value as an instance of a type."""
         return self._decoded(msgspec.json.Decoder(type_))
 
     def value(self, most_bytes: int = LARGEST_VALUE_BYTES) -> Any:
-        """Return a small value of any type."""
         if len(self.data) > most_bytes:
             raise self.refused("{n:,} bytes are far too many", n=len(self.data))
         if _depth(self.data) > _DEEPEST:
@@ -171,7 +164,6 @@ class JsonPart:
 
 
 def read_json(path: str | os.PathLike[str]) -> JsonPart:
-    """Return a whole JSON file."""
     data = small_file_bytes(path, LARGEST_FILE_BYTES, TOO_LARGE_TOKENIZER)
     return JsonPart(data.removeprefix(b"\xef\xbb\xbf"), display_name(path))
 
@@ -194,7 +186,6 @@ def _depth(data: bytes) -> int:
 
 
 def _first_duplicate(values: Iterable[_T]) -> _T:
-    """Return the first value that has occurred before; there must be one."""
     seen: set[_T] = set()
     return next(value for value in values if value in seen or seen.add(value))  # type: ignore[func-returns-value]
 

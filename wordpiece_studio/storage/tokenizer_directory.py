@@ -225,7 +225,6 @@ def save_tokenizer(
 
 
 def checked_only(name: str | None) -> Only | None:
-    """Return the file to write alone, if any."""
     if name not in (None, *get_args(Only)):
         raise StudioError("{name} cannot be written alone", "Write vocab.txt or tokenizer.json.", name=name)
     return cast("Only | None", name)

@@ -149,7 +149,6 @@ def _with_files_beside(path: Path, tokenizer: Tokenizer | LibraryTokenizer) -> T
 
 
 def manifest_of_tokenizer(path: Path) -> Manifest | None:
-    """Return the manifest of the tokenizer in a folder or file, if it has one."""
     places = [side_manifest(path), path.parent / MANIFEST_FILE]
     if path.is_dir():
         places = [path / MANIFEST_FILE, *(side_manifest(path / name) for name in KNOWN_FILES)]
@@ -279,7 +278,6 @@ def _with_steps(tokenizer: Tokenizer | LibraryTokenizer, steps: Steps, name: str
 
 
 def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer) -> None:
-    """Check that ``vocab.txt`` has the tokens of ``tokenizer.json``, except perhaps added ones at its end."""
     lines = read_vocabulary(folder / VOCABULARY_FILE)
     if isinstance(tokenizer, Tokenizer):
         vocabulary = tokenizer.vocabulary

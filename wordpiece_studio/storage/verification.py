@@ -74,8 +74,6 @@ _OF_WORDS = ("words", "distinct_words")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of comparing one thing: a hash or a file."""
-
     name: str
     outcome: Outcome
     detail: str = ""  # the first difference, or why it was not compared
@@ -83,8 +81,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of reproducing a folder or file."""
-
     source: str  # what it was trained on
     tokens: int  # 0 if only words were exported
     merges: int
@@ -94,7 +90,6 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """Whether something was compared, and nothing differs."""
         outcomes = {check.outcome for check in self.checks}
         return "agrees" in outcomes and "differs" not in outcomes
 

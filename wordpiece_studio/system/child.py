@@ -264,7 +264,6 @@ def takes(function: Callable[..., Any], parameter: str) -> bool:
 
 
 def serve() -> None:
-    """Call what the parent asks for, until it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = _Parent(*_own_pipes())
     while True:

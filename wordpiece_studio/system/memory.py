@@ -53,7 +53,6 @@ def memory_of(process: int) -> int | None:
 
 
 def check_memory(needed: int, available: float | None) -> None:
-    """Raise if a training needs more than the available bytes; None means unknown."""
     if available is not None and needed > available:
         what = "This run needs about {needed} of memory, but only {available} is free"
         raise StudioError(what, ADVICE, needed=memory_text(needed), available=memory_text(available))

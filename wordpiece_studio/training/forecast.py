@@ -159,7 +159,6 @@ class Notice:
 
 
 def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
-    """Return what is unusual about a corpus with these settings."""
     prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
     sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
     bodies = _ordinary_bodies(config)

@@ -45,8 +45,6 @@ class PreparationStopped(StudioError):
 
 
 class Symbol(NamedTuple):
-    """A unit of a word."""
-
     text: str  # without prefix
     continues: bool  # it does not begin a word, so its token has a prefix; always false if that is empty
 
@@ -350,8 +348,6 @@ GROWTH = 1.5
 
 
 class HistoryPlaces(NamedTuple):
-    """Where merges took place."""
-
     position_counts: NDArray[np.integer[Any]]  # of each merge
     left_lengths: NDArray[np.integer[Any]]  # cells of its left symbol
     positions: NDArray[np.int32]  # of all merges, merge after merge: the first cells of the left symbols, ascending

@@ -479,7 +479,6 @@ def _make_engine(
 
 
 def candidates(engine: Engine, history: MergeHistory, step: int, k: int) -> PairList[Candidate]:
-    """Return the best `k` candidates of an engine that is at `step`, the next merge first."""
     ranked = engine.ranked(max(k, 2))
     prefix = history.config.continuing_subword_prefix
     best = ranked[0][-1] if ranked else None

@@ -15,7 +15,7 @@ import sys
 from functools import partial
 from itertools import count
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts, read_tables, read_typed_counts
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, are_kernels_worth_it, lines_of
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counting.part_counts import WordCounter
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
-    from wordpiece_studio.corpus.files import CorpusFile, FileKind
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.text.word_table import TableWordNumbers
@@ -191,23 +191,19 @@ def count_stream(
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
-    kind: FileKind = "text",
-    column: str | None = None,
-    encoding: str | None = None,
-    errors: ErrorHandling = "strict",
     max_word_length: int = 1000,
     user_tokens: Sequence[str] = (),
     should_stop: Callable[[], bool] | None = None,
+    **options: Any,
 ) -> WordCounts:
     """Count the words of a stream of bytes, such as standard input; `name` is its name in messages.
 
-    Takes, returns and raises the same as `count_words`; `kind` is the kind of content, see `CorpusFile`.
+    Takes, returns and raises the same as `count_words`; the other `options` are those of `CorpusFile`.
     """
     pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length, user_tokens)
-    text = opened_stream(
-        stream, name, kind, column=column, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local
-    )
-    return _counted([text.pieces()], pipeline, max_word_length, stop_check(should_stop), given_encoding=encoding)
+    pieces = opened_stream(stream, name, splits_at_blanks=pipeline.is_local, **options).pieces()
+    given_encoding = options.get("encoding")
+    return _counted([pieces], pipeline, max_word_length, stop_check(should_stop), given_encoding=given_encoding)
 
 
 def count_texts(

@@ -77,7 +77,6 @@ class WordCounter(ABC):
         """Count a piece, which begins and ends at word boundaries."""
 
     def end_part(self) -> Tally:
-        """Return what was counted since the last part, and start a new one."""
         numbers, counts = self._tally()
         tally = Tally(numbers, counts, tuple(self._skipped), self._skipped_words, dict(+self._spelled_out))
         self._forget_notes()

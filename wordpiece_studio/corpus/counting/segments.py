@@ -148,7 +148,6 @@ def segment_pieces(file: CorpusFile, segment: Segment, *, splits_at_blanks: bool
 
 
 def first_byte(file: CorpusFile, segment: Segment) -> int:
-    """Return where in its file the first line of a segment begins."""
     with reading(file.path) as stream:
         return _line_start(stream, segment.start)
 

@@ -51,16 +51,12 @@ class TextFix:
 
 @dataclass(frozen=True, slots=True)
 class ReadingFix:
-    """Read a file in another encoding."""
-
     path: str
     encoding: str
 
 
 @dataclass(frozen=True, slots=True)
 class LengthFix:
-    """Leave out words of more characters than this."""
-
     max_word_length: int
 
 
@@ -69,8 +65,6 @@ Fix = PipelineFix | TextFix | ReadingFix | LengthFix
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Something in the corpus, and what it becomes or should be."""
-
     before: str  # several things that become the same are joined by " / "
     after: str = ""  # what the trainer sees, words joined by " · "; for damaged text, what it should be
     source: str = ""  # the file, if known
@@ -292,7 +286,6 @@ class Evidence:
         return zip(self.counts.words, self.counts.counts.tolist(), strict=True)
 
     def place_of(self, text: str) -> tuple[str, int | None]:
-        """Return the source and the line where `text` first occurs."""
         for part in self.sample.parts:
             place = part.text.find(text)
             if place >= 0:

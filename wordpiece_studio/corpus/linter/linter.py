@@ -156,7 +156,6 @@ def repaired(text: str, fix: TextFix) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Start a new line after each sentence of long lines; blanks there become the line break."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     lines = text.split("\n")
     return "\n".join(line_end.join(_sentences(line)) if len(line) > _WRAPPED_FROM else line for line in lines)

@@ -260,7 +260,6 @@ def mojibake(evidence: Evidence) -> Finding | None:
 
 
 def long_line(evidence: Evidence) -> Finding | None:
-    """Return a finding if most of the text is in one line."""
     sample, statistics = evidence.sample, evidence.counts.statistics
     length, whole, size = sample.longest_line, sample.characters, "It has {length:,} characters."
     if not sample.is_editable and statistics.most_line_bytes:

@@ -159,7 +159,6 @@ def invisible(evidence: Evidence) -> Finding | None:
 
 
 def stray_characters(text: str) -> list[str]:
-    """Return the invisible characters of `text` that no script needs where they are."""
     found: list[str] = _stray().findall(text)
     return found
 

@@ -134,13 +134,11 @@ def pretty_json(value: Any) -> bytes:
 
 
 def pipeline_values(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Return how a ``tokenizer.json`` says what a tokenizer's normalizer and pre-tokenizer do."""
     normalizer = tokenizer.normalizer
     return normalizer_value(normalizer), pre_tokenizer_value(tokenizer.pre_tokenizer, normalizer)
 
 
 def _check_vocabulary(vocabulary: Vocabulary, *, is_bpe: bool) -> None:
-    """Check everything that does not depend on how text becomes words."""
     if vocabulary.end_of_word_suffix is not None and not is_bpe:
         what = 'A tokenizer.json cannot express the end-of-word suffix "{suffix}": its WordPiece would never match it'
         raise StudioError(what, VOCABULARY_ALONE_ADVICE, suffix=vocabulary.end_of_word_suffix)
@@ -187,7 +185,6 @@ class ModelPiece(NamedTuple):
 
     @property
     def is_special(self) -> bool:
-        """Whether it stands for no text."""
         return self.type in (_UNKNOWN, _CONTROL)
 
 
