@@ -405,8 +405,10 @@ class DelimitedRows:
         while True:
             line, byte = lines.begin_row()
             try:
-                cells = next(reader, None)
-                fault = None if cells is None else self._wrong_width(cells, line, byte)
+                cells, fault = next(reader, None), None
+                if cells and self._width not in (None, len(cells)):
+                    what = "the number of cells is {n}, not {expected} as in the first row"
+                    fault = self._error(what, line, byte, n=len(cells), expected=self._width)
             except csv.Error as error:
                 cells, fault = [], self._fault(error, line, byte, delimiter)
             if cells is None:
@@ -424,12 +426,6 @@ class DelimitedRows:
             elif cells:
                 self._width = self._width or len(cells)
                 yield Row(cells, line, byte, lines.byte)
-
-    def _wrong_width(self, cells: Sequence[str], line: int, byte: int) -> StudioError | None:
-        if not cells or self._width in (None, len(cells)):
-            return None
-        what = "the number of cells is {n}, not {expected} as in the first row"
-        return self._error(what, line, byte, n=len(cells), expected=self._width)
 
     def _error(self, what: str, line: int, byte: int, advice: str = SKIP_ADVICE, **values: object) -> StudioError:
         what = "{path}, line {line}, byte {byte}: " + what

@@ -73,62 +73,32 @@ class ManifestCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_o
 
 @decodable
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is known about exported files beyond their content.
+    """What is known about exported files beyond their content."""
 
-    Attributes
-    ----------
-    format, program
-        The version of this structure, and who wrote it.
-    kind, files
-        What was exported, and the file names; a tokenizer's folder needs none.
-    file_sha256
-        The SHA-256, in hexadecimal, of the files written together with the manifest, by name. Empty if
-        not recorded.
-    normalizer, pre_tokenizer
-        The results of ``normalizers.to_spec`` and ``pre_tokenizers.to_spec``.
-    roles, added_tokens, pieces
-        Those of the vocabulary: its roles, None in formats that had none; the added tokens that are not simply special
-        tokens; and how many of its tokens words are made of.
-    max_word_length, model_max_length
-        Those of the tokenizer.
-    vocabulary_size, vocabulary_sha256
-        See `vocabulary_digest`; 0 and None if words were exported without training.
-    training
-        ``TrainingConfig.to_dict``, if known.
-    merges
-        The number of merges made; None if unknown.
-    parts
-        Which merges a table of merges contains: all, or some that were filtered or sorted.
-    corpus
-        Where the words came from.
-    versions
-        The versions of everything involved, and the platform.
-    """
-
-    format: int
-    program: str
-    normalizer: dict[str, Any]
+    format: int  # the version of this structure
+    program: str  # which wrote it
+    normalizer: dict[str, Any]  # the result of `normalizers.to_spec`, and of `pre_tokenizers.to_spec`
     pre_tokenizer: dict[str, Any]
     kind: ManifestKind = "tokenizer"
-    files: tuple[str, ...] = ()
-    file_sha256: dict[str, str] = {}
+    files: tuple[str, ...] = ()  # their names; a tokenizer's folder needs none
+    file_sha256: dict[str, str] = {}  # by name, in hexadecimal, of those written with it; empty if not recorded
     special_tokens: list[str] = []
     continuing_subword_prefix: str = "##"
     end_of_word_suffix: str | None = None
     unk_token: str = "[UNK]"
-    roles: dict[str, str] | None = None
-    added_tokens: tuple[AddedToken, ...] = ()
-    pieces: int | None = None
+    roles: dict[str, str] | None = None  # None in formats that had none
+    added_tokens: tuple[AddedToken, ...] = ()  # those that are not simply special tokens
+    pieces: int | None = None  # how many of its tokens words are made of
     max_word_length: int = 100
     model_max_length: int = MODEL_MAX_LENGTH
-    vocabulary_size: int = 0
-    vocabulary_sha256: str | None = None
+    vocabulary_size: int = 0  # 0, and no digest, if words were exported without training
+    vocabulary_sha256: str | None = None  # see `vocabulary_digest`
     # How it was made; not needed to tokenize.
-    training: dict[str, str | int | float | bool | list[str] | None] | None = None
-    merges: int | None = None
-    parts: Literal["all", "some"] = "all"
+    training: dict[str, str | int | float | bool | list[str] | None] | None = None  # `TrainingConfig.to_dict`
+    merges: int | None = None  # how many were made
+    parts: Literal["all", "some"] = "all"  # of the merges in a table: some if they were filtered or sorted
     corpus: ManifestCorpus | None = None
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = {}  # of everything involved, and the platform
 
     @property
     def steps(self) -> tuple[Normalizer, PreTokenizer]:

@@ -69,12 +69,7 @@ def write_merge_table(
 ) -> None:
     """Write merges to a file, and a manifest beside it; raise `Stopped`, without either, if `should_stop` says so.
 
-    Parameters
-    ----------
-    steps
-        The steps, from 1, in the desired order: int64, shape (n_rows,); None for all in order.
-    report
-        Called with the number of rows written and the total.
+    The `steps`, from 1, are in the desired order. `report` is called with the number of rows written and the total.
     """
     kind = kind_of_merge_table(path)
     wanted = np.arange(1, len(history) + 1) if steps is None else steps

@@ -103,21 +103,11 @@ def verify(
     counting: Callable[[CountingProgress], None] | None = None,
     training: Callable[[int, int | None], None] = lambda _done, _all: None,
 ) -> Verification:
-    """Train again with the settings of a manifest, and compare.
+    """Train again with the settings of a manifest, in a folder or beside a file, and compare.
 
-    Parameters
-    ----------
-    place
-        An exported folder, or a file with its manifest beside it.
-    sources
-        A project, tables of word counts, or the files of the corpus. If empty: a table exported to the folder, unless
-        the manifest is that of a table itself, or else the files that the manifest names, if they are unchanged.
-    is_counts
-        Whether `sources` are tables of words; otherwise, only those whose manifest says so are.
-    processes, counting
-        As `processes` and `progress` in `count_words`.
-    training
-        Called with the merges made and their number.
+    `sources` are a project, tables of word counts (which need no manifest if `is_counts`), or the files of the corpus.
+    If empty: a table exported to the folder, unless the manifest is that of a table itself, or else the files that the
+    manifest names, if they are unchanged. `training` is called with the merges made and their number.
     """
     folder, manifests = _manifests_of(Path(place))
     main = next((manifest for manifest in manifests.values() if manifest.training is not None), None)

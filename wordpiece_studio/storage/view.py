@@ -50,20 +50,15 @@ class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 class Breakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A condition that may be met at a step.
 
-    Attributes
-    ----------
-    kind
-        ``"token"``: the token `text` is born. ``"pattern"``: a token is born in which the expression `text` is found.
-        ``"word"``: the word `text` becomes one token. ``"value"``: the value falls below `number`. ``"tie"``: at least
-        `number` pairs are equally good. ``"size"``: the vocabulary has `number` tokens.
-    is_enabled
-        Whether playing and training halt there.
+    ``"token"``: the token `text` is born. ``"pattern"``: a token is born in which the expression `text` is found.
+    ``"word"``: the word `text` becomes one token. ``"value"``: the value falls below `number`. ``"tie"``: at least
+    `number` pairs are equally good. ``"size"``: the vocabulary has `number` tokens.
     """
 
     kind: BreakpointKind
     text: _Text = ""
     number: float = 0.0
-    is_enabled: bool = True
+    is_enabled: bool = True  # playing and training halt there
 
     def __post_init__(self) -> None:
         if self.kind == "pattern":
@@ -102,25 +97,13 @@ class RunTab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @decodable
 class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is shown of a project, in any layout.
-
-    Attributes
-    ----------
-    step, selection, live_text
-        The step, the selection, and the text that is tokenized live.
-    notes, breakpoints
-        The bookmarks in order of step, and the breakpoints.
-    tabs, current
-        The runs from left to right, and the number of the one that is shown.
-    is_longest_first
-        Whether texts are also cut by the longest token first.
-    """
+    """What is shown of a project, in any layout."""
 
     step: _Step = 0
     selection: Selection | None = None
-    live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""
-    notes: tuple[Bookmark, ...] = ()
+    live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""  # that is tokenized live
+    notes: tuple[Bookmark, ...] = ()  # in order of step
     breakpoints: tuple[Breakpoint, ...] = ()
     tabs: Annotated[tuple[RunTab, ...], msgspec.Meta(max_length=10_000)] = ()
-    current: _Step = 0
-    is_longest_first: bool = False
+    current: _Step = 0  # the number of the run that is shown
+    is_longest_first: bool = False  # texts are also cut by the longest token first
