@@ -30,7 +30,7 @@ TOP_LEVEL = {"LICENSE", "README.md", "pyproject.toml", "resources", "tests", "wo
 MADE_BY_TOOLS = {"build", "dist"}
 IN_PACKAGE = {
     "__init__.py", "__main__.py", "cli", "compiled", "corpus", "errors.py", "evaluation", "notebook.py", "libraries",
-    "platform_check.py", "py.typed", "resources.py", "session", "stopping.py", "storage", "system", "terminal_demo.py",
+    "platform_check.py", "py.typed", "resources.py", "session", "stopping.py", "storage", "system",
     "text", "tokenizer", "training", "ui", "version.py",
 }  # fmt: skip
 
@@ -38,7 +38,7 @@ IN_PACKAGE = {
 LAYERS = {
     "errors": 0, "resources": 0, "platform_check": 0, "stopping": 0, "version": 0, "system": 1, "compiled": 2,
     "notebook": 2, "text": 3, "corpus": 4, "tokenizer": 5, "training": 6, "evaluation": 7, "libraries": 8, "storage": 9,
-    "terminal_demo": 10, "session": 11, "ui": 12,
+    "session": 11, "ui": 12,
 }  # fmt: skip
 QT = {"PySide6", "shiboken6", "pyqtgraph", "PyQt6", "PyQt5", "qtpy"}
 BANNED_MODULES = {

@@ -14,7 +14,6 @@ import pytest
 import wordpiece_studio
 from tests.cli.calls import COURSE, POSIX, fails, process, run
 from wordpiece_studio import cli
-from wordpiece_studio.terminal_demo import terminal_demo
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,7 +220,7 @@ def test_no_command_or_a_file_opens_the_window(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_demo_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert terminal_demo("There is no display\nhere.") == 0
+    cli.terminal_demo("There is no display\nhere.")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "There is no display here."
     assert sum("##full" in line for line in lines) == 2

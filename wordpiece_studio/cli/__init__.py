@@ -2,8 +2,8 @@
 
 Results go to stdout; progress, warnings and errors go to stderr, an error as one line; with --json, an error also goes
 to stdout, as one object. The exit code is 0, or 1 for a reported error (and for what verify and lint find), 2 for a
-usage error, 130 after Ctrl-C, 143 when terminated, 129 when the terminal was closed. Nothing is computed here; each
-command, or pair of commands, has its own module.
+usage error, 130 after Ctrl-C, 143 when terminated, 129 when the terminal was closed. Commands that
+belong together share a module.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.cli.messages import OutputClosed, error_words, place_of, print_line, warn
+from wordpiece_studio.cli.messages import OutputClosed, aligned, error_words, place_of, print_line, warn
 from wordpiece_studio.cli.parameters import PROGRAM, HelpShown, WrongCall, complete, run_program, similar
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
-from wordpiece_studio.system.printable import display_name, printable_json
+from wordpiece_studio.system.printable import display_name, printable, printable_json
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is reported in one line, not two
 
-# Of each command, which module of this package defines it, and what it does. Only the one that is run is imported.
+# Of each command, which module of this package defines it, and what it does. Only that of the called one is imported.
 _COMMANDS = {
     "train": ("train", "Learn a vocabulary from texts and write it to a folder."),
     "count": ("count", "Count the words of texts, print statistics for each file, and write the words as a table."),
@@ -41,8 +41,8 @@ _COMMANDS = {
     ),
     "encode": ("encode", "Write the token IDs of whole files, line by line, as one array for numpy.load."),
     "decode": ("encode", "Turn token IDs back into text, as far as possible: one line per text."),
-    "tokenize": ("tokenize", "Tokenize text: one line of tokens per line."),
-    "explain": ("tokenize", "Show which pieces longest match tries for a word, and if the word is unknown, why."),
+    "tokenize": ("encode", "Tokenize text: one line of tokens per line."),
+    "explain": ("encode", "Show which pieces longest match tries for a word, and if the word is unknown, why."),
     "evaluate": (
         "evaluate", "Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole, and more."
     ),
@@ -51,11 +51,11 @@ _COMMANDS = {
         "Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges.",
     ),
     "verify": (
-        "verify",
+        "train",
         "Train again, and report for each exported file whether its bytes agree. The exit code is 0 if all do.",
     ),
     "prepare": (
-        "verify", "Compile the engines now, once per machine, so that no later command has to wait for it."
+        "train", "Compile the engines now, once per machine, so that no later command has to wait for it."
     ),
 }  # fmt: skip
 _OLD_COMPLETION = "_WORDPIECE_STUDIO_COMPLETE"  # set by scripts that earlier versions installed
@@ -146,18 +146,41 @@ def _open_window(arguments: list[str]) -> int:
 
     if refusal := bad_qt_pair():
         raise refusal
-    problem = window_problem()
-    try:
-        if problem is None:
-            from wordpiece_studio.ui.studio import open_studio
-
-            return open_studio(arguments)
-        from wordpiece_studio.terminal_demo import terminal_demo
-
+    if problem := window_problem():
         terminal_demo(problem)
         return 0
-    except BrokenPipeError:
-        raise OutputClosed from None
+    from wordpiece_studio.ui.studio import open_studio
+
+    return open_studio(arguments)
+
+
+def terminal_demo(reason: str) -> None:
+    """Say why there is no window, train the sample corpus, and show its merges and a sentence in its tokens."""
+    from wordpiece_studio.corpus.counting.counting import count_words
+    from wordpiece_studio.resources import resource_path
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import RULES
+    from wordpiece_studio.training.trainer import train
+
+    config = TrainingConfig(objective="score", vocab_size=70)
+    run, sentence = (
+        train(count_words(resource_path("samples/course-en.txt")), config),
+        "This is the Hugging Face course!",
+    )
+    rows: list[tuple[str, ...]] = [("left", "right", "token", "step", "n(ab)", "n(a)", "n(b)", "value", "tied")]
+    for merge in run.history:
+        tokens = map(printable, (merge.left, merge.right, merge.token))
+        counts = merge.step, merge.pair_frequency, merge.left_frequency, merge.right_frequency
+        ties = str(merge.ties) if merge.ties > 1 else ""
+        rows.append((*tokens, *(f"{count:,}" for count in counts), f"{merge.value:.4g}", ties))
+    lines = [
+        printable(" ".join(reason.split())),
+        f"The sample corpus, trained to {config.vocab_size} tokens by {RULES['score']}:",
+        *aligned(rows, names=3),
+        f"{sentence}\n→ {' '.join(run.tokenizer().encode(sentence).tokens)}",
+        f"Your own text: {PROGRAM} train FILES --vocab-size N -o FOLDER",
+    ]
+    print_line("\n".join(lines))
 
 
 def _drop_output() -> None:

@@ -1,6 +1,6 @@
 """Repeats the training of an export, writes its files again, and reports for each file whether its bytes agree.
 
-`cli.verify` prints the result.
+The command prints the result.
 """
 
 from __future__ import annotations
