@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QObject, QSize, Qt, QTextBoundaryFinder, Signal
-from PySide6.QtGui import QDropEvent, QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
+from PySide6.QtGui import QDropEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QComboBox,
@@ -198,7 +198,6 @@ class LimitedEdit(ExactEdit):
         self.most = most
         self._text = ""
         self.left_out = 0  # how many characters of the last insertion did not fit
-        self._refused = 0  # how many of the current change do not
         # Where an insertion begins and ends, and by how much it is too long.
         self._excess: tuple[int, int, int] | None = None
         self.document().contentsChange.connect(self._on_document_contents_change)
@@ -210,98 +209,54 @@ class LimitedEdit(ExactEdit):
         return self._text
 
     def set_text(self, text: str) -> None:
+        text = to_view(text)
+        fitting = beginning(text, self.most)
         cursor = self.textCursor()
         cursor.beginEditBlock()
         cursor.select(cursor.SelectionType.Document)
-        cursor.insertText(whole(self._fitting(to_view(text), self.most)))
+        cursor.insertText(whole(fitting))
         cursor.endEditBlock()
-        self._report_refused()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        is_near_full = self.document().characterCount() > self.most  # quick: in UTF-16 units, and one more
-        if is_near_full and _types(event) and not self._room():
-            self._refused = 1
-            self._report()
-        else:
-            super().keyPressEvent(event)
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        text = event.commitString()
-        fitting = self._fitting(text, self._room() + event.replacementLength())
-        if fitting == text:
-            super().inputMethodEvent(event)
-            return
-        cut = QInputMethodEvent(event.preeditString(), event.attributes())
-        cut.setCommitString(whole(fitting), event.replacementStart(), event.replacementLength())
-        super().inputMethodEvent(cut)
-        self._report_refused()
+        self._say_left_out(len(text) - len(fitting))
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Insert what is pasted or dropped as far as it fits, before Qt lays all of it out."""
-        text = to_view(source.text())
-        fitting = self._fitting(text, self._room())
-        if fitting == text:
-            super().insertFromMimeData(source)
-        elif fitting:
-            data = QMimeData()
-            data.setText(whole(fitting))
-            super().insertFromMimeData(data)
-        else:
-            self._report()
-
-    def _room(self) -> int:
-        cursor = self.textCursor()
+        cursor, text = self.textCursor(), to_view(source.text())
         selected = self.text_between(cursor.selectionStart(), cursor.selectionEnd())
-        return max(self.most - len(editor_text(self.document())) + len(selected), 0)
+        fitting = beginning(text, max(self.most - len(editor_text(self.document())) + len(selected), 0))
+        if fitting != text:
+            source = QMimeData()
+            source.setText(whole(fitting))
+        super().insertFromMimeData(source)
+        self._say_left_out(len(text) - len(fitting))
 
-    def _fitting(self, text: str, room: int) -> str:
-        fitting = beginning(text, room)
-        self._refused = len(text) - len(fitting)
-        return fitting
-
-    def _report(self) -> None:
-        left_out, self._refused = self._refused, 0
-        if left_out != self.left_out:
-            self.left_out = left_out
-            self.left_out_changed.emit(left_out)
-
-    def _report_refused(self) -> None:
-        if self._refused:
-            self._report()
+    def _say_left_out(self, count: int) -> None:
+        if count != self.left_out:
+            self.left_out = count
+            self.left_out_changed.emit(count)
 
     def _on_document_contents_change(self, position: int, _removed: int, added: int) -> None:
         text = to_view(editor_text(self.document()))
         if len(text) > self.most:
             self._excess = (position, position + added, len(text) - self.most)
-            return  # Qt is still inserting it: nothing may be removed now
-        is_other = text != self._text
-        if is_other:
+        elif text != self._text:
             self._text = text
             self.text_changed.emit(text)
-        if is_other or self._refused:
-            self._report()
+            self._say_left_out(0)
 
     def _on_self_text_changed(self) -> None:
-        """Remove what a call of Qt's own inserted beyond the limit; undo must not bring it back."""
+        """Remove what was inserted beyond the limit; undo must not bring it back."""
         if self._excess is None:
             return
         (start, end, excess), self._excess = self._excess, None
         end = min(end, self.document().characterCount() - 1)
         added = self.text_between(start, end)
-        kept = self._fitting(added, max(len(added) - excess, 0))
+        kept = beginning(added, max(len(added) - excess, 0))
         cursor = QTextCursor(self.document())
         cursor.setPosition(start + utf16_length(kept))
         cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         self.document().clearUndoRedoStacks()
-
-
-def _types(event: QKeyEvent) -> bool:
-    keys, held = QKeySequence.StandardKey, event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-    if event.matches(keys.InsertParagraphSeparator) or event.matches(keys.InsertLineSeparator):
-        return True
-    is_plain = held in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
-    return is_plain and event.text()[:1].isprintable() and bool(event.text())
+        self._say_left_out(len(added) - len(kept))
 
 
 def beginning(text: str, most: int) -> str:
