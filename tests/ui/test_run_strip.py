@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.ui.run_strip import RenameDialog
+from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def test_a_run_is_renamed(three: Studio, way: str) -> None:
         QTest.keyClick(tabs, Qt.Key.Key_F2)
     else:
         next(action for action in tabs.menu_of(run).actions() if "Rename" in action.text()).trigger()
-    dialog = window.findChild(RenameDialog)
+    dialog = window.findChild(LineDialog)
     QTest.keyClicks(dialog.field, "R&D <b>")
     dialog.accept()
     assert run.name == "R&D <b>"

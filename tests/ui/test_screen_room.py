@@ -16,11 +16,10 @@ from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExpor
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWindow
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
-from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
-from wordpiece_studio.ui.run_strip import RenameDialog
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import MarksDialog
 from wordpiece_studio.ui.training_bar import FurtherDialog, SpecialTokensDialog
 from wordpiece_studio.ui.widgets import fields
-from wordpiece_studio.ui.widgets.fields import RoomArea, ScreenDialog
+from wordpiece_studio.ui.widgets.fields import LineDialog, RoomArea, ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +47,10 @@ def kinds_of_dialogs(kind: type) -> set[type]:
     return set().union(*(kinds_of_dialogs(each) or {each} for each in kind.__subclasses__()))
 
 
+def line_dialog(parent: QWidget) -> LineDialog:
+    return LineDialog("Title", "Label", "text", parent, name="Name", accept="Take", entry="run", take=str)
+
+
 def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     window = studio.window
     session, theme = window.session, window.theme
@@ -55,11 +58,10 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield ExportDialog([(30, 100), (12, 82)], folder, theme.mono_font(-1), window)
     yield EncodingDialog(error, Reading(), window, guess="latin-1", files=3)
     yield HistoryExportDialog(30, 12, window)
-    yield KeepDialog(3, "a note", window)
+    yield line_dialog(window)
     yield MarksDialog(session.marks, window.actions_, theme, window)
     yield SpecialTokensDialog(("[UNK]",), window)
     yield FurtherDialog(70, window, note="The text was changed.")
-    yield RenameDialog("A", "a name", window)
     yield RecoveryDialog([About(name=f"text {number}", edits=1) for number in range(9)], window)
     yield HelpWindow(theme, window)
     yield KeysWindow([KeyLine("File", "Open", "Ctrl+O")] * 60, theme, window)
@@ -106,7 +108,7 @@ def test_messages_fit(empty_studio: Studio, room: QSize) -> None:
 
 
 def test_what_fits_is_not_scrolled(empty_studio: Studio) -> None:
-    dialog = RenameDialog("A", "a name", empty_studio.window)
+    dialog = line_dialog(empty_studio.window)
     dialog.show()
     assert not dialog.findChildren(RoomArea)
     dialog.close()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QMenu, QTabBar, QV
 
 from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.session.task import later, single_shot
-from wordpiece_studio.ui.widgets.fields import LineDialog, keep_keys
+from wordpiece_studio.ui.widgets.fields import keep_keys
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
@@ -363,12 +363,3 @@ class RunStrip(QFrame):
         self.restoring_words = words
         self.owner_changed.emit(owner)
         self._actions.refresh_soon()
-
-
-class RenameDialog(LineDialog):
-    def __init__(self, letter: str, name: str, parent: QWidget | None = None) -> None:
-        title = self.tr("Rename run {letter}").format(letter=letter)
-        label = self.tr("Leave empty to name the run after what sets it apart.")
-        super().__init__(
-            title, label, name, parent, name=self.tr("Run name"), accept=self.tr("&Rename"), entry="run", width=380
-        )

@@ -15,8 +15,9 @@ from tests.ui.panes.timeline_bench import Timeline, click
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import RunDivergence
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
-from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog, MarksTable
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import MarksDialog, MarksTable
 from wordpiece_studio.ui.panes.timeline.timeline_pane import divergences_text
+from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.table import CELL_PADDING
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def test_bookmarks_and_breakpoints_are_one_table(bench: Bench, timeline: Timelin
 def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) -> None:
     bench.seek(12)
     click(bench, timeline.pane, "keep_step")
-    dialog = timeline.window.findChild(KeepDialog)
+    dialog = timeline.window.findChild(LineDialog)
     assert dialog.field.text() == "ch + ##a → cha"
     bench.qtbot.keyClicks(dialog.field, "the first tie")
     bench.qtbot.keyClick(dialog.field, Qt.Key.Key_Return)

@@ -17,7 +17,7 @@ from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
-from wordpiece_studio.ui.messages import Notices
+from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Window(QWidget):
     def take(self, timeline: Timeline, bench: Bench) -> None:
         self.session = timeline.session
         self.actions_, self.theme, self.timeline_pane = timeline.actions, bench.theme, timeline.pane
-        self.notices = Notices(bench.theme, self)
+        self.notices, self.messages = Notices(bench.theme, self), Messages(self)
 
 
 class Judging(QObject):
@@ -66,7 +66,7 @@ class Timeline:
         comparison = Comparison(model, Runs(model, QUndoStack(self.window)), self.marks.bookmarks, self.window)
         self.session = SimpleNamespace(
             model=model, player=self.player, marks=self.marks, changes=self.changes, comparison=comparison,
-            judging=self.judging, counting=SimpleNamespace(counts=None),
+            judging=self.judging, counting=SimpleNamespace(counts=None), document=None,
         )  # fmt: skip
         return TimelinePane(self.session, self.actions, theme)
 

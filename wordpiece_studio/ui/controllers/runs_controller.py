@@ -11,7 +11,7 @@ from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
-from wordpiece_studio.ui.run_strip import RenameDialog
+from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.token_text import run_names
 from wordpiece_studio.ui.workspace import Controller
@@ -93,9 +93,12 @@ class RunsController(Controller):
         return self._runs.current
 
     def _ask_for_name(self, run: Run) -> None:
-        dialog = RenameDialog(run.letter, run.name, self._window)
-        dialog.accepted.connect(lambda: self._runs.rename(run, dialog.field.text()))
-        dialog.open()
+        title = self.tr("Rename run {letter}").format(letter=run.letter)
+        label = self.tr("Leave empty to name the run after what sets it apart.")
+        LineDialog(
+            title, label, run.name, self._window, name=self.tr("Run name"), accept=self.tr("&Rename"), entry="run",
+            take=partial(self._runs.rename, run),
+        ).open()  # fmt: skip
 
     @command(
         tr("Re&store this run’s corpus"), tr("Reopen the corpus that this run was trained on"),

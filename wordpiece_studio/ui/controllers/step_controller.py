@@ -6,6 +6,7 @@ They act on the model and the player, and each says why it is not available.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,9 +16,10 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import WHOLE_RUN, one_line, selected_id, selected_token
 from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
-from wordpiece_studio.ui.panes.timeline.marks_dialogs import KeepDialog, MarksDialog
+from wordpiece_studio.ui.panes.timeline.marks_dialogs import MarksDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
 from wordpiece_studio.ui.training_bar import why_no_words
+from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.plain import key_text
 from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 from wordpiece_studio.ui.workspace import Controller
@@ -218,9 +220,12 @@ class StepController(Controller):
     def keep_step(self) -> None:
         self._player.stop()
         step = self._model.step  # a running training may go on meanwhile
-        dialog = KeepDialog(step, merge_words(step, self._model.history), self._window)
-        dialog.accepted.connect(lambda: self._keep(step, dialog.field.text()))
-        dialog.open()
+        label = self.tr("Note for step {step}").format(step=number_text(step))
+        LineDialog(
+            self.tr("Bookmark this step"), label, merge_words(step, self._model.history), self._window,
+            name=self.tr("Note for this step"), accept=self.tr("&Add bookmark"), entry="bookmark",
+            take=partial(self._keep, step),
+        ).open()  # fmt: skip
 
     def _keep(self, step: int, text: str) -> None:
         step = min(step, self._model.merge_count)

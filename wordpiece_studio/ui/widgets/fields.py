@@ -183,7 +183,7 @@ NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
 """Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05."""
 MOST_CHARACTERS = 100_000
 _LONGEST_CLUSTER = 64  # UTF-16 units; a letter with more accents than that is cut like any text
-_LONGEST_LINE = 1000
+_LONGEST_LINE, _LINE_WIDTH = 1000, 400  # characters, pixels
 LONGEST_LIST = 30_000  # for lists rather than lines, such as ids
 
 
@@ -336,15 +336,18 @@ def show_problem(field: QLineEdit, label: WholeLabel, text: str) -> None:
 
 
 class LineDialog(QuestionDialog):
+    """Asks for a line, which `take` gets."""
+
     def __init__(
-        self, title: str, label: str, text: str, parent: QWidget | None, *, name: str, accept: str, entry: str,
-        width: int,
+        self, title: str, label: str, text: str, parent: QWidget, *, name: str, accept: str, entry: str,
+        take: Callable[[str], object],
     ) -> None:  # fmt: skip
         super().__init__(title, parent, entry=entry)
         self.field = line_field(self, text, name=name)
         self.field.selectAll()
         self.lay_out(plain_label(label, self), self.field, accept=accept)
-        self.resize(width, self.sizeHint().height())
+        self.accepted.connect(lambda: take(self.field.text()))
+        self.resize(_LINE_WIDTH, self.sizeHint().height())
 
 
 _ALONE = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)  # on a Mac arrow keys have the second

@@ -14,7 +14,7 @@ from wordpiece_studio.session.plural import filled
 from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Bookmark, Breakpoint
-from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, ScreenDialog, combo_box, line_field, show_problem
+from wordpiece_studio.ui.widgets.fields import NUMBERS, ScreenDialog, combo_box, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
@@ -32,17 +32,6 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "marks")
 _LONGEST_TEXT = 10_000
 """The maximum length of a pattern, in characters."""
-
-
-class KeepDialog(LineDialog):
-    def __init__(self, step: int, text: str, parent: QWidget | None = None) -> None:
-        label = filled(self.tr("Note for step {step}"), step=step)
-        super().__init__(
-            self.tr("Bookmark this step"), label, text, parent, name=self.tr("Note for this step"),
-            accept=self.tr("&Add bookmark"), entry="bookmark", width=420,
-        )  # fmt: skip
-
-
 _EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
 
 
