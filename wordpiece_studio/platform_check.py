@@ -115,12 +115,9 @@ def bad_qt_pair() -> StudioError | None:
     python = _python_version()
     if version is None or python >= (3, 12) or [*map(int, version.split(".")[:2])] < [6, 12]:
         return None
-    return StudioError(
-        "PySide6 {version} crashes Python {python}, so the window is not opened",
-        'Run: pip install "PySide6-Essentials<6.12". Or use Python 3.12 or newer.',
-        version=version,
-        python=f"{python[0]}.{python[1]}",
-    )
+    what = "PySide6 {version} crashes Python {python}, so the window is not opened"
+    advice = 'Run: pip install "PySide6-Essentials<6.12". Or use Python 3.12 or newer.'
+    return StudioError(what, advice, version=version, python=f"{python[0]}.{python[1]}")
 
 
 def _library_problem() -> str | None:

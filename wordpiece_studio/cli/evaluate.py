@@ -139,10 +139,8 @@ def _divided_alike(
                 files=", ".join(display_name(file.path) for file in corpus.files),
             )
     if len(orders) + is_alone > 1:
-        raise StudioError(
-            "With --held-out, these tokenizers cannot be compared: different parts of FILES were held out for them",
-            "Measure them one by one.",
-        )
+        what = "With --held-out, these tokenizers cannot be compared: different parts of FILES were held out for them"
+        raise StudioError(what, "Measure them one by one.")
     if orders and is_each and len(texts) > 1:
         what = "--held-out and --each cannot be combined: one part of all files together was held out"
         raise StudioError(what, "Omit --each.")

@@ -320,12 +320,9 @@ def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioEr
     names = ", ".join(STDIN if name == "-" else display_name(name) for name in files[:3])
     names += ", …" if len(files) > 3 else ""
     if counts is not None and counts.statistics.skipped_words:
-        return StudioError(
-            "There are no words in {names} to train on: {left_out}",
-            "Allow longer words with --max-word-length, or choose another text.",
-            names=names,
-            left_out=_left_out(counts),
-        )
+        what = "There are no words in {names} to train on: {left_out}"
+        advice = "Allow longer words with --max-word-length, or choose another text."
+        return StudioError(what, advice, names=names, left_out=_left_out(counts))
     return StudioError("There are no words in {names}", "Choose a text that contains words.", names=names)
 
 

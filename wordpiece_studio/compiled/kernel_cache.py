@@ -62,12 +62,9 @@ def cache_folder(package: KernelPackage) -> Path:
             _make_private(folder)
             if (folder / _COMPLETE).is_file() or _has_room(folder):
                 return folder
-    raise StudioError(
-        "The compiled kernels cannot be stored in {folder} or in {other}",
-        "Free about 20 MB in one of them, and make it writable only by you.",
-        folder=homes[0],
-        other=homes[1],
-    )
+    what = "The compiled kernels cannot be stored in {folder} or in {other}"
+    advice = "Free about 20 MB in one of them, and make it writable only by you."
+    raise StudioError(what, advice, folder=homes[0], other=homes[1])
 
 
 @cache  # asked for each of many short texts
@@ -110,12 +107,10 @@ def load_kernels(package: KernelPackage) -> None:
         except Exception as error:  # whatever a numba raises that differs from those that this was written for
             from importlib.metadata import version
 
+            what = "The kernels cannot be compiled with numba {numba} and llvmlite {llvmlite}"
+            advice = "Install numba {tested}, with which they were tested."
             raise StudioError(
-                "The kernels cannot be compiled with numba {numba} and llvmlite {llvmlite}",
-                "Install numba {tested}, with which they were tested.",
-                numba=version("numba"),
-                llvmlite=version("llvmlite"),
-                tested=_TESTED_NUMBA,
+                what, advice, numba=version("numba"), llvmlite=version("llvmlite"), tested=_TESTED_NUMBA
             ) from error
         _loaded.add(package)
 

@@ -133,13 +133,9 @@ class DecompressedStream:
 
     def _check_ratio(self) -> None:
         if self._bytes_out > UNSUSPICIOUS_BYTES and self._bytes_out > LARGEST_RATIO * self._bytes_in:
-            raise StudioError(
-                "{path} expands from {size} KB to more than {n} MB, which is implausible for text",
-                "Decompress it yourself if you trust it.",
-                path=self._name,
-                n=self._bytes_out >> 20,
-                size=max(self._bytes_in >> 10, 1),
-            )
+            what = "{path} expands from {size} KB to more than {n} MB, which is implausible for text"
+            advice = "Decompress it yourself if you trust it."
+            raise StudioError(what, advice, path=self._name, n=self._bytes_out >> 20, size=max(self._bytes_in >> 10, 1))
 
     def _fault(self, reason: str) -> StudioError:
         if _MEMORY_WORDS.search(reason):
@@ -147,11 +143,8 @@ class DecompressedStream:
             return StudioError(
                 what, "Decompress it yourself if you trust it.", path=self._name, compression=self._compression
             )
+        what = "{path} cannot be decompressed ({compression}) beyond {n} bytes of its content: {reason}"
+        advice = "Get a new copy; the file is damaged or incomplete."
         return StudioError(
-            "{path} cannot be decompressed ({compression}) beyond {n} bytes of its content: {reason}",
-            "Get a new copy; the file is damaged or incomplete.",
-            path=self._name,
-            compression=self._compression,
-            n=f"{self._bytes_out:,}",
-            reason=reason,
+            what, advice, path=self._name, compression=self._compression, n=f"{self._bytes_out:,}", reason=reason
         )

@@ -351,13 +351,11 @@ def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
 
 def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
     if counts.words and counts.words[0].startswith("\ufeff"):
-        raise StudioError(
+        what = (
             "The first word, {word}, cannot be written at the start of {path}: its U+FEFF would look like a byte order "
-            "mark",
-            "Write a .csv or .parquet file.",
-            word=repr(counts.words[0][:50]),
-            path=name,
+            "mark"
         )
+        raise StudioError(what, "Write a .csv or .parquet file.", word=repr(counts.words[0][:50]), path=name)
     return (f"{word}\t{count}\n".encode() for word, count in counts.items())
 
 

@@ -124,14 +124,9 @@ def decoded_pieces(
     line, byte = 1, byte + mark_length
     for data in _blocks_of(read, head[mark_length:], known, splits_at_blanks, piece_bytes):
         if data is None:
-            raise StudioError(
-                "{path}, line {line}, byte {byte}: {size} MB without a line break",
-                "Add line breaks; a corpus is read line by line.",
-                path=name,
-                line=line,
-                byte=byte,
-                size=LONGEST_STRETCH_BYTES >> 20,
-            )
+            what = "{path}, line {line}, byte {byte}: {size} MB without a line break"
+            advice = "Add line breaks; a corpus is read line by line."
+            raise StudioError(what, advice, path=name, line=line, byte=byte, size=LONGEST_STRETCH_BYTES >> 20)
         yield from decoder.pieces(data, line, byte)
         line += decoder.count_line_ends(data)
         byte += len(data)
@@ -354,13 +349,9 @@ def size_of_text(text: str, number: int) -> int:
     try:
         return len(text.encode("utf-8"))
     except UnicodeEncodeError as error:
-        raise StudioError(
-            "Text {number} contains an unpaired surrogate (U+{code:04X}) at position {position}",
-            "Read it again with the right encoding.",
-            number=number,
-            code=ord(text[error.start]),
-            position=error.start,
-        ) from None
+        what = "Text {number} contains an unpaired surrogate (U+{code:04X}) at position {position}"
+        advice = "Read it again with the right encoding."
+        raise StudioError(what, advice, number=number, code=ord(text[error.start]), position=error.start) from None
 
 
 def text_pieces(text: str, source: str) -> Iterator[TextPiece]:

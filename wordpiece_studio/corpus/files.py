@@ -502,12 +502,9 @@ def _told(url: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise StudioError("{path} does not exist", "Check the name.", path=shown) from error
     except ImportError as error:
-        raise StudioError(
-            "{path} cannot be read: {reason}",
-            "Install the missing package; URLs always need fsspec: pip install fsspec",
-            path=shown,
-            reason=printable(str(error)).rstrip("."),
-        ) from error
+        what = "{path} cannot be read: {reason}"
+        advice = "Install the missing package; URLs always need fsspec: pip install fsspec"
+        raise StudioError(what, advice, path=shown, reason=printable(str(error)).rstrip(".")) from error
     except Exception as error:  # each kind of file system has its own exceptions
         reason = printable(str(error)) or type(error).__name__
         raise StudioError("{path} cannot be read: {reason}", path=shown, reason=reason) from error

@@ -167,12 +167,9 @@ def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
         left_out += [name for name in names if not _is_taken_from_folders(name)]
         names = list(filter(_is_taken_from_folders, names))
     if not names and kind == "folder":
-        raise StudioError(
-            "The folder {path} contains no files that end in {suffixes}",
-            "Specify files with other extensions one by one, or with a pattern such as *.log.",
-            path=display_name(path),
-            suffixes=", ".join(FOLDER_SUFFIXES),
-        )
+        what = "The folder {path} contains no files that end in {suffixes}"
+        advice = "Specify files with other extensions one by one, or with a pattern such as *.log."
+        raise StudioError(what, advice, path=display_name(path), suffixes=", ".join(FOLDER_SUFFIXES))
     if not names:
         raise StudioError("No file matches {pattern}", "Check the pattern.", pattern=display_name(path))
     return [name for name in names if name not in listed]
@@ -229,11 +226,9 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> TextOnDisk | 
 
         return ParquetTexts(file.path, file.column, file.errors)
     if file.kind == "word-counts":
-        raise StudioError(
-            "{path} is a table of words and their counts, not a text",
-            "Only counting and training accept it. If it is not one, specify its kind.",
-            path=display_name(file.path),
-        )
+        what = "{path} is a table of words and their counts, not a text"
+        advice = "Only counting and training accept it. If it is not one, specify its kind."
+        raise StudioError(what, advice, path=display_name(file.path))
     reading = _reading(display_name(file.path), file, splits_at_blanks)
     return TextOnDisk(file.path, decompresses=True, **reading)
 

@@ -287,11 +287,9 @@ def manifest_bytes(manifest: Manifest) -> bytes:
     try:
         return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
     except UnicodeEncodeError as error:
-        raise StudioError(
-            "The settings contain an unpaired surrogate (U+{code:04X}), which cannot be written",
-            "Remove it from the special tokens, the prefix, the suffix and the characters removed from the text.",
-            code=ord(error.object[error.start]),
-        ) from None
+        what = "The settings contain an unpaired surrogate (U+{code:04X}), which cannot be written"
+        advice = "Remove it from the special tokens, the prefix, the suffix and the characters removed from the text."
+        raise StudioError(what, advice, code=ord(error.object[error.start])) from None
 
 
 def vocabulary_digest(tokens: Sequence[str]) -> str:

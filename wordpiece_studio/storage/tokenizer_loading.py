@@ -314,9 +314,6 @@ def _check_manifest(path: Path, manifest: Manifest, tokenizer: Tokenizer | Libra
 
 
 def _other_manifest(path: Path, other: str) -> StudioError:
-    return file_error(
-        path,
-        "{path} belongs to a different vocabulary than the {other} next to it",
-        "Train again, or specify {other} itself together with its normalizer and pre-tokenizer.",
-        other=other,
-    )
+    what = "{path} belongs to a different vocabulary than the {other} next to it"
+    advice = "Train again, or specify {other} itself together with its normalizer and pre-tokenizer."
+    return file_error(path, what, advice, other=other)

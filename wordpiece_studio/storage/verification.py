@@ -362,11 +362,9 @@ def _recount(
     if not sources:  # hashed before, lest other files be counted in vain
         for place, (new, old) in enumerate(zip(recorded_files(noted), record.files, strict=True)):
             if new.sha256 != old.sha256:
-                raise StudioError(
-                    "{path} is not the file that was trained on: its SHA-256 differs",
-                    "Specify the corpus, its word counts or the project after the folder.",
-                    path=new.path,
-                )
+                what = "{path} is not the file that was trained on: its SHA-256 differs"
+                advice = "Specify the corpus, its word counts or the project after the folder."
+                raise StudioError(what, advice, path=new.path)
             noted[place] = dataclasses.replace(noted[place], sha256=new.sha256 or "")
     user_tokens = None if manifest.corpus is None else manifest.corpus.user_tokens
     reading: Any = {

@@ -57,14 +57,9 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
             what = "{path}, line {line}: " + fault
             raise file_error(path, what, "A vocabulary has one token per line.", line=line, length=len(token))
         if token in first_line:
-            raise file_error(
-                path,
-                "{path}: {token} appears on line {first} and again on line {line}",
-                "Every token may appear only once, since the line number is its ID.",
-                token=repr(token),
-                first=first_line[token],
-                line=line,
-            )
+            what = "{path}: {token} appears on line {first} and again on line {line}"
+            advice = "Every token may appear only once, since the line number is its ID."
+            raise file_error(path, what, advice, token=repr(token), first=first_line[token], line=line)
         first_line[token] = line
     return tokens
 
@@ -121,13 +116,9 @@ def _check_lines(data: bytes, path: str | os.PathLike[str]) -> None:
     while len(data) - start > _LONGEST_LINE:
         end = data.rfind(b"\n", start, start + _LONGEST_LINE)
         if end < 0:
-            raise file_error(
-                path,
-                "{path}, line {line}: a token of more than {most:,} characters",
-                "A vocabulary has one token per line.",
-                line=data.count(b"\n", 0, start) + 1,
-                most=LONGEST_TOKEN,
-            )
+            what = "{path}, line {line}: a token of more than {most:,} characters"
+            advice = "A vocabulary has one token per line."
+            raise file_error(path, what, advice, line=data.count(b"\n", 0, start) + 1, most=LONGEST_TOKEN)
         start = end + 1
 
 

@@ -269,12 +269,9 @@ def _move(source: Path, target: Path, name: str) -> None:
             if not _is_in_use(error):
                 raise
             if seconds is None:
-                raise StudioError(
-                    "{path} cannot be replaced: it is open in another program ({reason})",
-                    "Close it there, or save under another name. The existing file is unchanged.",
-                    path=name,
-                    reason=error.strerror or str(error),
-                ) from error
+                what = "{path} cannot be replaced: it is open in another program ({reason})"
+                advice = "Close it there, or save under another name. The existing file is unchanged."
+                raise StudioError(what, advice, path=name, reason=error.strerror or str(error)) from error
             time.sleep(seconds)
         else:
             return

@@ -119,13 +119,11 @@ def prepare(
     input_ = dataclasses.replace(input_, config=config, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
     smallest = len(input_.vocabulary_tokens)
     if config.vocab_size is not None and config.vocab_size < smallest:
-        raise StudioError(
+        what = (
             "A vocabulary of {size:,} tokens is too small for this corpus: special tokens and alphabet alone "
-            "are {minimum:,}",
-            "Choose a size of {minimum:,} or more.",
-            size=config.vocab_size,
-            minimum=smallest,
+            "are {minimum:,}"
         )
+        raise StudioError(what, "Choose a size of {minimum:,} or more.", size=config.vocab_size, minimum=smallest)
     return input_
 
 

@@ -442,11 +442,9 @@ def _checked_counts(counts: object) -> WordCounts:
         return counts
     if is_mapping(counts):
         return WordCounts.from_pairs(counts)
-    raise StudioError(
-        "Words with their counts are expected, not {value}",
-        "Use count_texts for texts and count_words for files, or pass a mapping of words to counts.",
-        value=repr(counts)[:100],
-    )
+    what = "Words with their counts are expected, not {value}"
+    advice = "Use count_texts for texts and count_words for files, or pass a mapping of words to counts."
+    raise StudioError(what, advice, value=repr(counts)[:100])
 
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:

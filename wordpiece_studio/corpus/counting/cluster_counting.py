@@ -286,11 +286,9 @@ def _check_presence(file: CorpusFile) -> None:
         FileOnDisk(file.path)
     except StudioError as error:
         if isinstance(error.__cause__, FileNotFoundError):
-            raise StudioError(
-                "The cluster's workers cannot find {path}",
-                "Put it in a folder that all machines share, or use a URL such as s3://.",
-                path=display_name(file.path),
-            ) from error
+            what = "The cluster's workers cannot find {path}"
+            advice = "Put it in a folder that all machines share, or use a URL such as s3://."
+            raise StudioError(what, advice, path=display_name(file.path)) from error
         raise
 
 
@@ -452,12 +450,10 @@ class Connection:
             of_scheduler = error
         for kind, address, version in [*versions, ("scheduler", self._address, of_scheduler)]:
             if isinstance(version, Exception):
+                what = f"The {kind} {{address}} cannot load WordPiece Studio: {{reason}}"
+                advice = "Install version {version} there from its folder or wheel; it is not on a package index."
                 raise StudioError(
-                    f"The {kind} {{address}} cannot load WordPiece Studio: {{reason}}",
-                    "Install version {version} there from its folder or wheel; it is not on a package index.",
-                    address=printable(address),
-                    version=__version__,
-                    reason=printable(str(version)),
+                    what, advice, address=printable(address), version=__version__, reason=printable(str(version))
                 ) from version
             if version != __version__:
                 raise StudioError(
@@ -500,18 +496,14 @@ class Connection:
             )
         if isinstance(error, MemoryError):
             return StudioError("A cluster worker ran out of memory", "Increase the workers' memory.")
-        return StudioError(
-            "A worker of the cluster failed: {reason}",
-            "Look at its log. Python, Dask and WordPiece Studio must have the same versions everywhere.",
-            reason=printable(f"{type(error).__name__}: {error}")[:500],
-        )
+        what = "A worker of the cluster failed: {reason}"
+        advice = "Look at its log. Python, Dask and WordPiece Studio must have the same versions everywhere."
+        return StudioError(what, advice, reason=printable(f"{type(error).__name__}: {error}")[:500])
 
     def _unreachable(self, error: Exception) -> StudioError:
-        return self._error(
-            "The scheduler {address} cannot be reached: {reason}",
-            "Check the address that the scheduler prints when it starts, and that no firewall blocks it.",
-            reason=printable(str(error)).rstrip(".") or type(error).__name__,
-        )
+        what = "The scheduler {address} cannot be reached: {reason}"
+        advice = "Check the address that the scheduler prints when it starts, and that no firewall blocks it."
+        return self._error(what, advice, reason=printable(str(error)).rstrip(".") or type(error).__name__)
 
     def _lost(self) -> StudioError:
         what = "The connection to the scheduler {address} was lost, along with the counts so far"

@@ -132,13 +132,10 @@ class Configuration:
         tokens = vocabulary.tokens + [content for content in added if content not in vocabulary]
         for number, content in enumerate(tokens):
             if self._added.get(content, number) != number:
+                what = "{path}: the added token {token} has the ID {id}, but is at position {place}"
+                advice = "Save it again with the program that wrote it."
                 raise StudioError(
-                    "{path}: the added token {token} has the ID {id}, but is at position {place}",
-                    "Save it again with the program that wrote it.",
-                    path=self._name,
-                    token=repr(content[:50]),
-                    id=self._added[content],
-                    place=number,
+                    what, advice, path=self._name, token=repr(content[:50]), id=self._added[content], place=number
                 )
         none = "" if self._named else None  # where no role is stated at all, the tokens' names say them
         roles: dict[str, Any] = {role: named[role].content if role in named else none for role in ROLES}

@@ -126,11 +126,9 @@ def pretty_json(value: Any) -> bytes:
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2)
     except UnicodeEncodeError as error:
-        raise StudioError(
-            "A token contains the unpaired surrogate {character}, which UTF-8 cannot encode",
-            "Leave out the lines of the corpus with such characters.",
-            character=ascii(error.object[error.start]),
-        ) from None
+        what = "A token contains the unpaired surrogate {character}, which UTF-8 cannot encode"
+        advice = "Leave out the lines of the corpus with such characters."
+        raise StudioError(what, advice, character=ascii(error.object[error.start])) from None
 
 
 def pipeline_values(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[str, Any]]:
