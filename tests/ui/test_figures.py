@@ -186,6 +186,9 @@ def test_the_table_is_what_library_and_command_line_find(
     assert [each is None for each in shown()] == [False] * 5 + [True]
     assert shown()[4].tokens == shown()[0].tokens
     assert "has no model" in face.table.model().index(5, 3).data()
+    needed = face.fontMetrics().horizontalAdvance(face.table.model().index(5, 3).data())
+    room = face.table.visualRect(face.table.model().index(5, 1))
+    assert needed < room.width() * (room.height() // face.fontMetrics().height())  # it wraps
     face.table.setFocus()
     QTest.keyClick(face.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = [line.split("\t") for line in QApplication.clipboard().text().splitlines()]

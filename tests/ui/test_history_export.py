@@ -69,12 +69,14 @@ def test_an_export_is_given_up_and_leaves_nothing(
     monkeypatch.setattr(merge_table, "_ROWS", 1)
     monkeypatch.setattr(merge_table, "merge_columns", slow)
     path, banner = tmp_path / "merges.csv", studio.window.notices.export
+    studio.window.history_pane.export_button.setFocus()
     export(studio, path)
     assert banner.text == "Exporting 0 of 25 merges…"
     assert not studio.window.actions_.export_history.isEnabled()
     studio.qtbot.mouseClick(banner.button, Qt.MouseButton.LeftButton)
     assert banner.isHidden()
     assert studio.window.actions_.export_history.isEnabled()
+    assert studio.window.focusWidget() is studio.window.history_pane.export_button
     studio.window.export_controller.history.close()
     assert not list(tmp_path.glob("*merges*"))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMessageBox
+from shiboken6 import isValid
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
@@ -42,6 +43,22 @@ if TYPE_CHECKING:
 _MOST_NAMES = 6
 _TABLE_KINDS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
 _PATIENCE_MS = 500  # before the banner says that something is being written
+
+
+def _held_focus(window: Workspace) -> Callable[[], None]:
+    """Disable commands whose work has begun; return what gives back the focus that a button of theirs loses thereby."""
+    before = window.focusWidget()
+    window.actions_.refresh()
+    after = window.focusWidget()
+
+    def give_back() -> None:
+        window.actions_.refresh()
+        now = window.focusWidget()
+        is_there = now is after or window.notices.isAncestorOf(now)  # else the user has moved it on
+        if is_there and before is not None and isValid(before):
+            before.setFocus()
+
+    return give_back
 
 
 class ExportController(Controller):
@@ -105,6 +122,7 @@ class VocabularyExport(Controller):
         super().__init__(window)
         self._banner = window.notices.export
         self._folder: Path | None = None
+        self._give_focus_back: Callable[[], None] = lambda: None
         self.dialog: ExportDialog | None = None  # until what it asks for has been written
         self._inspecting = Task(
             inspect, "The export cannot be previewed", self,
@@ -166,6 +184,7 @@ class VocabularyExport(Controller):
     ) -> None:
         self._banner.clear()
         self.exporting.run(export, project, step, with_counts, may_replace)
+        self._give_focus_back = _held_focus(self._window)
         later(self, _PATIENCE_MS, self._say_writing)
 
     def _say_writing(self) -> None:
@@ -176,10 +195,11 @@ class VocabularyExport(Controller):
 
     def _cancel(self) -> None:
         self._forget()
+        self._give_focus_back()
         self._banner.clear()
-        self._actions.refresh_soon()
 
     def _take_result(self, in_the_way: tuple[str, ...]) -> None:
+        self._give_focus_back()
         self._banner.clear()
         assert self.exporting.request is not None
         export, project, step, with_counts, _ = self.exporting.request
@@ -213,6 +233,7 @@ class VocabularyExport(Controller):
             self.saved.emit()
 
     def _take_error(self, error: StudioError) -> None:
+        self._give_focus_back()
         self._banner.clear()
         self.exporting.forget()
         if self.dialog is None:
@@ -243,6 +264,7 @@ class HistoryExport(Controller):
         self._banner = window.notices.export
         self.job = Task(_write_table, "The merge history cannot be exported", self,
                         on_answer=self._take_result, on_error=self._take_error)  # fmt: skip
+        self._give_focus_back: Callable[[], None] = lambda: None
         self.job.progressed.connect(lambda progress: self._show_progress(*progress))
         self._actions.bind(self, self.job.changed, model.run_reset, model.merges_appended)
         action = self._actions.export_history
@@ -263,6 +285,10 @@ class HistoryExport(Controller):
 
     def _stop(self) -> None:
         self.job.stop()
+        self._end()
+
+    def _end(self) -> None:
+        self._give_focus_back()
         self._banner.clear()
 
     def _show_progress(self, written: int, rows: int) -> None:
@@ -287,17 +313,19 @@ class HistoryExport(Controller):
             return
         rows = np.arange(self._model.merge_count) if all_merges else self._pane.rows.shown_items()
         self.job.run(path, history, rows + 1, self._window.project.capture_run(), all_merges)
+        self._give_focus_back = _held_focus(self._window)
         self._show_progress(0, len(rows))
 
     def _take_result(self, _: object) -> None:
         path, _, steps, *_ = self.job.forget()
+        self._end()
         rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
         self._banner.show_message(words.format(rows=number_text(rows), path=path))
 
     def _take_error(self, error: StudioError) -> None:
         self.job.forget()
-        self._banner.clear()
+        self._end()
         self._messages.show_error(error)
 
 

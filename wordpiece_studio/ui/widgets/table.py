@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.table_model import RIGHT, RecordTableModel, SortedTableModel
+from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, SortedTableModel
 from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep_keys, limit
 from wordpiece_studio.ui.widgets.plain import copy_lines, set_look
@@ -64,6 +64,10 @@ class RowLook(NamedTuple):
 
 
 _PLAIN = RowLook()
+
+
+WRAPPED = LEFT.value | Qt.TextFlag.TextWordWrap.value
+"""How text is drawn in a cell that spans several columns."""
 
 
 @cache
@@ -153,6 +157,9 @@ class CellDelegate(QStyledItemDelegate):
         inner = cell.adjusted(self._padding, 0, -self._padding, 0)
         if column.run is not None:
             inner = self._beside_disc(painter, inner, column.run(source, item))
+        if table.columnSpan(index.row(), place) > 1:  # a sentence, which has the lines that it needs
+            painter.drawText(inner, WRAPPED, text)
+            return
         if column.align != RIGHT or column.elide is not None:
             text = painter.fontMetrics().elidedText(text, column.elide or Qt.TextElideMode.ElideRight, inner.width())
         painter.drawText(inner, _flags(column.align), text)

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     studio.window.model.seek(25)
+    studio.window.bar.export_button.setFocus()
     studio.window.actions_.save_vocabulary.trigger()
     dialog = studio.window.export_controller.vocabulary.dialog
     studio.wait(lambda: dialog.inspection is not None)
     dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
+    assert not studio.window.bar.export_button.isEnabled()
     studio.wait(lambda: str(tmp_path / "out") in studio.window.notices.export.text)
+    assert studio.window.focusWidget() is studio.window.bar.export_button
     text = "This is the Hugging Face course!"
     assert load_tokenizer(tmp_path / "out").encode(text) == studio.window.model.tokenizer_at(25).encode(text)
     assert studio.window.session.runs.unsaved_merges == 0

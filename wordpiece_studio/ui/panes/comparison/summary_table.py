@@ -7,19 +7,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import figure_text, known
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.session.task import later
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.fields import combo_box, offer
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, set_plain_tooltip, shown, tool_button, tooltip_text
-from wordpiece_studio.ui.widgets.table import CELL_PADDING, RowLook, TableView
+from wordpiece_studio.ui.widgets.table import CELL_PADDING, WRAPPED, RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _NAME, _TOKENS_PER_WORD = 0, 3
 _LONGEST_NAME, _SHORTEST_CHOICE = 24, 8  # characters
 _ROOM = 6
 """Pixels between two columns, besides the padding of their cells."""
+_ROW_ROOM = 14
 _BEST: dict[str, Callable[..., TokenizerFigures]] = {
     "tokens_per_word": min, "characters_per_token": max, "bytes_per_token": max, "unknown_share": min,
     "whole_share": max, "used_share": max, "renyi_efficiency": max, "bits_per_character": min,
@@ -238,7 +240,7 @@ class SummaryTable(QWidget):
             figures_columns(self._has_parity), self, tip=each_row(figures_tip)
         )
         self.table = TableView(
-            self._model, theme, self, name=self.tr("Tokenizer metrics"), row_room=14, is_sorted=True,
+            self._model, theme, self, name=self.tr("Tokenizer metrics"), row_room=_ROW_ROOM, is_sorted=True,
             look=each_row(lambda line: RowLook(is_marked="tokens_per_word" in line.best)),
             keys={Qt.Key.Key_Delete: self._remove},
         )  # fmt: skip
@@ -328,12 +330,17 @@ class SummaryTable(QWidget):
 
     def _fit_errors(self) -> None:
         """Let an error take the place of all figures of its row, and say how many columns there is no room for."""
-        shown, count = self.table.shown_columns(), self._model.columnCount()
-        self.table.clearSpans()
+        table, metrics, count = self.table, self.table.fontMetrics(), self._model.columnCount()
+        shown = table.shown_columns()
+        table.clearSpans()
         for row, line in enumerate(self.lines):
+            height = 0
             if line.error is not None:
                 first = min(shown - {_NAME})
-                self.table.setSpan(row, first, 1, count - first)
+                table.setSpan(row, first, 1, count - first)
+                room = QRect(0, 0, sum(map(table.columnWidth, shown - {_NAME})) - 2 * CELL_PADDING, table.height())
+                height = metrics.boundingRect(room, WRAPPED, str(line.error)).height() + _ROW_ROOM
+            table.setRowHeight(row, max(height, table.row_height))
         self.note.show_text(self._note())
 
     def _fill_parts(self) -> None:
@@ -398,6 +405,11 @@ class SummaryTable(QWidget):
         return self.lines[row].measured if 0 <= row < len(self.lines) else None
 
     # -- events
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            later(self, 0, self._fit_errors)  # when the table too has the font
 
     def _on_texts_activated(self, _index: int) -> None:
         place, where = self.texts.currentData(), self._figures.where
