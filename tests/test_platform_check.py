@@ -75,20 +75,11 @@ def test_an_x_server_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert platform_check.display_problem() is None
 
 
-@pytest.mark.parametrize("display", [":98765", "127.0.0.1:59999.0", "127.0.0.1:99999", "nonsense", ":", ":1x"])
-def test_nothing_behind_the_display_and_no_libxcb(
-    display: str, nothing_loads: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_libxcb_the_library_is_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform_check.ctypes, "CDLL", cannot_open)
-    monkeypatch.setenv("DISPLAY", display)
-    assert "nothing answers" in (platform_check.display_problem() or "")
-
-
-def test_an_x_server_that_answers_and_no_libxcb(nothing_loads: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform_check.ctypes, "CDLL", cannot_open)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        monkeypatch.setenv("DISPLAY", f"127.0.0.1:{server.getsockname()[1] - 6000}.0")
-        assert platform_check.display_problem() is None
+    monkeypatch.setenv("DISPLAY", ":98765")
+    assert platform_check.display_problem() is None
+    assert "libxcb.so.1" in platform_check.missing_qt_libraries()
 
 
 def cannot_open(library: str) -> None:

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int | None], None]
 
 _CLEAR, _CLEAR_ABOVE = b"\r\x1b[2K\x1b[?25h", b"\x1b[1A\x1b[2K"  # also shows the cursor, which the bars hide
-_PATIENCE_SECONDS = 0.3
-"""How long a command may take without a progress bar."""
+_PATIENCE_SECONDS = 0.3  # how long a command may take without a progress bar
 _COMPILING = {
     "text": "Compiling the text engine, once on this machine",
     "training": "Compiling the training engine, once on this machine",

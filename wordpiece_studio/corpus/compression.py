@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 Compression = Literal["gzip", "xz", "bzip2", "zstd"]
 
-MAGIC_BYTES = 10
-"""How many of a file's first bytes show whether it is compressed."""
+MAGIC_BYTES = 10  # how many of a file's first bytes show whether it is compressed
 
 LARGEST_RATIO, UNSUSPICIOUS_BYTES = 1000, 128 << 20
 _READ_BYTES = 64 << 10

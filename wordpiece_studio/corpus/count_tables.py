@@ -78,8 +78,7 @@ def unguarded(cell: str) -> str:
     return _GUARD.sub("", cell)
 
 
-GUARDED_WORD = "guarded_word"
-"""A column of words of which some are preceded by an apostrophe, see `guarded`."""
+GUARDED_WORD = "guarded_word"  # a column of words of which some are preceded by an apostrophe, see `guarded`
 _WORD_NAMES = (
     *("word", GUARDED_WORD, "token", "text", "words", "tokens", "wort", "wörter", "mot", "mots", "palabra", "palabras"),
     *("слово", "слова", "từ", "शब्द", "คำ", "စကားလုံး", "단어", "単語", "词", "词语", "詞", "詞語"),

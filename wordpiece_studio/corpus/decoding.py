@@ -34,8 +34,7 @@ ErrorHandling = Literal["strict", "replace", "skip-line"]
 
 PIECE_BYTES = 1 << 20
 LONGEST_STRETCH_BYTES = 256 << 20
-AROUND_BYTES = 64 << 10
-"""How many bytes around a fault are examined to guess the encoding."""
+AROUND_BYTES = 64 << 10  # how many bytes around a fault are examined to guess the encoding
 _TELLING_WORDS = 3  # a guess is reported from this many on
 
 # Constants, so that the command line can name its options instead.
@@ -364,8 +363,7 @@ def text_pieces(text: str, source: str) -> Iterator[TextPiece]:
         start, line, byte = end, line + part.count("\n"), end_byte
 
 
-DETECT = "detect"
-"""Stands for whatever encoding the bytes look like."""
+DETECT = "detect"  # stands for whatever encoding the bytes look like
 
 # The longer marks first: UTF-32's begins with UTF-16's.
 _BYTE_ORDER_MARKS = (
@@ -400,8 +398,7 @@ def marked_encoding(head: bytes) -> tuple[str, int] | None:
     return next(((encoding, len(mark)) for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
 
 
-_SAMPLE_BYTES = 64 << 10
-"""How many bytes of non-ASCII words are examined."""
+_SAMPLE_BYTES = 64 << 10  # how many bytes of non-ASCII words are examined
 
 # Encodings of text files outside Unicode; charset_normalizer knows many more, and would confuse them.
 _CANDIDATES = (

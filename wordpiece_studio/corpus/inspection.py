@@ -126,8 +126,7 @@ def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tup
     return (), None
 
 
-SEARCHED_BYTES = 64 << 20
-"""The most that is decompressed, or searched for line ends."""
+SEARCHED_BYTES = 64 << 20  # the most that is decompressed, or searched for line ends
 
 _LONGEST_LINE_START = 256 << 10
 _BLOCK = 1 << 20

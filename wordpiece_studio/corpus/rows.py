@@ -345,8 +345,7 @@ def _missing(name: str, path: Sequence[str], others: Sequence[str] = ()) -> _Fau
 
 # -- csv and tsv
 
-_LONGEST_CELL = 16 << 20
-"""Characters; a longer one is probably an unclosed quote."""
+_LONGEST_CELL = 16 << 20  # characters; a longer one is probably an unclosed quote
 
 _DELIMITERS = ",;\t|"
 QUOTE_ADVICE = (

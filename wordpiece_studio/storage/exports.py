@@ -74,14 +74,9 @@ class Exported:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        counts = self.counts
-        return Tokenizer(
-            self.vocabulary,
-            counts.normalizer,
-            counts.pre_tokenizer,
-            max_word_length=self.max_word_length,
-            model_max_length=self.model_max_length,
-        )
+        steps = self.counts.normalizer, self.counts.pre_tokenizer
+        lengths = {name: getattr(self, name) for name in ("max_word_length", "model_max_length")}
+        return Tokenizer(self.vocabulary, *steps, **lengths)
 
 
 @dataclass(frozen=True, slots=True)

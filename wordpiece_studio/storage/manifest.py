@@ -50,14 +50,15 @@ if TYPE_CHECKING:
 MANIFEST_FILE = "wordpiece-studio.json"
 TOKENIZER_FILE = "tokenizer.json"  # beside it; what reads and writes that takes long to load
 SIDE_SUFFIX = ".card.json"
-FORMAT = 3
-"""Format 1 had neither the number of merges nor the origin of the words, format 2 no roles; all can be read."""
+FORMAT = 3  # format 1 had neither the number of merges nor the origin of the words, format 2 no roles; all can be read
 _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON here
 _MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
 _LARGEST_FILE_BYTES = 1 << 30  # of a tokenizer; nothing larger is read in these formats
 _ADVICE = "Save again; or specify the file to read, tokenizer.json or vocab.txt, instead of the folder."
 _ADVICE_BPE = "Save again; or move {manifest} away to read the files without it."
+
+_AFFIXES, _LENGTHS = ("continuing_subword_prefix", "end_of_word_suffix"), ("max_word_length", "model_max_length")
 
 ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids", "peer"]
 
@@ -120,7 +121,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             pieces=self.pieces,
             **{**given, "unk_token": self.unk_token},
         )
-        lengths = {name: getattr(self, name) for name in ("max_word_length", "model_max_length")}
+        lengths = {name: getattr(self, name) for name in _LENGTHS}
         return Tokenizer(vocabulary, normalizer or self.steps[0], pre_tokenizer or self.steps[1], **lengths)
 
 
@@ -159,14 +160,10 @@ def make_manifest(
         kind=kind,
         files=tuple(files),
         special_tokens=list(vocabulary.special_tokens),
-        continuing_subword_prefix=vocabulary.continuing_subword_prefix,
-        end_of_word_suffix=vocabulary.end_of_word_suffix,
-        unk_token=vocabulary.unk_token,
-        roles=vocabulary.roles,
+        **{name: getattr(vocabulary, name) for name in (*_AFFIXES, "unk_token", "roles")},
         added_tokens=tuple(token for token in vocabulary.added_tokens if not (token.special and token.is_plain)),
         pieces=None if len(vocabulary.pieces) == len(vocabulary) else len(vocabulary.pieces),
-        max_word_length=tokenizer.max_word_length,
-        model_max_length=tokenizer.model_max_length,
+        **{name: getattr(tokenizer, name) for name in _LENGTHS},
         vocabulary_size=len(vocabulary),
         vocabulary_sha256=vocabulary_digest(vocabulary.tokens),
         training=None if config is None else config.to_dict(),
@@ -222,8 +219,7 @@ def make_library_manifest(run: LibraryRun, counts: WordCounts, corpus: CorpusRec
         manifest,
         kind="peer",
         special_tokens=list(run.config.special_tokens),
-        continuing_subword_prefix=run.config.continuing_subword_prefix,
-        end_of_word_suffix=run.config.end_of_word_suffix,
+        **{name: getattr(run.config, name) for name in _AFFIXES},
         vocabulary_size=len(run.tokens),
         vocabulary_sha256=vocabulary_digest(run.tokens),
         training={

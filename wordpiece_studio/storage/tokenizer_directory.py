@@ -166,8 +166,7 @@ TOKENIZER_FILES = (VOCABULARY_FILE, TOKENIZER_FILE, CONFIG_FILE, SPECIAL_TOKENS_
 """The files of a tokenizer except the manifest; readers use them together."""
 Only = Literal["vocab.txt", "tokenizer.json"]
 
-_READ_TOGETHER = {*TOKENIZER_FILES, ADDED_TOKENS_FILE}
-"""Files that a reader would combine with those written."""
+_READ_TOGETHER = {*TOKENIZER_FILES, ADDED_TOKENS_FILE}  # files that a reader would combine with those written
 
 
 def save_directory(

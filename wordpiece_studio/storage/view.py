@@ -17,8 +17,7 @@ from wordpiece_studio.text.patterns import SearchPattern
 
 _Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
 _Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
-NOBODY = 2**31
-"""In place of the number of a run that is gone, where another run has that number now."""
+NOBODY = 2**31  # in place of the number of a run that is gone, where another run has that number now
 
 BreakpointKind = Literal["token", "pattern", "word", "value", "tie", "size"]
 KINDS: tuple[BreakpointKind, ...] = get_args(BreakpointKind)

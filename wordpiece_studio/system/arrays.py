@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-SLICE = 1 << 15
-"""Words; some milliseconds."""
+SLICE = 1 << 15  # words; some milliseconds
 
 
 def slices(count: int) -> Iterator[slice]:

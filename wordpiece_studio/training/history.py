@@ -49,15 +49,6 @@ class MergeTree:
     left: MergeTree | None = field(default=None, repr=False, compare=False)
     right: MergeTree | None = field(default=None, repr=False, compare=False)
 
-    def leaves(self) -> Iterator[MergeTree]:
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            if node.left is None or node.right is None:
-                yield node
-            else:
-                waiting += [node.right, node.left]
-
 
 def _merge_tree(history: MergeHistory, token_id: int) -> MergeTree:
     # Loops, because a tree may be deeper than recursion allows.

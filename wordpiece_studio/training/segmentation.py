@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
 SEPARATOR = -1
 INSIDE = -2
-MOST_CELLS = (2**31 - 1) // 3
-"""The engine's arena holds up to three entries per cell, numbered in int32."""
-MOST_SYMBOLS = 2**63 - 1
-"""N is an int64, and no other count is larger."""
+MOST_CELLS = (2**31 - 1) // 3  # the engine's arena holds up to three entries per cell, numbered in int32
+MOST_SYMBOLS = 2**63 - 1  # N is an int64, and no other count is larger
 _CODE_POINTS = 0x110000
 _INSIDE_KEY = 2  # see `_symbol_keys`
 
@@ -320,8 +318,7 @@ def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str
 
 # After merges.
 
-NEVER = np.iinfo(np.int32).max
-"""The step of a boundary that is still there."""
+NEVER = np.iinfo(np.int32).max  # the step of a boundary that is still there
 
 _BLOCK = 1 << 16  # words processed together, which bounds the memory
 _PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
@@ -341,8 +338,7 @@ class _Block:
 
 _BYTES_A_CELL, _BYTES_A_WORD = 12, 64
 
-GROWTH = 1.5
-"""The factor by which the columns of a history grow when they are full."""
+GROWTH = 1.5  # the factor by which the columns of a history grow when they are full
 
 
 class HistoryPlaces(NamedTuple):

@@ -83,11 +83,9 @@ class StoredHistory(MergeHistory):
 
 
 _UNFIT = "Start again from the corpus; the file was damaged or made by another program."
-_MOST_CHARACTERS = 1 << 30
-"""In the tokens of all merges: far more than any corpus gives."""
+_MOST_CHARACTERS = 1 << 30  # in the tokens of all merges: far more than any corpus gives
 _CHARACTERS_AT_ONCE = 1 << 20
-_TOLERANCE = 1e-9
-"""Relative, of a value: older files hold those of other logarithms, which differ in their last bits."""
+_TOLERANCE = 1e-9  # relative, of a value: older files hold those of other logarithms, which differ in their last bits
 
 
 # The rows.

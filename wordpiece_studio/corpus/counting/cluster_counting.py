@@ -319,10 +319,8 @@ def _check_of_wish() -> Callable[[], None]:
 # ---- the cluster itself ----------------------------------------------------------------------------------------------
 
 CONNECTING_SECONDS = 10.0
-WORKERS_SECONDS = 30.0
-"""How long to wait for the first worker."""
-REPLACEMENT_SECONDS = 8.0
-"""How long to wait for a new worker once the scheduler has reported that none is left."""
+WORKERS_SECONDS = 30.0  # how long to wait for the first worker
+REPLACEMENT_SECONDS = 8.0  # how long to wait for a new worker once the scheduler has reported that none is left
 
 _POLL_SECONDS = 0.02
 _WATCH_SECONDS = 1.0

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import JoinedWords, WordNumbers
 
-MOST_SKIPPED_WORDS = 1000
-"""How many overlong words are listed; the others are only counted."""
+MOST_SKIPPED_WORDS = 1000  # how many overlong words are listed; the others are only counted
 
 # About as much text is counted in the time it takes to load the kernels; and to compile them.
 FEW_BYTES, FEW_BYTES_UNCOMPILED = 1 << 19, 16 << 20
@@ -214,8 +213,7 @@ class PlainCounter(WordCounter):
 
 # -- merging
 
-IN_FIRST, IN_LAST = 1, 2
-"""Flags of a word: whether it was in the first of the files, and whether in the last."""
+IN_FIRST, IN_LAST = 1, 2  # flags of a word: whether it was in the first of the files, and whether in the last
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,38 +155,34 @@ def first_byte(file: CorpusFile, segment: Segment) -> int:
 def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
     """Yield a segment of a text file as blocks of UTF-8, whether valid or not."""
     with reading(file.path) as stream:
-        yield from _blocks(stream, file, segment, block_bytes)
-
-
-def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: int) -> Iterator[RawBlock]:
-    buffer, filled, line = bytearray(max(block_bytes, MAGIC_BYTES) + BEHIND_BLOCK), 0, 1
-    start, end = _bounds(stream, segment)
-    stream.seek(start)
-    name, byte, is_over, mark = display_name(file.path), start, False, 0
-    while not is_over:
-        room = len(buffer) - BEHIND_BLOCK - filled
-        wanted = room if end is None else min(room, end - byte - filled)
-        count = stream.readinto(memoryview(buffer)[filled : filled + wanted]) if wanted else 0  # type: ignore[attr-defined]
-        is_over = not count
-        if byte == 0 and filled == 0:
-            if not is_plain_utf8(bytes(buffer[:MAGIC_BYTES]), file):
+        buffer, filled, line = bytearray(max(block_bytes, MAGIC_BYTES) + BEHIND_BLOCK), 0, 1
+        start, end = _bounds(stream, segment)
+        stream.seek(start)
+        name, byte, is_over, mark = display_name(file.path), start, False, 0
+        while not is_over:
+            room = len(buffer) - BEHIND_BLOCK - filled
+            wanted = room if end is None else min(room, end - byte - filled)
+            count = stream.readinto(memoryview(buffer)[filled : filled + wanted]) if wanted else 0  # type: ignore[attr-defined]
+            is_over = not count
+            if byte == 0 and filled == 0:
+                if not is_plain_utf8(bytes(buffer[:MAGIC_BYTES]), file):
+                    raise NotPlainUtf8
+                mark = len(_UTF8_MARK) if buffer.startswith(_UTF8_MARK) else 0
+            filled += count or 0
+            cut = filled if is_over else buffer.rfind(b"\n", 0, filled) + 1 or buffer.rfind(b" ", 0, filled) + 1
+            if cut:
+                text = np.frombuffer(buffer, dtype=np.uint8)
+                if cut > mark:
+                    yield RawBlock(text[mark:], cut - mark, name, line, byte + mark)
+                mark = 0
+                line += int(np.count_nonzero(text[:cut] == ord("\n")))
+                rest = bytes(buffer[cut:filled])
+                buffer[: len(rest)] = rest
+                byte, filled = byte + cut, len(rest)
+            elif filled > LONGEST_STRETCH_BYTES:
                 raise NotPlainUtf8
-            mark = len(_UTF8_MARK) if buffer.startswith(_UTF8_MARK) else 0
-        filled += count or 0
-        cut = filled if is_over else buffer.rfind(b"\n", 0, filled) + 1 or buffer.rfind(b" ", 0, filled) + 1
-        if cut:
-            text = np.frombuffer(buffer, dtype=np.uint8)
-            if cut > mark:
-                yield RawBlock(text[mark:], cut - mark, name, line, byte + mark)
-            mark = 0
-            line += int(np.count_nonzero(text[:cut] == ord("\n")))
-            rest = bytes(buffer[cut:filled])
-            buffer[: len(rest)] = rest
-            byte, filled = byte + cut, len(rest)
-        elif filled > LONGEST_STRETCH_BYTES:
-            raise NotPlainUtf8
-        elif not is_over and filled == len(buffer) - BEHIND_BLOCK:
-            buffer = buffer[:filled] + bytes(filled + BEHIND_BLOCK)
+            elif not is_over and filled == len(buffer) - BEHIND_BLOCK:
+                buffer = buffer[:filled] + bytes(filled + BEHIND_BLOCK)
 
 
 def _bounds(stream: BinaryIO, segment: Segment) -> tuple[int, int | None]:

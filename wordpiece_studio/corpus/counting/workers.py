@@ -423,8 +423,7 @@ class ChildCounter:
 
 
 _counter: SegmentCounter | None = None
-_parts: Iterator[PartCounts] = iter(())
-"""What counts in a child process, and the parts of the segment that it counts."""
+_parts: Iterator[PartCounts] = iter(())  # what counts in a child process, and the parts of the segment that it counts
 
 
 def start_counting(make_counter: CounterMaker) -> None:

@@ -141,10 +141,8 @@ def fix_to(pipeline: Pipeline) -> PipelineFix:
 
 # -- what is examined
 
-LARGEST_SAMPLE = 2_000_000
-"""Characters of a text that are examined."""
-LARGEST_SAMPLE_OF_FILES = 1_000_000
-"""Bytes of files that are examined."""
+LARGEST_SAMPLE = 2_000_000  # characters of a text that are examined
+LARGEST_SAMPLE_OF_FILES = 1_000_000  # bytes of files that are examined
 
 _PARTS, _PLACES = 64, 16
 """For all files together, and for one file at most: numbering the lines of a part means reading all before it."""

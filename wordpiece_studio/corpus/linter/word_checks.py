@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.text.pipeline import Pipeline
 
-LONG_WORD = 50
-"""Characters; longer words are suspicious."""
+LONG_WORD = 50  # characters; longer words are suspicious
 
 _FEW = 0.001  # the share of the words below which a finding is a note
 _MOST_TRIED = 3000
@@ -184,8 +183,7 @@ def _fix_of_invisible(evidence: Evidence, words: list[str], characters: str, nee
 
 # -- long words
 
-LONG_RUN = regex.compile(rf"[\w\p{{M}}]{{{LONG_WORD + 1},}}")
-"""What no pre-tokenizer splits."""
+LONG_RUN = regex.compile(rf"[\w\p{{M}}]{{{LONG_WORD + 1},}}")  # what no pre-tokenizer splits
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmr}\p{Mymr}]")
 
 
