@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 
     Measurable = Encoder | TrainingRun | LibraryTraining
 
-ALPHA = 2.5
-"""The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
+ALPHA = 2.5  # the order of the Rényi entropy that Zouhar et al. found to predict best how well models translate
 _AS_GOOD_AS_1 = 1e-7  # nearer to it, the general formula divides one error of rounding by another
 _BERT = "bert-cased", "bert"
 

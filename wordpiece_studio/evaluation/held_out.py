@@ -72,8 +72,7 @@ STRETCH_BYTES = 64 << 10
 EVERY = 10  # one part in ten is held out
 _LINE_END = ord("\n")
 _NAMES = ("the rest of the corpus", "the part of the corpus held out")
-WORD_MARKS = ("▁", "Ġ")
-"""What tokens of other libraries have in place of the blank before a word."""
+WORD_MARKS = ("▁", "Ġ")  # what tokens of other libraries have in place of the blank before a word
 _FEW = 8  # words; takes a fraction of a millisecond
 _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
 

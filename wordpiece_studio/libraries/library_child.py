@@ -44,8 +44,7 @@ MERGES_FILE = "merges.txt"
 MODEL_SUFFIX = ".model"
 MODEL_FILE = "sentencepiece" + MODEL_SUFFIX
 END_OF_TEXT, END_OF_WORD = "<|endoftext|>", "</w>"
-WORD_MARK = "▁"
-"""Before a word, in the pieces of SentencePiece."""
+WORD_MARK = "▁"  # before a word, in the pieces of SentencePiece
 UNKNOWN_TOKENS = ("[UNK]", "<unk>", END_OF_TEXT)
 """Tokens for unknown symbols in a ``vocab.json``; the first one present applies."""
 
@@ -76,10 +75,8 @@ class _Loaded(ABC):
     kind: str
     added_tokens: int
     special_tokens: list[str]
-    roles: dict[str, str]
-    """Those that the library itself knows."""
-    post_processor: Any
-    """As in a ``tokenizer.json``."""
+    roles: dict[str, str]  # those that the library itself knows
+    post_processor: Any  # as in a ``tokenizer.json``
 
     @abstractmethod
     def vocabulary(self) -> dict[str, int]: ...

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 _TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
 _CHARACTERS_AT_ONCE = 1 << 16
 _LONGEST_REASON = 300
-_RESERVED = "\u2585"
-"""Stands for what is unknown in the texts of SentencePiece."""
+_RESERVED = "\u2585"  # stands for what is unknown in the texts of SentencePiece
 _SEPARATORS = (0x20, 0x0A, *range(0xE000, 0xF900))
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 _LEAST = float(np.nextafter(0.0, 1.0))
-_MERGES_A_TURN = 40_000
-"""These take about 8 ms; more at once would stall the window."""
+_MERGES_A_TURN = 40_000  # these take about 8 ms; more at once would stall the window
 
 
 class TokenLengths:

@@ -164,10 +164,8 @@ class CorpusCounting(QObject):
         """Let a word occur `count` times: the text becomes words with their counts."""
         document = self._document
         if document.is_files:
-            raise StudioError(
-                "Words that come from files cannot be changed here",
-                "Type or paste words with their counts as text, one word and its count per line.",
-            )
+            what = "Words that come from files cannot be changed here"
+            raise StudioError(what, "Type or paste words with their counts as text, one word and its count per line.")
         text = document.text or HEADER
         if not is_typed_counts(text):
             if self.counts is None:

@@ -133,8 +133,7 @@ class HistoryItems(SortedItems):
         return self._bounds[name][1]
 
 
-_NEEDS = 18
-"""Pixels that a heading needs beside its title."""
+_NEEDS = 18  # pixels that a heading needs beside its title
 
 
 def _tokens(name: str, title: str, explanation: str, entry: str, letters: int) -> TableColumn[HistoryItems]:

@@ -57,12 +57,9 @@ def warm_up(*, progress: Callable[[str], object], should_stop: Callable[[], bool
         raise
     except Exception as error:
         _log.exception("The compiled kernels cannot be loaded")
-        raise StudioError(
-            "The fast engine cannot be loaded: {kind}: {message}",
-            "Small corpora can be trained without it; the log has the details.",
-            kind=type(error).__name__,
-            message=error,
-        ) from error
+        what = "The fast engine cannot be loaded: {kind}: {message}"
+        advice = "Small corpora can be trained without it; the log has the details."
+        raise StudioError(what, advice, kind=type(error).__name__, message=error) from error
 
 
 def compile_kernels(should_stop: Callable[[], bool]) -> None:

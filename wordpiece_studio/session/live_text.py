@@ -114,11 +114,9 @@ class LiveText:
         return known[line]
 
 
-_MOST_UNKNOWN = 1 / 3
-"""Of the words of a text: if more are, there is no figure of tokens per word."""
+_MOST_UNKNOWN = 1 / 3  # of the words of a text: if more are, there is no figure of tokens per word
 _BREAK = "\n"
-_ADDED = ""
-"""In place of the word of an added token."""
+_ADDED = ""  # in place of the word of an added token
 
 
 @dataclass(frozen=True, slots=True)

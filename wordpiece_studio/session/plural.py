@@ -6,8 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.training.engine import number_text
 
-CONTEXT = "plural"
-"""Under what a translation has the forms of a sentence: as many as its language has."""
+CONTEXT = "plural"  # under what a translation has the forms of a sentence: as many as its language has
 
 
 def plural(number: int, one: str, many: str) -> str:

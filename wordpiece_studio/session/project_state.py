@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 _DELAY_MS = 250
 """How long a large project waits, so that the window has the processor to itself while it shows what is there."""
 
-_FEW = 20_000
-"""Merges, and words: this many are read in no time."""
+_FEW = 20_000  # merges, and words: this many are read in no time
 
 
 def _is_small(project: Project) -> bool:

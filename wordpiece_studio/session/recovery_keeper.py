@@ -52,8 +52,7 @@ class _KeptRun(NamedTuple):
 class RecoveryKeeper(QObject):
     """Keeps the content of `state` in `store`, starting with the user's first change."""
 
-    failed = Signal(object)
-    """The work cannot be kept, as this `StudioError` says. Emitted once; keeping is retried."""
+    failed = Signal(object)  # the work cannot be kept, as this `StudioError` says. Emitted once; keeping is retried.
 
     def __init__(
         self, state: ProjectState, document: Document, store: RecoveryStore, parent: QObject | None = None

@@ -148,8 +148,7 @@ def recovery_folder() -> Path:
 
 
 WORK = f"work{SUFFIX}"
-LEAST_FREE = 200_000_000
-"""Bytes to leave free on the disk: a run is not kept if it would use them up."""
+LEAST_FREE = 200_000_000  # bytes to leave free on the disk: a run is not kept if it would use them up
 _RUNS_FILE = f"runs-{{}}{SUFFIX}"
 _RUNS, _OLDER_WORK, _OLDER_RUNS = (re.compile(rf"{name}-(\d{{1,9}})\.\w+") for name in ("runs", "base", "run"))
 """The last two are what programs before format 2.0 left, beside a journal of the changes since."""

@@ -38,8 +38,7 @@ class RunOrigin:
     max_word_length: int | None = None  # of the words that were counted; None if it is not known
 
 
-LONG_SECONDS = 10.0
-"""Training that took longer is not lost without a question."""
+LONG_SECONDS = 10.0  # training that took longer is not lost without a question
 _TOKENIZERS_KEPT = 16
 _QUICK_WORDS = 50_000
 """Distinct words; for more, it takes too long to count at each step the tokens that they consist of."""

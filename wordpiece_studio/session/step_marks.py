@@ -38,8 +38,7 @@ MarkT = TypeVar("MarkT")
 
 
 class Marks(QObject, Generic[MarkT]):
-    changed = Signal()
-    """The marks, or what is said of them, have changed."""
+    changed = Signal()  # the marks, or what is said of them, have changed
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -180,8 +179,7 @@ def _within(step: int, first: int, end: int) -> Steps:
 
 _SLICE_SECONDS = 0.006
 _PAUSE_MS = 4
-_REPORT_SECONDS = 0.25
-"""The shortest time between two reports of a long search: every report makes the views redraw."""
+_REPORT_SECONDS = 0.25  # the shortest time between two reports of a long search: every report makes the views redraw
 _END = np.iinfo(np.int64).max
 
 
@@ -194,8 +192,7 @@ class Hit:
 class BreakpointWatch(QObject):
     """Finds the steps at which any enabled breakpoint is hit."""
 
-    changed = Signal()
-    """`known` or `steps` has changed."""
+    changed = Signal()  # `known` or `steps` has changed
     faulted = Signal(object)
     """A breakpoint was disabled because its expression takes too long, as this `StudioError` says."""
 
@@ -378,8 +375,7 @@ class StepMarks(QObject):
 
 _MIN_SPEED = 0.25
 _MAX_SPEED = 1000.0
-WHOLE_RUN = 0.0
-"""The speed that plays any run in half a minute."""
+WHOLE_RUN = 0.0  # the speed that plays any run in half a minute
 _WHOLE_RUN_SECONDS = 30.0
 _FRAMES_PER_SECOND = 50.0
 _LONGEST_FRAME = 0.2  # seconds that are made up for
@@ -393,8 +389,7 @@ class Player(QObject):
     passed makes due, but never skips a breakpoint.
     """
 
-    changed = Signal()
-    """`is_playing`, `is_running` or `speed` has changed."""
+    changed = Signal()  # `is_playing`, `is_running` or `speed` has changed
     halted = Signal(object)
     """The current step is at this `Hit` now. None: running, no breakpoint was hit up to the last merge, or the training
     ended or was paused before it reached one."""

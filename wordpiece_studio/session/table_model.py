@@ -31,8 +31,7 @@ SourceT = TypeVar("SourceT")
 RecordT = TypeVar("RecordT")
 ValueT = TypeVar("ValueT")
 
-VALUE_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The value of a cell itself, not its text."""
+VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the value of a cell itself, not its text
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -373,8 +372,7 @@ def stable_order(values: NDArray[Any]) -> NDArray[np.int64]:
     return np.argsort(values, kind="stable")
 
 
-_AT_ONCE = 40_000
-"""Items; takes a few milliseconds."""
+_AT_ONCE = 40_000  # items; takes a few milliseconds
 _HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
 _ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
 """Without it, Qt remembers a selection cell by cell, and its header recomputes column widths."""
@@ -392,8 +390,7 @@ class SortedTableModel(TableModel[ItemsT]):
 
     resets_when_filtered: ClassVar[bool] = False
     """Whether another filter resets the model, in place of removing and adding rows."""
-    least_interval_ms: ClassVar[int] = 0
-    """How long new items wait for their places, at least."""
+    least_interval_ms: ClassVar[int] = 0  # how long new items wait for their places, at least
 
     def __init__(self, columns: Sequence[TableColumn[ItemsT]], filter_: object, parent: QObject | None = None) -> None:
         super().__init__(columns, None, parent)

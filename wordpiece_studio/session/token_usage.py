@@ -69,8 +69,7 @@ def growth_of_word(history: MergeHistory, word: str, end: int) -> WordGrowth:
 
 
 _DEBOUNCE_MS = 150
-_FEW_WORDS = 2000
-"""This many are counted within a frame, so there is no need to wait for the step to settle."""
+_FEW_WORDS = 2000  # this many are counted within a frame, so there is no need to wait for the step to settle
 _KEPT = 8
 _NO_NUMBERS = np.empty(0, dtype=np.int64)
 
@@ -121,8 +120,7 @@ class TokenUsage(QObject):
     it is merged, after each step: as far as known.
     """
 
-    changed = Signal()
-    """The figures have changed or are gone, or counting began."""
+    changed = Signal()  # the figures have changed or are gone, or counting began
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)

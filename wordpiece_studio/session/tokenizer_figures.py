@@ -62,8 +62,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LEAST_WORDS = 2000
-"""A tenth of a smaller corpus is too little text to judge by."""
+LEAST_WORDS = 2000  # a tenth of a smaller corpus is too little text to judge by
 _DEBOUNCE_MS, _JUDGING_DEBOUNCE_MS = 300, 500
 _LOOK_MS = 100  # between two looks whether the files have been looked at
 _RULES = ("vocab_size", "no_pair", "min_frequency", "min_value", "max_merges")
@@ -166,8 +165,7 @@ class FiguresFound:
 class FiguresMeasuring(QObject):
     """Measures the runs, the steps that are compared, and the tokenizers that were opened."""
 
-    changed = Signal()
-    """Any of the properties has changed."""
+    changed = Signal()  # any of the properties has changed
 
     def __init__(
         self, model: TrainerModel, comparison: Comparison, counting: CorpusCounting, parent: QObject | None = None
@@ -407,8 +405,7 @@ def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
 class HeldOutJudging(QObject):
     """What the objectives make of text that was held out, for the run that is shown."""
 
-    changed = Signal()
-    """`figures`, or the progress of `task`, has changed."""
+    changed = Signal()  # `figures`, or the progress of `task`, has changed
 
     def __init__(
         self, model: TrainerModel, runs: Runs, counting: CorpusCounting, parent: QObject | None = None

@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 Kind = Literal["all", "special", "alphabet", "learned", "dead", "only"]
-SPECIAL_BIRTH = -1
-"""The birth step of special tokens."""
-NEVER = np.iinfo(np.int64).max
-"""The birth step of a token in a run that does not have it."""
-_MOST_COUNTED = 40_000
-"""Tokens; those that only one run has are not counted in larger vocabularies."""
+SPECIAL_BIRTH = -1  # the birth step of special tokens
+NEVER = np.iinfo(np.int64).max  # the birth step of a token in a run that does not have it
+_MOST_COUNTED = 40_000  # tokens; those that only one run has are not counted in larger vocabularies
 
 
 _tr = partial(QCoreApplication.translate, "VocabularyTableModel")

@@ -23,18 +23,12 @@ from wordpiece_studio.session.task import Task, single_shot
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-LOOK_MS = 5_000
-"""The interval of periodic checks."""
-SETTLE_MS = 300
-"""The delay of a check after a notification: the file may still be being written or replaced."""
-LARGEST_READ = 20_000_000
-"""In bytes; for a larger file, only size and time are compared."""
-MOST_READ = 60_000_000
-"""The most bytes that one check reads; beyond that, only size and time are compared."""
-MOST_NOTICED = 500
-"""The most files to request notifications for; the system limits them."""
-_MOST_ENTRIES = 500_000
-"""The most files and folders to go through in search of moved files."""
+LOOK_MS = 5_000  # the interval of periodic checks
+SETTLE_MS = 300  # the delay of a check after a notification: the file may still be being written or replaced
+LARGEST_READ = 20_000_000  # in bytes; for a larger file, only size and time are compared
+MOST_READ = 60_000_000  # the most bytes that one check reads; beyond that, only size and time are compared
+MOST_NOTICED = 500  # the most files to request notifications for; the system limits them
+_MOST_ENTRIES = 500_000  # the most files and folders to go through in search of moved files
 
 FileNews = Literal["changed", "gone", "back"]
 

@@ -31,8 +31,7 @@ LINE_SPLIT = {"type": "Split", "pattern": {"String": "\n"}, "behavior": "Removed
 """Inserted before a pre-tokenizer that does not split at line ends: the Studio reads text line by line, the library
 as a whole."""
 
-MOST_REMOVED = 10_000
-"""The most characters that a normalizer may remove: each is a separate step for every text."""
+MOST_REMOVED = 10_000  # the most characters that a normalizer may remove: each is a separate step for every text
 
 _NORMALIZERS: dict[str, str] = {form: form.upper() for form in normalizers.FORM_NAMES}
 _NORMALIZERS |= {"lowercase": "Lowercase", "strip-accents": "StripAccents"}
@@ -69,11 +68,9 @@ def normalizer_value(normalizer: Normalizer) -> dict[str, Any] | None:
     try:
         spec = normalizers.to_spec(normalizer)
     except StudioError:
-        raise StudioError(
-            'A tokenizer.json cannot express the normalizer "{name}": it is not built in',
-            "Save vocab.txt alone, and specify the normalizer again when you load it.",
-            name=normalizer.name,
-        ) from None
+        what = 'A tokenizer.json cannot express the normalizer "{name}": it is not built in'
+        advice = "Save vocab.txt alone, and specify the normalizer again when you load it."
+        raise StudioError(what, advice, name=normalizer.name) from None
     values = list(_normalizer_values(spec))
     if len(values) < 2:
         return values[0] if values else None
@@ -242,11 +239,9 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
     try:
         spec = pre_tokenizers.to_spec(pre_tokenizer)
     except StudioError:
-        raise StudioError(
-            'A tokenizer.json cannot express the pre-tokenizer "{name}": it is not built in',
-            "Save vocab.txt alone, and specify the pre-tokenizer again when you load it.",
-            name=pre_tokenizer.name,
-        ) from None
+        what = 'A tokenizer.json cannot express the pre-tokenizer "{name}": it is not built in'
+        advice = "Save vocab.txt alone, and specify the pre-tokenizer again when you load it."
+        raise StudioError(what, advice, name=pre_tokenizer.name) from None
     values = []
     for part in spec["pre_tokenizers"] if spec["type"] == "sequence" else [spec]:
         if part["type"] == "split":
@@ -262,11 +257,9 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
 def _split_value(spec: Mapping[str, Any]) -> dict[str, Any]:
     untranslatable = untranslatable_part(spec["pattern"])
     if untranslatable is not None:
+        what = 'A tokenizer.json cannot express the pattern "{pattern}": other programs may read "{part}" differently'
         raise StudioError(
-            'A tokenizer.json cannot express the pattern "{pattern}": other programs may read "{part}" differently',
-            VOCABULARY_ALONE_ADVICE,
-            pattern=printable(spec["pattern"][:200]),
-            part=printable(untranslatable[:50]),
+            what, VOCABULARY_ALONE_ADVICE, pattern=printable(spec["pattern"][:200]), part=printable(untranslatable[:50])
         )
     behavior, invert = _BEHAVIORS[spec["behavior"]], spec["invert"]
     return {"type": "Split", "pattern": {"Regex": spec["pattern"]}, "behavior": behavior, "invert": invert}

@@ -59,12 +59,8 @@ class UnicodeForm(CharacterNormalizer):
 
     def __post_init__(self) -> None:
         if self.form not in FORM_NAMES:
-            raise StudioError(
-                "{form} is not a Unicode normalization form",
-                "Choose one of {forms}.",
-                form=repr(self.form)[:50],
-                forms=", ".join(FORM_NAMES),
-            )
+            what = "{form} is not a Unicode normalization form"
+            raise StudioError(what, "Choose one of {forms}.", form=repr(self.form)[:50], forms=", ".join(FORM_NAMES))
 
     @property
     def name(self) -> str:
@@ -616,11 +612,9 @@ def to_spec(normalizer: Normalizer) -> dict[str, Any]:
     for name, fixed in _BY_TYPE.items():
         if type(normalizer) is type(fixed) and normalizer == fixed:
             return {"type": name}
-    raise StudioError(
-        'The normalizer "{name}" is not built in, so it cannot be written to a file',
-        "Save the vocabulary alone, and specify the normalizer again when you load it.",
-        name=normalizer.name,
-    )
+    what = 'The normalizer "{name}" is not built in, so it cannot be written to a file'
+    advice = "Save the vocabulary alone, and specify the normalizer again when you load it."
+    raise StudioError(what, advice, name=normalizer.name)
 
 
 def from_spec(spec: Any) -> Normalizer:

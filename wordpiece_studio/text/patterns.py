@@ -171,12 +171,9 @@ class Split(_Searching):
         compiled_pattern(self.pattern)
         check_fields(self)
         if self.behavior not in _BEHAVIORS:
-            raise StudioError(
-                "{behavior} is not a valid split behavior",
-                "Choose one of {behaviors}.",
-                behavior=repr(self.behavior)[:50],
-                behaviors=", ".join(_BEHAVIORS),
-            )
+            what = "{behavior} is not a valid split behavior"
+            advice = "Choose one of {behaviors}."
+            raise StudioError(what, advice, behavior=repr(self.behavior)[:50], behaviors=", ".join(_BEHAVIORS))
         if found := _NEXT_STEP.search(self.pattern):
             raise StudioError(
                 'In the pattern "{pattern}", the name of a pre-tokenizer follows a plus sign at character {position}',
@@ -340,8 +337,7 @@ _WITHIN_LINES = re.compile(
 )
 """Patterns that match no line end, but for the classes of what they are to exclude."""
 _EXCLUDING = re.compile(r"\\.|\[\^")
-_NOT_OF_RE = re.compile(r"\\\w|\(\?")
-"""Which of their parts `re` may read differently: it knows another Unicode."""
+_NOT_OF_RE = re.compile(r"\\\w|\(\?")  # which of their parts `re` may read differently: it knows another Unicode
 
 
 def pattern_finder(pattern: str) -> Finder:

@@ -45,8 +45,7 @@ class AlignedText(NamedTuple):
         return AlignedText(later.text, starts, ends)
 
 
-MOST_GROWTH = 18
-"""The number of characters in the longest compatibility decomposition, that of U+FDFA."""
+MOST_GROWTH = 18  # the number of characters in the longest compatibility decomposition, that of U+FDFA
 
 
 _T = TypeVar("_T")
@@ -62,25 +61,17 @@ def check_fields(value: Any) -> None:
         type_, advice = _FIELD_TYPES.get(field.type, (object, ""))
         found = getattr(value, field.name)
         if not isinstance(found, type_):
-            raise StudioError(
-                "Invalid value for {field} of {kind}: {value}",
-                advice,
-                field=field.name,
-                kind=type(value).__name__,
-                value=repr(found)[:100],
-            )
+            what = "Invalid value for {field} of {kind}: {value}"
+            raise StudioError(what, advice, field=field.name, kind=type(value).__name__, value=repr(found)[:100])
 
 
 def checked_steps(steps: object, kind: type[_T]) -> tuple[_T, ...]:
     found = tuple(steps) if isinstance(steps, Iterable) and not isinstance(steps, str) else (steps,)
     for step in found:
         if not isinstance(step, kind):
-            raise StudioError(
-                "{value} is not a {kind}",
-                "Pass a list of such objects; a name can only stand for the whole sequence.",
-                value=repr(step)[:100],
-                kind=kind.__name__,
-            )
+            what = "{value} is not a {kind}"
+            advice = "Pass a list of such objects; a name can only stand for the whole sequence."
+            raise StudioError(what, advice, value=repr(step)[:100], kind=kind.__name__)
     return found
 
 

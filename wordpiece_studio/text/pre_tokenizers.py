@@ -328,10 +328,8 @@ class PreTokenizerSequence(PreTokenizer):
         if not parts:
             raise StudioError("A sequence of pre-tokenizers is empty", "Specify at least one.")
         if any(isinstance(part, PatternPreTokenizer) for part in parts[:-1]):
-            raise StudioError(
-                "A pattern stands before another pre-tokenizer",
-                "Put the pattern last, or make it do the other one's work too.",
-            )
+            what = "A pattern stands before another pre-tokenizer"
+            raise StudioError(what, "Put the pattern last, or make it do the other one's work too.")
         object.__setattr__(self, "pre_tokenizers", parts)
 
     @property
@@ -423,11 +421,9 @@ def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
             return {"type": "split", "pattern": pattern, "behavior": behavior, "invert": invert}
     if pre_tokenizer in _BUILT_IN.values():
         return {"type": pre_tokenizer.name}
-    raise StudioError(
-        'The pre-tokenizer "{name}" is not built in, so it cannot be written to a file',
-        "Save the vocabulary alone, and specify the pre-tokenizer again when you load it.",
-        name=pre_tokenizer.name,
-    )
+    what = 'The pre-tokenizer "{name}" is not built in, so it cannot be written to a file'
+    advice = "Save the vocabulary alone, and specify the pre-tokenizer again when you load it."
+    raise StudioError(what, advice, name=pre_tokenizer.name)
 
 
 def from_spec(spec: Any) -> PreTokenizer:

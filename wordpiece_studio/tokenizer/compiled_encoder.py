@@ -154,5 +154,4 @@ class _Matcher:
         return self._index.match(words, int(cursor[longest_match.SPELLED]), len(is_hard))
 
 
-_matchers: WeakKeyDictionary[Tokenizer, _Matcher] = WeakKeyDictionary()
-"""Those of the tokenizers in use."""
+_matchers: WeakKeyDictionary[Tokenizer, _Matcher] = WeakKeyDictionary()  # those of the tokenizers in use

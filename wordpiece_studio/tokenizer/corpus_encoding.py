@@ -310,12 +310,8 @@ def _checked_type(name: str, tokenizer: Encoder) -> np.dtype[Any]:
         raise StudioError("The IDs of {size} tokens do not fit into uint16", "Use int32.", size=f"{largest + 1:,}")
     unk_token = tokenizer.unk_token
     if name == "uint16" and isinstance(tokenizer, Tokenizer) and unk_token not in tokenizer.vocabulary:
-        raise StudioError(
-            "The unknown token {token} is not in the vocabulary, and the {id} in its place does not fit into uint16",
-            "Use int32.",
-            token=unk_token,
-            id=NO_ID,
-        )
+        what = "The unknown token {token} is not in the vocabulary, and the {id} in its place does not fit into uint16"
+        raise StudioError(what, "Use int32.", token=unk_token, id=NO_ID)
     return np.dtype(name)
 
 

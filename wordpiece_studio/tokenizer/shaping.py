@@ -192,12 +192,8 @@ class Library:
         around = self._tokenizer.num_special_tokens_to_add(is_pair) if form.add_special_tokens else 0
         room: int = form.most - around
         if room < 0:
-            raise StudioError(
-                "A length of {length} leaves no room for {count} special tokens",
-                "Use a larger max_length.",
-                count=around,
-                length=form.most,
-            )
+            what = "A length of {length} leaves no room for {count} special tokens"
+            raise StudioError(what, "Use a larger max_length.", count=around, length=form.most)
         return room
 
     def _in_form(self, form: Form) -> Any:
@@ -283,12 +279,8 @@ def _check_stride(form: Form, room: int, lengths: Iterable[tuple[int, ...]]) -> 
 
 
 def _too_long(form: Form, length: int) -> StudioError:
-    return StudioError(
-        "A stride of {stride} is too long where truncation leaves {length} tokens of a text",
-        "Use a smaller stride, or a larger max_length.",
-        stride=form.stride,
-        length=length,
-    )
+    what = "A stride of {stride} is too long where truncation leaves {length} tokens of a text"
+    return StudioError(what, "Use a smaller stride, or a larger max_length.", stride=form.stride, length=length)
 
 
 def portions(texts: Iterable[_T], characters: int) -> Iterator[list[_T]]:

@@ -55,8 +55,7 @@ _MOST_KEPT = 1 << 18  # characters of texts about which something is kept
 _LONG = 100  # a longer text hardly occurs again
 _FEW_CHARACTERS = 10_000  # are encoded in the time it takes to load the library, and a vocabulary with it
 _LOADING = threading.Lock()  # of libraries, one at a time
-NO_ID = -1
-"""The id of the unknown token if the vocabulary has none."""
+NO_ID = -1  # the id of the unknown token if the vocabulary has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +274,8 @@ class Tokenizer(WordEncoder):
 
     kind = "WordPiece"
     model_max_length: int
-    can_explain = True
-    """Whether `explain` says how a word is cut."""
-    is_cut_by_tokens = True
-    """Whether the tokens alone determine how a word is cut."""
+    can_explain = True  # whether `explain` says how a word is cut
+    is_cut_by_tokens = True  # whether the tokens alone determine how a word is cut
 
     def __init__(
         self,

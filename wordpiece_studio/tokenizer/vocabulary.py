@@ -169,11 +169,8 @@ class Vocabulary:
         self.end_of_word_suffix = end_of_word_suffix
         self.longest = self._table.longest
         if isinstance(added_tokens, str) or not isinstance(added_tokens, Iterable):
-            raise StudioError(
-                "Invalid added tokens: {value}",
-                "Pass a list of strings or AddedTokens.",
-                value=repr(added_tokens)[:100],
-            )
+            what = "Invalid added tokens: {value}"
+            raise StudioError(what, "Pass a list of strings or AddedTokens.", value=repr(added_tokens)[:100])
         described = {token.content: token for token in map(AddedToken.of, added_tokens)}
         special = [*checked_texts(special_tokens), *(token.content for token in described.values() if token.special)]
         others = {"pad_token": pad_token, "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token}

@@ -71,8 +71,7 @@ SCHEMA = {
 ROOT = "root"
 PROGRAM = "program"
 
-TEXT = "text"
-"""The kind of a part that is UTF-8, lone surrogates allowed; `n` counts bytes. Other kinds are arrays."""
+TEXT = "text"  # the kind of a part that is UTF-8, lone surrogates allowed; `n` counts bytes. Other kinds are arrays.
 ITEM_BYTES = {TEXT: 1, "|b1": 1, "|i1": 1, "<i2": 2, "<i4": 4, "<i8": 8, "<f8": 8}
 CODEC = "zstd"
 ROWS_PER_CHUNK = 1 << 16
@@ -147,12 +146,9 @@ def damaged(
 
 
 def _not_a_project(path: str | os.PathLike[str]) -> StudioError:
-    return file_error(
-        path,
-        "{path} is not a WordPiece Studio project",
-        "Choose a file that was saved as a project, with a name ending in {suffix}.",
-        suffix=SUFFIX,
-    )
+    what = "{path} is not a WordPiece Studio project"
+    advice = "Choose a file that was saved as a project, with a name ending in {suffix}."
+    return file_error(path, what, advice, suffix=SUFFIX)
 
 
 # Hashes.

@@ -190,11 +190,8 @@ def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os
     file.seek(0)
     pieces = (data[at : at + _READ_AT_ONCE] for data in contents for at in range(0, len(data), _READ_AT_ONCE))
     if any(file.read(len(piece)) != piece for piece in pieces) or file.read(1):
-        raise file_error(
-            path,
-            "{path} cannot be written: what is read back differs from what was written",
-            "Any existing file is unchanged. Save to another location.",
-        )
+        what = "{path} cannot be written: what is read back differs from what was written"
+        raise file_error(path, what, "Any existing file is unchanged. Save to another location.")
 
 
 def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
@@ -204,12 +201,8 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
             _read(container, with_merges=False).check_whole()  # not the merges: they are plain copied numbers
     except (StudioError, *_FAULTS) as error:
         reason = error.what if isinstance(error, StudioError) else _shown(error)
-        raise file_error(
-            path,
-            "{path} cannot be written: it could not be opened again ({reason})",
-            "Any existing file is unchanged.",
-            reason=reason,
-        ) from error
+        what = "{path} cannot be written: it could not be opened again ({reason})"
+        raise file_error(path, what, "Any existing file is unchanged.", reason=reason) from error
 
 
 # Opening.

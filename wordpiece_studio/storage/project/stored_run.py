@@ -115,8 +115,7 @@ _GROUPS = ("merges", "tokens", "places", "words", _FILE, _LEARNED)
 _OF_TABLE = ("initial_size", "symbols_after", "word_count", "total_words")
 _OF_RUN = ("stop_reason", "corpus_name", "is_of_corpus", "is_wanted", "number")
 """What the record of a run has from its history and from the run itself."""
-_REASONS = (None, "user", "peer", *get_args(StopReason))
-"""Why a training ended; of others, only that it did."""
+_REASONS = (None, "user", "peer", *get_args(StopReason))  # why a training ended; of others, only that it did
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,12 +327,9 @@ def _read_library_run(container: Container, head: LibraryHead, prefix: str, coun
 
 
 def _without_words(library_run: LibraryRun, error: StudioError) -> StudioError:
-    return StudioError(
-        "The words of the run trained with {trainer} cannot be shown: {reason}",
-        "It stays in the project. Install the library if it is missing, else train again.",
-        trainer=library_run.trainer,
-        reason=error.what,
-    )
+    what = "The words of the run trained with {trainer} cannot be shown: {reason}"
+    advice = "It stays in the project. Install the library if it is missing, else train again."
+    return StudioError(what, advice, trainer=library_run.trainer, reason=error.what)
 
 
 def _config_of(head: RunHead, values: dict[str, Any]) -> TrainingConfig:

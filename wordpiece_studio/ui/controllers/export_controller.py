@@ -115,8 +115,7 @@ class ExportController(Controller):
 class VocabularyExport(Controller):
     """Writes vocabularies and word counts, or another library's file; a failure leads back to the dialog."""
 
-    saved = Signal()
-    """Everything learned so far is in a file."""
+    saved = Signal()  # everything learned so far is in a file
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)

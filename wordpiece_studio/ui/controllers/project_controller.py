@@ -54,10 +54,8 @@ if TYPE_CHECKING:
 _YES, _SAVE = QMessageBox.StandardButton.Yes, QMessageBox.StandardButton.Save
 _DISCARD = QMessageBox.StandardButton.Discard
 _TITLE_DELAY_MS = 200
-_PATIENCE_SECONDS = 0.5
-"""Saving that takes longer shows its progress."""
-_SHOWN_MS = 50
-"""How often to look whether the window is shown, before what was found is offered over it."""
+_PATIENCE_SECONDS = 0.5  # saving that takes longer shows its progress
+_SHOWN_MS = 50  # how often to look whether the window is shown, before what was found is offered over it
 
 
 class ProjectLock:

@@ -441,8 +441,7 @@ class ExportDialog(QuestionDialog):
     size; `folder` is that of the suggested place.
     """
 
-    step_changed = Signal()
-    """Another step was chosen: what can be exported may have changed."""
+    step_changed = Signal()  # another step was chosen: what can be exported may have changed
 
     def __init__(
         self, steps: Sequence[tuple[int, int]], folder: Path, fixed_font: QFont, parent: QWidget | None = None

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.recovery_store import About
 
 _LONGEST_NAME = 100
-LONGEST_NAMED = 150
-"""In characters: of a longer path, messages show a part."""
+LONGEST_NAMED = 150  # in characters: of a longer path, messages show a part
 _MOST_LINES = 15
 _Button = QMessageBox.StandardButton
 
@@ -195,8 +194,7 @@ _SPACING = 2
 class RecoveryDialog(QuestionDialog):
     """Lists the unsaved work found; the selected item is restored (accepted) or deleted. Escape decides nothing."""
 
-    DELETED = 2
-    """The result when the selected item is to be deleted."""
+    DELETED = 2  # the result when the selected item is to be deleted
 
     def __init__(self, found: Sequence[About], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Restore unsaved work"), parent)

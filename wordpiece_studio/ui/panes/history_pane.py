@@ -243,12 +243,10 @@ def _add(menu: QMenu, text: str, is_checked: bool, act: Callable[[], object]) ->
     return action
 
 
-_WIDE_LETTERS = 72
-"""In a pane wider than this many letters the filter button has a caption."""
+_WIDE_LETTERS = 72  # in a pane wider than this many letters the filter button has a caption
 
 
-_STEP = r"[\d\s.,'’_]{0,24}"
-"""A number as people copy it, with separators between groups of digits."""
+_STEP = r"[\d\s.,'’_]{0,24}"  # a number as people copy it, with separators between groups of digits
 
 
 class HistoryFilterRow(QWidget):

@@ -295,8 +295,7 @@ class FittingLabel(_FittedLabel):
 class CutLabel(_FittedLabel):
     """Shows one line of text, cut if necessary; its tooltip and screen readers have all of it."""
 
-    elide_mode: ClassVar[Qt.TextElideMode] = Qt.TextElideMode.ElideMiddle
-    """Where it is cut: both ends of a path matter."""
+    elide_mode: ClassVar[Qt.TextElideMode] = Qt.TextElideMode.ElideMiddle  # where it is cut: both ends of a path matter
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", most: int = 0) -> None:
         super().__init__(parent, role)

@@ -66,8 +66,7 @@ class RowLook(NamedTuple):
 _PLAIN = RowLook()
 
 
-WRAPPED = LEFT.value | Qt.TextFlag.TextWordWrap.value
-"""How text is drawn in a cell that spans several columns."""
+WRAPPED = LEFT.value | Qt.TextFlag.TextWordWrap.value  # how text is drawn in a cell that spans several columns
 
 
 @cache

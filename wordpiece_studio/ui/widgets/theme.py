@@ -304,10 +304,8 @@ ThemeChoice = Literal["system", "light", "dark", "contrast"]
 class Theme(QObject, Colors):
     """The colours and fonts in which everything is drawn; the colours are attributes: ``theme.accent``."""
 
-    changed = Signal()
-    """All colours or fonts may have changed: redraw."""
-    recolored = Signal()
-    """All colours may have changed, for what has no text."""
+    changed = Signal()  # all colours or fonts may have changed: redraw
+    recolored = Signal()  # all colours may have changed, for what has no text
 
     def __init__(self, choice: ThemeChoice = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)

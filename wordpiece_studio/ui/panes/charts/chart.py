@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 Range = tuple[float, float]
-Ticks = list[tuple[float, str]]
-"""(position on the axis, text) in ascending order."""
+Ticks = list[tuple[float, str]]  # (position on the axis, text) in ascending order
 
 
 class Stroke(NamedTuple):
@@ -246,10 +245,8 @@ def _unit(value: float) -> tuple[float, str]:
 # -- charts
 
 _tr = partial(QCoreApplication.translate, "charts")
-_FEW = 60
-"""Up to this many merges, marks below the curve are large."""
-_LOW_LINES = 4
-"""A plot with a height of fewer text lines has no room for labels beside its curves."""
+_FEW = 60  # up to this many merges, marks below the curve are large
+_LOW_LINES = 4  # a plot with a height of fewer text lines has no room for labels beside its curves
 _TEN = 10
 
 

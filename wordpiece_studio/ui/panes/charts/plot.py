@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.charts.chart import Chart, Shape
     from wordpiece_studio.ui.widgets.theme import Colors
 
-graph: Any = pyqtgraph
-"""The module; it has no type hints."""
+graph: Any = pyqtgraph  # the module; it has no type hints
 _GAP = 6
 _RIGHT = 16.0
 _LEAST = 40
@@ -41,8 +40,7 @@ _SIDE = 6
 _LEAST_LINES, _READOUT_LINES = 4, 6
 """In lines of text: the minimum height of a chart, and the height from which it shows its line of figures."""
 _LONG = 200
-_MARKS, _LABELS = 100, 200
-"""How high marks lie above shapes, and labels above both."""
+_MARKS, _LABELS = 100, 200  # how high marks lie above shapes, and labels above both
 _DATA = {Line: 1, Dots: 2, Bars: 3, Rule: 1, Label: 5}
 """How many of a shape's fields are data; the others say how it looks."""
 

@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "compared_tables")
-_FEW_WORDS = 2000
-"""So many are compared in no time, so there is no need to wait for the step to settle."""
-_LEAST_LETTERS = 16
-"""Of a column of chips, where not all columns fit."""
+_FEW_WORDS = 2000  # so many are compared in no time, so there is no need to wait for the step to settle
+_LEAST_LETTERS = 16  # of a column of chips, where not all columns fit
 
 
 class ComparedTable(QWidget):

@@ -38,8 +38,7 @@ _tr = partial(QCoreApplication.translate, "summary_table")
 
 _NAME, _TOKENS_PER_WORD = 0, 3
 _LONGEST_NAME, _SHORTEST_CHOICE = 24, 8  # characters
-_ROOM = 6
-"""Pixels between two columns, besides the padding of their cells."""
+_ROOM = 6  # pixels between two columns, besides the padding of their cells
 _ROW_ROOM = 14
 _BEST: dict[str, Callable[..., TokenizerFigures]] = {
     "tokens_per_word": min, "characters_per_token": max, "bytes_per_token": max, "unknown_share": min,

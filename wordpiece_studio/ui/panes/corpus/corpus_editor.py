@@ -61,16 +61,14 @@ if TYPE_CHECKING:
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 _SOON_MS, _LATER_MS = 0, 60
-_LONGEST_BLOCK = 2000
-"""Characters of a line that are searched for the selection."""
+_LONGEST_BLOCK = 2000  # characters of a line that are searched for the selection
 _MOST_MARKS = 400
 
 
 class CorpusEditor(ExactEdit):
     """Shows ``document.view_text`` and hands every edit to the document."""
 
-    word_wanted = Signal(object)
-    """The user asks to select the word at this UTF-16 position (int)."""
+    word_wanted = Signal(object)  # the user asks to select the word at this UTF-16 position (int)
 
     def __init__(self, document: Document, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

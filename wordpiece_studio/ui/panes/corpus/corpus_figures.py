@@ -62,8 +62,7 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "corpus_figures")
 
-_PATIENCE_MS = 300
-"""Shorter counts show no progress."""
+_PATIENCE_MS = 300  # shorter counts show no progress
 _STEPS = 10_000
 
 
@@ -221,8 +220,7 @@ def data_size(size: int) -> str:
 _MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels
 _INSIDE = 4  # pixels that a style leaves beside the text of a box
-_CHOICE_DELAY_MS = 500
-"""How long after its last change a number counts as chosen."""
+_CHOICE_DELAY_MS = 500  # how long after its last change a number counts as chosen
 
 
 class _CutBox(QComboBox):

@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 _LONGEST_LINE = 2000
 _LONGEST_WORD = 300
 _MOST_WORDS = 60
-_MOST_SHOWN = 400
-"""Characters of a row: more than ever fit, and few enough to be measured at every key press."""
+_MOST_SHOWN = 400  # characters of a row: more than ever fit, and few enough to be measured at every key press
 _SEEN_FROM_START, _SEEN_BEFORE = 14, 8
 """Characters: a line is shown from its start if the word is this near to it, else from this many before the word."""
 
@@ -195,8 +194,7 @@ def _window(line: str, column: int) -> tuple[str, int]:
     return line[start : start + _LONGEST_LINE], column - start
 
 
-_LEAST_LINES = 7
-"""The line view appears only where at least this many lines of the text are visible too."""
+_LEAST_LINES = 7  # the line view appears only where at least this many lines of the text are visible too
 _NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, files and preview do not both fit
 
 

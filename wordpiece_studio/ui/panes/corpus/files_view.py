@@ -54,8 +54,7 @@ if TYPE_CHECKING:
 
 _STEPS = 1000
 PREVIEW_BYTES = 32_768
-_PATIENCE_MS = 2000
-"""A part that takes longer is abandoned when another one is requested."""
+_PATIENCE_MS = 2000  # a part that takes longer is abandoned when another one is requested
 
 
 class PreviewText(ExactEdit):
@@ -78,10 +77,8 @@ class PreviewText(ExactEdit):
 class PreviewView(QWidget):
     """Shows a part of one file; requests one part at a time, always the latest one wanted."""
 
-    line_changed = Signal()
-    """The cursor is on another line, or another part is shown."""
-    text_shown = Signal(object)
-    """The beginning of a file is shown, a str."""
+    line_changed = Signal()  # the cursor is on another line, or another part is shown
+    text_shown = Signal(object)  # the beginning of a file is shown, a str
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -40,8 +40,7 @@ _ICON = QSize(16, 16)
 _LONGEST_WORD = 24
 _LONGEST_EXAMPLE = 60
 _log = logging.getLogger(__name__)
-LARGEST_IN_THREAD = 40_000
-"""In characters, and in distinct words; anything larger is checked in a child process."""
+LARGEST_IN_THREAD = 40_000  # in characters, and in distinct words; anything larger is checked in a child process
 _DELAY_MS = 400
 _LONG_DELAY_MS = 900
 
@@ -127,8 +126,7 @@ class LintRow(Fitted, QFrame):
 class LintView(QWidget):
     """The findings, one below the other; hidden while there are none."""
 
-    fix_requested = Signal(object)
-    """The user asks to fix a finding, a Finding."""
+    fix_requested = Signal(object)  # the user asks to fix a finding, a Finding
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -267,8 +267,7 @@ def _common(values: Iterable[_T]) -> _T | None:
     return found.pop() if len(found) == 1 else None
 
 
-_LONGEST = 200_000
-"""Characters; going through the lines of a longer text would be felt at every key press."""
+_LONGEST = 200_000  # characters; going through the lines of a longer text would be felt at every key press
 
 
 class CountsOffer(QFrame):

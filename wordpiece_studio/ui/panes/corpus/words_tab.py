@@ -40,11 +40,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _ROWS_AROUND = 1
-_LONGEST_SHOWN = 14
-"""Characters of the selected token at the box."""
+_LONGEST_SHOWN = 14  # characters of the selected token at the box
 _CHANGED = RowLook(is_marked=True)
-_ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
-"""A word and how often it is to occur."""
+_ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")  # a word and how often it is to occur
 
 
 class WordsTab(Pane):

@@ -34,11 +34,9 @@ _CELL_ROOM = 14
 _TIE_ROOM = 16
 _MOST_AIR = 24
 _LEAST_PAIR = 8  # digits
-_LONGEST_PAIR = 320
-"""Pixels; a longer pair is cut off at the end."""
+_LONGEST_PAIR = 320  # pixels; a longer pair is cut off at the end
 _YIELDS = 4  # at most 1/4 of the width of the pairs is given up for the formulas
-_SAMPLE = 40
-"""The number of rows at either end that determine the column widths."""
+_SAMPLE = 40  # the number of rows at either end that determine the column widths
 
 
 class Ranking(list["Candidate"]):
@@ -99,8 +97,7 @@ def _chips_of(candidate: Candidate) -> list[FlowItem]:
 class CandidatesView(TableView):
     """The candidates in rows, with bars. A box around ties shows how many there are."""
 
-    more_wanted = Signal()
-    """The button was pressed, and there may be more candidates."""
+    more_wanted = Signal()  # the button was pressed, and there may be more candidates
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._theme = theme

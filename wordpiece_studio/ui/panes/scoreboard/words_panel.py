@@ -138,11 +138,9 @@ def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bo
     return is_merged, is_made
 
 
-_PATIENCE_MS = 80
-"""How long words of an earlier request stay: most are found by then, and nothing flickers."""
+_PATIENCE_MS = 80  # how long words of an earlier request stay: most are found by then, and nothing flickers
 
-_MOST_CELLS = 1 << 20
-"""Total characters of all distinct words up to which a search takes a few milliseconds."""
+_MOST_CELLS = 1 << 20  # total characters of all distinct words up to which a search takes a few milliseconds
 
 _SIDES, _LOW_SIDES = QMargins(14, 4, 6, 4), QMargins(14, 0, 6, 0)
 

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "marks")
-_LONGEST_TEXT = 10_000
-"""The maximum length of a pattern, in characters."""
+_LONGEST_TEXT = 10_000  # the maximum length of a pattern, in characters
 _EXAMPLES = {"value": "0.01", "tie": "2", "size": "1000"}
 
 

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "timeline_marks")
 _MARK = "▼"
-_WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
-"""Sizes of a button and of its icon, in lines of text."""
+_WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94  # sizes of a button and of its icon, in lines of text
 _GROUP_GAP = 10
 _SHOWN = (
     "first_merge", "previous_merge", "play", "next_merge", "last_merge", "", "previous_change", "next_change", "",
@@ -167,11 +166,9 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
     return f"{left} + {right} → {token}"
 
 
-_LOW_LINES = 5.6
-"""A pane of fewer lines of text has no room for the legend."""
+_LOW_LINES = 5.6  # a pane of fewer lines of text has no room for the legend
 _NARROW_LINES = 50
-_MOST_NAMED = 40
-"""Up to this many merges, a lane names the token of each."""
+_MOST_NAMED = 40  # up to this many merges, a lane names the token of each
 
 
 class TimelinePane(Pane):

@@ -45,8 +45,7 @@ _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
     "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
     "divergence": ((0, 4), (4.5, -4), (-4.5, -4)),
 }
-_MANY = 200
-"""More marks than this are drawn small."""
+_MANY = 200  # more marks than this are drawn small
 _MARK, _ENTRY_GAP = 13, 16
 _NO_STEPS: Steps = np.empty(0, dtype=np.int64)
 
@@ -129,8 +128,7 @@ class Lane:
     """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 
 
-_FEW = 200
-"""Up to this many merges, the curve has a point for each."""
+_FEW = 200  # up to this many merges, the curve has a point for each
 _ABOVE_AXIS = 3.0
 
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory, MergeTree
     from wordpiece_studio.ui.widgets.theme import Theme
 
-MOST_NODES = 400
-"""Only the upper levels of a larger tree are laid out."""
+MOST_NODES = 400  # only the upper levels of a larger tree are laid out
 _GAP = 8.0
 _LEVEL_GAP = 13.0
 _MARGIN = 3.0

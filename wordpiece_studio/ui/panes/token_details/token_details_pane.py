@@ -40,13 +40,10 @@ _tr = partial(QCoreApplication.translate, "TokenDetails")
 _HEAD_POINTS, _LONG = 5, 18  # characters
 _MOST_NAME = 400  # characters passed to a screen reader
 _DOTS = FlowItem("…")
-_MOST_LOW = 60
-"""No low pane has room for this many tokens of a word."""
+_MOST_LOW = 60  # no low pane has room for this many tokens of a word
 _SIDES, _ABOVE, _BELOW = 14, 4, 1
-_MORE = "more"
-"""The target of the link that shows the rest of a list."""
-_FEW, _MANY = 24, 500
-"""How many children, or steps of a word, are shown at first and at most."""
+_MORE = "more"  # the target of the link that shows the rest of a list
+_FEW, _MANY = 24, 500  # how many children, or steps of a word, are shown at first and at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +199,7 @@ def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem
 # Where it is shown.
 
 
-NamedItems = tuple[str, "Sequence[FlowItem]"]
-"""Items under a heading, which is also their accessible name."""
+NamedItems = tuple[str, "Sequence[FlowItem]"]  # items under a heading, which is also their accessible name
 _NO_ITEMS: NamedItems = "", ()
 
 
@@ -312,8 +308,7 @@ def _answer(task: Task, *request: object) -> Any:
 
 
 _SMALLEST = QSize(120, 44)
-_LOW_LINES = 9
-"""A pane lower than this many lines of text is low."""
+_LOW_LINES = 9  # a pane lower than this many lines of text is low
 
 
 class TokenDetailsPane(Pane):

@@ -36,12 +36,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0
-"""Rough averages, for the heights of lines that are not laid out yet."""
-_SHORT_TEXT = 5000
-"""A text of fewer characters is laid out at once, so that its scroll bar is exact."""
-_EXTRA = (-1, -1)
-"""In place of the word and the chip of an extra chip."""
+_CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0  # rough averages, for the heights of lines that are not laid out yet
+_SHORT_TEXT = 5000  # a text of fewer characters is laid out at once, so that its scroll bar is exact
+_EXTRA = (-1, -1)  # in place of the word and the chip of an extra chip
 
 
 class PlacedChip(NamedTuple):
@@ -248,12 +245,10 @@ def _insert(extra: Extra, widths: list[list[float]], words: Sequence[TokenizedWo
 _MARGIN = 2.0
 _ROW_GAP, _CHIP_GAP, _WORD_GAP = 9.0, 4.0, 15.0
 _BOUNDARY_REACH = 4.0
-_LONGEST_UNKNOWN = 16
-"""Characters of an unknown word below its chip; its tooltip has all of it."""
+_LONGEST_UNKNOWN = 16  # characters of an unknown word below its chip; its tooltip has all of it
 _COMPOSED = ChipLook(faded=True)
 
-Rings = Callable[[TokenizedWord], Container[int]]
-"""Returns which chips of a word are selected."""
+Rings = Callable[[TokenizedWord], Container[int]]  # returns which chips of a word are selected
 Captions = Callable[["LiveLine", Piece], tuple[str, ...]]
 """Returns the lines of text under the chip of a piece in a line."""
 
@@ -276,8 +271,7 @@ class LiveChips(ChipArea[ChipPlace]):
 
     word_chosen = Signal(object)
     """A :class:`ChipPlace` in the word that was double-clicked, or on which Shift+Enter was pressed."""
-    content_height_changed = Signal()
-    """`content_height` may have changed."""
+    content_height_changed = Signal()  # `content_height` may have changed
 
     walking_chooses = True
 

@@ -48,8 +48,7 @@ _SPACING = 2
 class TokenOptions(QWidget):
     """Switches for ids, offsets, birth steps and the table, and a menu with commands."""
 
-    changed = Signal()
-    """A switch has changed."""
+    changed = Signal()  # a switch has changed
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

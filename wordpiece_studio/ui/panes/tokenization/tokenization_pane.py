@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_LOW_LINES = 31
-"""A pane lower than this many lines of text is low: there the list of changes gives way to the chips."""
+_LOW_LINES = 31  # a pane lower than this many lines of text is low: there the list of changes gives way to the chips
 
 
 def _ringed(word: TokenizedWord, selection: Selection, made: str) -> set[int]:
@@ -56,11 +55,9 @@ def _ringed(word: TokenizedWord, selection: Selection, made: str) -> set[int]:
 
 _LEAST_HEIGHT = 40
 _RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
-_LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
-"""Rows of chips."""
+_LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2  # rows of chips
 _SIDES, _SPACING = (14, 10, 12, 2), 6
-_NO_LIMIT = 16_777_215
-"""Qt's value for "no maximum height" (``QWIDGETSIZE_MAX``)."""
+_NO_LIMIT = 16_777_215  # Qt's value for "no maximum height" (``QWIDGETSIZE_MAX``)
 
 
 @dataclass(frozen=True, slots=True)
