@@ -148,7 +148,8 @@ class RecoveryKeeper(QObject):
         self._edit_count += 1
         self._schedule(EDIT_DELAY_MS)
 
-    def _schedule(self, delay_ms: int = CHANGE_DELAY_MS) -> None:
+    def _schedule(self, delay_ms: int | None = None) -> None:
+        delay_ms = CHANGE_DELAY_MS if delay_ms is None else delay_ms
         self._wanted_ms = delay_ms if self._wanted_ms is None else min(delay_ms, self._wanted_ms)
         if self._is_closed or (self._failures and self._timer.isActive()):
             return
