@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("tokenizers")
 from tests.benchmarks import agreement
 from tests.benchmarks.agreement import (
-    OBJECTIVES,
     WRITTEN,
     Setting,
     compared,
@@ -18,7 +17,6 @@ from tests.benchmarks.agreement import (
     groups_of_settings,
     lines_of,
     pipelines,
-    unusual_settings,
 )
 from tests.benchmarks.agreement_texts import mixed_lines, scripts
 from wordpiece_studio.resources import resource_path
@@ -44,23 +42,18 @@ def _no_network_and_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "settings",
+    "chosen",
     [
-        [Setting("bert-uncased", "bert", objective) for objective in OBJECTIVES],
-        *(
-            pytest.param(settings, marks=pytest.mark.slow)
-            for settings in (
-                [Setting("language-friendly", "whitespace-split+punctuation", "count")],
-                [Setting("nfd", "punctuation", "likelihood")],
-                *groups_of_settings()[::90],
-                *([setting] for setting in unusual_settings()),
-            )
-        ),
-        *(pytest.param(settings, marks=pytest.mark.exhaustive) for settings in groups_of_settings()[::18]),
+        [Setting("language-friendly", "whitespace-split+punctuation", "count")],
+        [Setting("nfd", "punctuation", "likelihood")],
+        *range(-6, 0),  # the unusual ones
+        *range(0, 370, 90),
+        *(pytest.param(place, marks=pytest.mark.exhaustive) for place in range(18, 370, 18) if place % 90),
     ],
-    ids=lambda settings: ascii(settings[0].group + ", " + settings[0].pre_tokenizer)[1:-1],
+    ids=lambda chosen: str(chosen) if isinstance(chosen, int) else chosen[0].normalizer,
 )
-def test_ids_tokens_offsets_and_files_agree(settings: list[Setting]) -> None:
+def test_ids_tokens_offsets_and_files_agree(chosen: list[Setting] | int) -> None:
+    settings = chosen if isinstance(chosen, list) else groups_of_settings()[chosen]
     result = compared(settings, lines())
     assert result.shown == ()
     assert result.differences == 0
