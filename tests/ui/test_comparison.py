@@ -117,15 +117,15 @@ def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
     assert plot._below_axis("tie") == plot._groove_y
 
 
-@pytest.mark.parametrize("percent", [80, 100, 130, 160])
-def test_the_names_of_tokens_fit_below_the_lanes(two: Studio, percent: int) -> None:
+def test_the_names_of_tokens_fit_below_the_lanes(two: Studio) -> None:
     plot, theme = settled_plot(two), two.window.theme
-    theme.set_scale(percent / 100)
-    plot.setFixedHeight(120)
-    line, rooms = QFontMetrics(theme.font(-2)).height(), [plot._lane_room(number) for number in (0, 1)]
-    assert plot._names_tokens(plot.lanes[0])
-    assert rooms[0].bottom() + line <= rooms[1].top()
-    assert rooms[1].bottom() + line <= plot.height()
+    for percent in (80, 100, 130, 160):
+        theme.set_scale(percent / 100)
+        plot.setFixedHeight(120)
+        line, rooms = QFontMetrics(theme.font(-2)).height(), [plot._lane_room(number) for number in (0, 1)]
+        assert plot._names_tokens(plot.lanes[0])
+        assert rooms[0].bottom() + line <= rooms[1].top()
+        assert rooms[1].bottom() + line <= plot.height()
 
 
 def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
@@ -241,12 +241,12 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
     assert view._table.isColumnHidden(RUN)
 
 
-@pytest.mark.parametrize("size", [(1024, 768), (1366, 768), (1920, 1080)])
-def test_the_window_rests_while_runs_are_compared(two: Studio, size: tuple[int, int]) -> None:
-    two.window.resize(*size)
-    for step in (0, 3):
-        two.window.model.seek(step)
-        assert two.rests()
+def test_the_window_rests_while_runs_are_compared(two: Studio) -> None:
+    for size in ((1024, 768), (1366, 768), (1920, 1080)):
+        two.window.resize(*size)
+        for step in (0, 3):
+            two.window.model.seek(step)
+            assert two.rests()
 
 
 def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Studio) -> None:

@@ -67,22 +67,20 @@ def test_the_menu_undoes_too(studio: Studio) -> None:
     assert studio.window.session.document.text.startswith("This is")
 
 
-@pytest.mark.parametrize(
-    "text", ["one\ntwo\n", "\U0001f917a\U0001f917", "a\u00a0b\u2028c", "\u0915\u094d\u0937 e\u0301"]
-)
-def test_editor_and_document_stay_the_same_through_edits(studio: Studio, text: str) -> None:
-    studio.set_text(text)
-    editor, document = studio.window.corpus_pane.editor, studio.window.session.document
-    editor.moveCursor(QTextCursor.MoveOperation.End)
-    type_into_editor(studio, "xy")
-    studio.qtbot.keyClick(editor, Qt.Key.Key_Return)
-    studio.qtbot.keyClick(editor, Qt.Key.Key_Backspace)
-    studio.qtbot.keyClick(editor, Qt.Key.Key_Backspace)
-    assert document.text == text + "x"
-    assert shown(studio) == document.view_text
-    editor.selectAll()
-    studio.qtbot.keyClick(editor, Qt.Key.Key_Delete)
-    assert document.text == shown(studio) == ""
+def test_editor_and_document_stay_the_same_through_edits(studio: Studio) -> None:
+    for text in ("one\ntwo\n", "\U0001f917a\U0001f917", "a\u00a0b\u2028c", "\u0915\u094d\u0937 e\u0301"):
+        studio.set_text(text)
+        editor, document = studio.window.corpus_pane.editor, studio.window.session.document
+        editor.moveCursor(QTextCursor.MoveOperation.End)
+        type_into_editor(studio, "xy")
+        studio.qtbot.keyClick(editor, Qt.Key.Key_Return)
+        studio.qtbot.keyClick(editor, Qt.Key.Key_Backspace)
+        studio.qtbot.keyClick(editor, Qt.Key.Key_Backspace)
+        assert document.text == text + "x"
+        assert shown(studio) == document.view_text
+        editor.selectAll()
+        studio.qtbot.keyClick(editor, Qt.Key.Key_Delete)
+        assert document.text == shown(studio) == ""
 
 
 def test_windows_line_ends_survive_an_edit(studio: Studio, tmp_path: Path) -> None:
@@ -325,22 +323,22 @@ def selected(studio: Studio) -> tuple[int, str]:
     return cursor.selectionStart(), cursor.selectedText()
 
 
-@pytest.mark.parametrize("text", ["a hug", "x" * 30 + " a hug, hug", "\U0001f917\ufeff\r\nhug"])
-def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio, text: str) -> None:
-    studio.set_text("hug " * 50)
-    pane = studio.window.corpus_pane
-    pane.open_find_bar()
-    pane.find_bar._field.setText("hug")
-    studio.window.actions_.find_previous.trigger()
-    assert selected(studio) == (196, "hug")
-    studio.window.session.document.set_text(text)
-    place_cursor(studio, 0)
-    for find in (studio.window.actions_.find_next, studio.window.actions_.find_previous):
-        find.trigger()
-        assert selected(studio)[1] == "hug"
-    studio.window.session.document.set_text("none")
-    studio.window.actions_.find_next.trigger()
-    assert pane.find_bar.count_label.text() == "No matches"
+def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio) -> None:
+    for text in ("a hug", "x" * 30 + " a hug, hug", "\U0001f917\ufeff\r\nhug"):
+        studio.set_text("hug " * 50)
+        pane = studio.window.corpus_pane
+        pane.open_find_bar()
+        pane.find_bar._field.setText("hug")
+        studio.window.actions_.find_previous.trigger()
+        assert selected(studio) == (196, "hug")
+        studio.window.session.document.set_text(text)
+        place_cursor(studio, 0)
+        for find in (studio.window.actions_.find_next, studio.window.actions_.find_previous):
+            find.trigger()
+            assert selected(studio)[1] == "hug"
+        studio.window.session.document.set_text("none")
+        studio.window.actions_.find_next.trigger()
+        assert pane.find_bar.count_label.text() == "No matches"
 
 
 def test_what_is_selected_is_sought_if_it_is_one_line(studio: Studio) -> None:

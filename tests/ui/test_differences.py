@@ -187,29 +187,29 @@ def test_what_is_one_word_for_one_run_and_two_for_another_is_one_row() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("tab", Tab)
-def test_every_table_is_exported(two: Studio, tab: Tab, tmp_path: Path) -> None:
+def test_every_table_is_exported(two: Studio, tmp_path: Path) -> None:
     window, pane = two.window, two.window.comparison_pane
-    window.runs_controller.show_comparison(tab)
-    two.wait(lambda: pane.table is not None, 60_000)
-    two.wait(lambda: not window.session.figures.is_running, 60_000)
-    window.actions_.export_comparison.trigger()
-    (dialog,) = window.findChildren(QFileDialog)
-    assert dialog.selectedFiles()[0].endswith(f"{pane.file_name}.csv")
-    dialog.reject()
-    window.export_controller.write_comparison(str(tmp_path / "a.csv"))
-    with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert list(csv.reader(file)) == pane.lines() != []
-    assert len(pane.lines()) == pane.table.rows.rowCount() + 1
-    assert "" not in pane.lines()[0]
-    if tab is Tab.VOCABULARIES:
-        (found,) = window.comparison_pane.vocabularies.search.answer
-        assert [line[1] for line in pane.lines()[1:6]] == [
-            str(found.sizes[1]), str(found.shared), *(str(size - found.shared) for size in found.sizes),
-            str(found.share),
-        ]  # fmt: skip
-    if tab is Tab.DIVERGENCES:
-        assert [line[1] for line in pane.lines()[1:]] == ["1"]
+    for tab in Tab:
+        window.runs_controller.show_comparison(tab)
+        two.wait(lambda: pane.table is not None, 60_000)
+        two.wait(lambda: not window.session.figures.is_running, 60_000)
+        window.actions_.export_comparison.trigger()
+        (dialog,) = (each for each in window.findChildren(QFileDialog) if each.isVisible())
+        assert dialog.selectedFiles()[0].endswith(f"{pane.file_name}.csv")
+        dialog.reject()
+        window.export_controller.write_comparison(str(tmp_path / "a.csv"))
+        with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
+            assert list(csv.reader(file)) == pane.lines() != []
+        assert len(pane.lines()) == pane.table.rows.rowCount() + 1
+        assert "" not in pane.lines()[0]
+        if tab is Tab.VOCABULARIES:
+            (found,) = window.comparison_pane.vocabularies.search.answer
+            assert [line[1] for line in pane.lines()[1:6]] == [
+                str(found.sizes[1]), str(found.shared), *(str(size - found.shared) for size in found.sizes),
+                str(found.share),
+            ]  # fmt: skip
+        if tab is Tab.DIVERGENCES:
+            assert [line[1] for line in pane.lines()[1:]] == ["1"]
 
 
 def test_a_spreadsheet_executes_nothing_of_what_is_exported(two: Studio, tmp_path: Path) -> None:
@@ -353,15 +353,15 @@ def test_words_found_first_are_shown_in_place_of_those_found_later_for_others(tw
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tab", Tab)
-def test_the_window_rests_while_it_compares(two: Studio, tab: Tab) -> None:
+def test_the_window_rests_while_it_compares(two: Studio) -> None:
     window = two.window
-    window.runs_controller.show_comparison(tab)
-    two.wait(lambda: window.comparison_pane.table is not None, 30_000)
-    two.wait(lambda: not window.session.figures.is_running, 60_000)
-    for width in (1024, 1366):
-        window.resize(width, 768)
-        assert two.rests()
+    for tab in Tab:
+        window.runs_controller.show_comparison(tab)
+        two.wait(lambda: window.comparison_pane.table is not None, 30_000)
+        two.wait(lambda: not window.session.figures.is_running, 60_000)
+        for width in (1024, 1366):
+            window.resize(width, 768)
+            assert two.rests()
 
 
 def test_unknown_merges_are_said_once() -> None:

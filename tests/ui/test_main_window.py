@@ -378,25 +378,28 @@ def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio
     assert studio.window.model.counts.normalizer.name == "bert-cased"
 
 
-@pytest.mark.parametrize("name", document_titles())
-def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio, name: str) -> None:
-    window, project = studio.window, document_project(name)
-    window.corpus_controller.open_sample(name)
-    studio.wait(lambda: not window.project.reading.is_running)
-    runs = window.session.runs.all
-    assert [run.name for run in runs] == [tab.name for tab in project.view.tabs]
-    assert [run.history.vocabulary(len(run.history)).tokens for run in runs] == [
-        run.history.vocabulary(len(run.history)).tokens for run in project.runs
-    ]
-    assert (window.model.run, window.model.step) == (runs[0], project.view.step)
-    assert window.session.live_text == window.tokenization_pane.text == project.view.live_text
-    assert [note.text for note in window.session.marks.bookmarks.records] == [note.text for note in project.view.notes]
-    assert window.corpus_pane.figures.normalizer == project.run.counts.normalizer
-    assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
-    window.session.runs.show(runs[-1])  # whatever was trained on, it can be shown
-    assert window.model.run is runs[-1]
-    window.corpus_controller.open_sample("hug.txt")  # nothing is asked about
-    studio.wait(lambda: window.session.runs.all == (window.model.run,) and window.model.merge_count == 9)
+def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio) -> None:
+    window = studio.window
+    for name in document_titles():
+        project = document_project(name)
+        window.corpus_controller.open_sample(name)
+        studio.wait(lambda: not window.project.reading.is_running)
+        runs = window.session.runs.all
+        assert [run.name for run in runs] == [tab.name for tab in project.view.tabs]
+        assert [run.history.vocabulary(len(run.history)).tokens for run in runs] == [
+            run.history.vocabulary(len(run.history)).tokens for run in project.runs
+        ]
+        assert (window.model.run, window.model.step) == (runs[0], project.view.step)
+        assert window.session.live_text == window.tokenization_pane.text == project.view.live_text
+        assert [note.text for note in window.session.marks.bookmarks.records] == [
+            note.text for note in project.view.notes
+        ]
+        assert window.corpus_pane.figures.normalizer == project.run.counts.normalizer
+        assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+        window.session.runs.show(runs[-1])  # whatever was trained on, it can be shown
+        assert window.model.run is runs[-1]
+        window.corpus_controller.open_sample("hug.txt")  # nothing is asked about
+        studio.wait(lambda: window.session.runs.all == (window.model.run,) and window.model.merge_count == 9)
 
 
 def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def texts_of(window: QObject) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("language")
+@pytest.mark.parametrize("language", ["de_DE", "ar_EG"], indirect=True)
 def test_the_fields_of_a_window_are_in_no_other_language(empty_studio: Studio) -> None:
     window = empty_studio.window
     boxes = window.findChildren(QAbstractSpinBox)

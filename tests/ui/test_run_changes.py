@@ -73,7 +73,7 @@ def engineer(studio: Studio) -> Studio:
     return studio
 
 
-@some_pairs(("details", "size"), ["token_details", "charts", "vocabulary", "history"], [46, 50, 300])
+@some_pairs(("details", "size"), ["token_details", "charts", "vocabulary", "history"], [46, 300])
 def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, size: int, details: str) -> None:
     window = engineer.window
     window.docks.bring(details)
@@ -108,7 +108,7 @@ def test_the_step_under_the_pointer_is_forgotten_with_its_run(engineer: Studio) 
 
 
 @some_pairs(
-    ("column", "size"), [VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON], [46, 70, 200, 50]
+    ("column", "size"), [VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON], [46, 200]
 )
 def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, column: VocabularyColumn, size: int) -> None:
     window = engineer.window

@@ -160,27 +160,27 @@ def test_keys_show_runs(three: Studio) -> None:
     assert window.model.step == step
 
 
-@pytest.mark.parametrize("way", ["button", "middle", "key", "command", "menu"])
-def test_a_run_is_closed_and_undo_brings_it_back(three: Studio, way: str) -> None:
+def test_a_run_is_closed_and_undo_brings_it_back(three: Studio) -> None:
     window, runs = three.window, three.window.session.runs
     before, last = runs.all, runs.all[2]
-    if way == "button":
-        QTest.mouseClick(close_button(three, 2), _LEFT)
-    elif way == "middle":
-        QTest.mouseClick(window.run_strip.tabs, _MIDDLE, _NONE, place_of(three, 2))
-    elif way == "key":
-        window.run_strip.tabs.setFocus()
-        QTest.keyClick(window.run_strip.tabs, Qt.Key.Key_Delete)
-    elif way == "command":
-        QTest.keyClick(window, Qt.Key.Key_W, _CONTROL)
-    else:
-        menu = window.run_strip.tabs.menu_of(last)
-        next(action for action in menu.actions() if "Close" in action.text()).trigger()
-    assert (runs.all, runs.current) == (before[:2], before[1])
-    assert not window.session.document.is_modified
-    window.actions_.undo.trigger()
-    assert (runs.all, runs.current) == (before, last)
-    assert not window.session.document.is_modified
+    for way in ("button", "middle", "key", "command", "menu"):
+        if way == "button":
+            QTest.mouseClick(close_button(three, 2), _LEFT)
+        elif way == "middle":
+            QTest.mouseClick(window.run_strip.tabs, _MIDDLE, _NONE, place_of(three, 2))
+        elif way == "key":
+            window.run_strip.tabs.setFocus()
+            QTest.keyClick(window.run_strip.tabs, Qt.Key.Key_Delete)
+        elif way == "command":
+            QTest.keyClick(window, Qt.Key.Key_W, _CONTROL)
+        else:
+            menu = window.run_strip.tabs.menu_of(last)
+            next(action for action in menu.actions() if "Close" in action.text()).trigger()
+        assert (runs.all, runs.current) == (before[:2], before[1])
+        assert not window.session.document.is_modified
+        window.actions_.undo.trigger()
+        assert (runs.all, runs.current) == (before, last)
+        assert not window.session.document.is_modified
 
 
 def test_a_preview_is_slanted_until_it_is_kept(studio: Studio) -> None:
@@ -298,47 +298,45 @@ def test_with_no_run_there_is_nothing_to_close(empty_studio: Studio) -> None:
     assert empty_studio.window.run_strip.tabs.count() == 0
 
 
-@pytest.mark.parametrize("look", ["light", "dark", "contrast"])
-def test_it_is_drawn_in_every_look(three: Studio, look: str) -> None:
-    three.window.theme.set_choice(look)
-    image = three.window.run_strip.tabs.grab().toImage()
-    rect = three.window.run_strip.tabs.tabRect(0)
-    found = {image.pixelColor(x, y).name() for x in range(rect.left(), rect.right()) for y in range(rect.height())}
-    assert three.window.theme.run_color(0).name() in found
+def test_it_is_drawn_in_every_look(three: Studio) -> None:
+    for look in ("light", "dark", "contrast"):
+        three.window.theme.set_choice(look)
+        image = three.window.run_strip.tabs.grab().toImage()
+        rect = three.window.run_strip.tabs.tabRect(0)
+        found = {image.pixelColor(x, y).name() for x in range(rect.left(), rect.right()) for y in range(rect.height())}
+        assert three.window.theme.run_color(0).name() in found
 
 
-@pytest.mark.parametrize("way", ["box", "menu", "menu of current", "command"])
-def test_runs_are_compared_with_the_current_one_which_still_is_when_another_one_is_current(
-    three: Studio, way: str
-) -> None:
+def test_runs_are_compared_with_the_current_one_which_still_is_when_another_one_is_current(three: Studio) -> None:
     window, runs = three.window, three.window.session.runs
     tabs, comparison = window.run_strip.tabs, window.session.comparison
     first, second, third = runs.all
-    runs.show(first)
-    assert [each.label for each in comparison.steps()] == []
-    box = tabs.controls(0).compare
-    assert (box.isChecked(), box.isEnabled()) == (True, False)  # the current run always takes part
-    if way == "box":
-        QTest.mouseClick(tabs.controls(1).compare, _LEFT, _NONE, QPoint(8, 8))
-    elif way == "menu":
-        next(action for action in tabs.menu_of(second).actions() if "mpare" in action.text()).trigger()
-    elif way == "menu of current":
-        (menu,) = (action.menu() for action in tabs.menu_of(first).actions() if "mpare" in action.text())
-        assert [action.text() for action in menu.actions()] == ["Run B", "Run C"]
-        menu.actions()[0].trigger()
-    else:
-        window.actions_.compare_runs.trigger()
-        assert window.actions_.compare_runs.isChecked()
-        runs.set_compared(third, False)
-    assert [each.label for each in comparison.steps()] == ["A", "B"]
-    runs.show(second)
-    assert [each.label for each in comparison.steps()] == ["A", "B"]
-    runs.show(third)
-    assert [each.label for each in comparison.steps()] == ["A", "B", "C"]
-    runs.show(first)
-    tabs.controls(1).compare.click()
-    runs.show(second)
-    assert [each.label for each in comparison.steps()] == []
+    for way in ("box", "menu", "menu of current", "command"):
+        runs.show(first)
+        assert [each.label for each in comparison.steps()] == []
+        box = tabs.controls(0).compare
+        assert (box.isChecked(), box.isEnabled()) == (True, False)  # the current run always takes part
+        if way == "box":
+            QTest.mouseClick(tabs.controls(1).compare, _LEFT, _NONE, QPoint(8, 8))
+        elif way == "menu":
+            next(action for action in tabs.menu_of(second).actions() if "mpare" in action.text()).trigger()
+        elif way == "menu of current":
+            (menu,) = (action.menu() for action in tabs.menu_of(first).actions() if "mpare" in action.text())
+            assert [action.text() for action in menu.actions()] == ["Run B", "Run C"]
+            menu.actions()[0].trigger()
+        else:
+            window.actions_.compare_runs.trigger()
+            assert window.actions_.compare_runs.isChecked()
+            runs.set_compared(third, False)
+        assert [each.label for each in comparison.steps()] == ["A", "B"]
+        runs.show(second)
+        assert [each.label for each in comparison.steps()] == ["A", "B"]
+        runs.show(third)
+        assert [each.label for each in comparison.steps()] == ["A", "B", "C"]
+        runs.show(first)
+        tabs.controls(1).compare.click()
+        runs.show(second)
+        assert [each.label for each in comparison.steps()] == []
 
 
 def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: Studio) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import QCoreApplication, QRect, QSize
 from PySide6.QtWidgets import QDialogButtonBox, QMessageBox, QWidget
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import pytest
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 SCREENS = (QSize(800, 480), QSize(911, 512), QSize(683, 384), QSize(1366, 768), QSize(500, 250))
 
 
-@pytest.fixture(params=SCREENS, ids=lambda size: f"{size.width()}x{size.height()}")
-def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> QSize:
-    """What a screen of this size leaves for the inside of a window."""
-    room: QSize = request.param - fields.FRAME
-    for module in (fields, messages):
-        monkeypatch.setattr(module, "room_for", lambda _window: room)
-    return room
+def rooms(monkeypatch: pytest.MonkeyPatch) -> Iterator[QSize]:
+    """Yield what each screen leaves for the inside of a window, which is on that screen then."""
+    for screen in SCREENS:
+        room = screen - fields.FRAME
+        for module in (fields, messages):
+            monkeypatch.setattr(module, "room_for", lambda _window, room=room: room)
+        yield room
 
 
 def kinds_of_dialogs(kind: type) -> set[type]:
@@ -67,44 +67,50 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield KeysWindow([KeyLine("File", "Open", "Ctrl+O")] * 60, theme, window)
 
 
-def test_every_dialog_fits_and_its_buttons_are_in_sight(empty_studio: Studio, tmp_path: Path, room: QSize) -> None:
+def test_every_dialog_fits_and_its_buttons_are_in_sight(
+    empty_studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kinds: set[type] = set()
-    for dialog in dialogs(empty_studio, tmp_path):
-        kinds.add(type(dialog))
-        dialog.show()
-        empty_studio.qtbot.waitExposed(dialog)
-        for size in (dialog.size(), dialog.minimumSizeHint()):
-            assert size.boundedTo(room) == size, dialog.windowTitle()
-        for box in dialog.findChildren(QDialogButtonBox):
-            place = QRect(box.mapTo(dialog, box.rect().topLeft()), box.size())
-            assert dialog.rect().contains(place), dialog.windowTitle()
-        dialog.close()
+    for room in rooms(monkeypatch):
+        for dialog in dialogs(empty_studio, tmp_path):
+            kinds.add(type(dialog))
+            dialog.show()
+            empty_studio.qtbot.waitExposed(dialog)
+            for size in (dialog.size(), dialog.minimumSizeHint()):
+                assert size.boundedTo(room) == size, dialog.windowTitle()
+            for box in dialog.findChildren(QDialogButtonBox):
+                place = QRect(box.mapTo(dialog, box.rect().topLeft()), box.size())
+                assert dialog.rect().contains(place), dialog.windowTitle()
+            dialog.close()
+            dialog.deleteLater()
     assert kinds == kinds_of_dialogs(ScreenDialog), "a new kind of dialog belongs in this walk"
 
 
-def test_the_window_fits(empty_studio: Studio, room: QSize) -> None:
+def test_the_window_fits(empty_studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     window = empty_studio.window
     window.show()
     empty_studio.qtbot.waitExposed(window)
     area = window.centralWidget()
     assert isinstance(area, RoomArea)
-    area.updateGeometry()
-    window.resize(room)
-    assert window.size() == room
-    content = area._content.minimumSizeHint()
-    has_room = content.boundedTo(area.viewport().size()) == content
-    bars = (area.horizontalScrollBar(), area.verticalScrollBar())
-    assert has_room is not any(bar.maximum() > 0 for bar in bars)
+    for room in rooms(monkeypatch):
+        area.updateGeometry()
+        QCoreApplication.processEvents()
+        window.resize(room)
+        assert window.size() == room
+        content = area._content.minimumSizeHint()
+        has_room = content.boundedTo(area.viewport().size()) == content
+        bars = (area.horizontalScrollBar(), area.verticalScrollBar())
+        assert has_room is not any(bar.maximum() > 0 for bar in bars)
 
 
-def test_messages_fit(empty_studio: Studio, room: QSize) -> None:
-    if room.height() < 300:
-        pytest.skip("that is smaller than any screen")
-    box = messages.plain_box(empty_studio.window, QMessageBox.Icon.Warning, "word " * 2000, "word " * 2000)
-    box.addButton(QMessageBox.StandardButton.Ok)
-    box.show()
-    assert box.height() <= room.height()
-    box.close()
+def test_messages_fit(empty_studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in rooms(monkeypatch):
+        if room.height() > 300:  # what is smaller is smaller than any screen
+            box = messages.plain_box(empty_studio.window, QMessageBox.Icon.Warning, "word " * 2000, "word " * 2000)
+            box.addButton(QMessageBox.StandardButton.Ok)
+            box.show()
+            assert box.height() <= room.height()
+            box.close()
 
 
 def test_what_fits_is_not_scrolled(empty_studio: Studio) -> None:

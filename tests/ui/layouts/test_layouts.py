@@ -253,25 +253,25 @@ def drag(edge: QWidget, way: QPoint) -> None:
     QTest.mouseRelease(edge, Qt.MouseButton.LeftButton, pos=edge.rect().center())
 
 
-@pytest.mark.parametrize(("before", "after", "way"), [
-    ("corpus", "scoreboard", QPoint(-60, 0)), ("scoreboard", "tokenization", QPoint(-80, 0)),
-    ("scoreboard", "history", QPoint(0, 40)), ("corpus", "token_details", QPoint(0, -50)),
-    ("token_details", "timeline", QPoint(0, -30)),
-])  # fmt: skip
-def test_every_edge_can_be_dragged_and_the_panels_still_fill_the_area(
-    window: MainWindow, before: str, after: str, way: QPoint
-) -> None:
+def test_every_edge_can_be_dragged_and_the_panels_still_fill_the_area(window: MainWindow) -> None:
     docks = window.docks
-    first, second, old = docks.panels[before], docks.panels[after], sizes(window)
-    edge = edge_between(first, second)
-    drag(edge, way)
-    grown = QSize(way.x(), way.y())
-    assert (first.size(), second.size()) == (old[before] + grown, old[after] - grown)
-    drag(edge, QPoint(-5000, -5000))  # as far as it goes
-    assert first.size() == old[before].boundedTo(first.size())
-    seen = [panel for panel in docks.panels.values() if panel.isVisible()]
-    assert all(docks.rect().contains(panel.geometry()) for panel in seen)
-    assert not any(a.geometry().intersects(b.geometry()) for a, b in combinations(seen, 2))
+    for before, after, way in (
+        ("corpus", "scoreboard", QPoint(-60, 0)), ("scoreboard", "tokenization", QPoint(-80, 0)),
+        ("scoreboard", "history", QPoint(0, 40)), ("corpus", "token_details", QPoint(0, -50)),
+        ("token_details", "timeline", QPoint(0, -30)),
+    ):  # fmt: skip
+        window.actions_.reset_layout.trigger()
+        QApplication.processEvents()
+        first, second, old = docks.panels[before], docks.panels[after], sizes(window)
+        edge = edge_between(first, second)
+        drag(edge, way)
+        grown = QSize(way.x(), way.y())
+        assert (first.size(), second.size()) == (old[before] + grown, old[after] - grown)
+        drag(edge, QPoint(-5000, -5000))  # as far as it goes
+        assert first.size() == old[before].boundedTo(first.size())
+        seen = [panel for panel in docks.panels.values() if panel.isVisible()]
+        assert all(docks.rect().contains(panel.geometry()) for panel in seen)
+        assert not any(a.geometry().intersects(b.geometry()) for a, b in combinations(seen, 2))
 
 
 def test_an_edge_dragged_with_the_mouse_is_kept(window: MainWindow) -> None:
@@ -311,20 +311,20 @@ def test_a_low_window_puts_the_token_details_behind_the_corpus_and_back(window: 
     assert in_front(window) == IN_FRONT["teach"]
 
 
-@pytest.mark.parametrize("name", ["teach", "engineer"])
-def test_in_a_narrow_window_a_whole_column_gives_way_to_a_tab(window: MainWindow, name: str) -> None:
-    choose(window, name)
-    window.resize(1024, 768)
-    QApplication.processEvents()
-    assert in_front(window) == IN_FRONT[name] - {"corpus", "token_details"}
-    tabs = [bar.tabText(at) for bar in panel_tabs(window) for at in range(bar.count()) if bar.isVisible()]
-    assert {"Live tokenization", "Corpus", "Token details"} <= set(tabs)
-    assert window.docks.changed_by_hand() is None
-    window.docks.bring("corpus")
-    assert window.docks.changed_by_hand().front == ("corpus",)
-    window.resize(1440, 900)
-    QApplication.processEvents()
-    assert in_front(window) == IN_FRONT[name]
+def test_in_a_narrow_window_a_whole_column_gives_way_to_a_tab(window: MainWindow) -> None:
+    for name in ("teach", "engineer"):
+        choose(window, name)
+        window.resize(1024, 768)
+        QApplication.processEvents()
+        assert in_front(window) == IN_FRONT[name] - {"corpus", "token_details"}
+        tabs = [bar.tabText(at) for bar in panel_tabs(window) for at in range(bar.count()) if bar.isVisible()]
+        assert {"Live tokenization", "Corpus", "Token details"} <= set(tabs)
+        assert window.docks.changed_by_hand() is None
+        window.docks.bring("corpus")
+        assert window.docks.changed_by_hand().front == ("corpus",)
+        window.resize(1440, 900)
+        QApplication.processEvents()
+        assert in_front(window) == IN_FRONT[name]
 
 
 def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindow) -> None:
@@ -362,22 +362,22 @@ def sizes(window: MainWindow) -> dict[str, QSize]:
     return {panel.objectName(): panel.size() for panel in window.docks.panels.values() if panel.isVisible()}
 
 
-@pytest.mark.parametrize("name", PANES)
-def test_a_double_click_on_its_title_lets_a_pane_fill_the_window_until_escape(window: MainWindow, name: str) -> None:
+def test_a_double_click_on_its_title_lets_a_pane_fill_the_window_until_escape(window: MainWindow) -> None:
     docks = window.docks
-    docks.bring(name)
-    QApplication.processEvents()
-    before = sizes(window)
-    double_click_title(window, name)
-    QApplication.processEvents()
-    assert in_front(window) == {name}
-    assert docks.filling == name
-    assert docks.panels[name].width() == docks.width()
-    assert docks.panels[name].height() > docks.height() - 10
-    QTest.keyClick(window, Qt.Key.Key_Escape)
-    QApplication.processEvents()
-    assert sizes(window) == before
-    assert not docks.filling
+    for name in PANES:
+        docks.bring(name)
+        QApplication.processEvents()
+        before = sizes(window)
+        double_click_title(window, name)
+        QApplication.processEvents()
+        assert in_front(window) == {name}
+        assert docks.filling == name
+        assert docks.panels[name].width() == docks.width()
+        assert docks.panels[name].height() > docks.height() - 10
+        QTest.keyClick(window, Qt.Key.Key_Escape)
+        QApplication.processEvents()
+        assert sizes(window) == before
+        assert not docks.filling
 
 
 def test_a_tab_and_a_command_fill_the_window_too(window: MainWindow) -> None:

@@ -77,17 +77,17 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     assert not window.isWindowModified()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_project_of_every_version_is_shown_as_it_was_saved(projects: Projects, version: str) -> None:
+def test_a_project_of_every_version_is_shown_as_it_was_saved(projects: Projects) -> None:
     window = projects.window
-    before = open_project(project_of_its_time(version, projects.folder))
-    projects.open(projects.path(version))
-    after = window.project.capture()
-    tabs = before.view.tabs or (RunTab(0, step=2),)  # of one run
-    assert after.view == msgspec.structs.replace(before.view, tabs=tabs)
-    assert (after.settings, after.corpus, after.counts) == (before.settings, before.corpus, before.counts)
-    assert [list(run.history) for run in after.runs] == [list(run.history) for run in before.runs]
-    assert not window.isWindowModified()
+    for version in VERSIONS:
+        before = open_project(project_of_its_time(version, projects.folder))
+        projects.open(projects.path(version))
+        after = window.project.capture()
+        tabs = before.view.tabs or (RunTab(0, step=2),)  # of one run
+        assert after.view == msgspec.structs.replace(before.view, tabs=tabs)
+        assert (after.settings, after.corpus, after.counts) == (before.settings, before.corpus, before.counts)
+        assert [list(run.history) for run in after.runs] == [list(run.history) for run in before.runs]
+        assert not window.isWindowModified()
 
 
 def test_the_counts_are_taken_over_and_nothing_is_counted(projects: Projects) -> None:
@@ -394,16 +394,16 @@ def test_a_project_is_opened_alone(projects: Projects) -> None:
     projects.studio.answer(_OK)
 
 
-@pytest.mark.parametrize("content", [b"", b"no project", b"PK\x03\x04" + b"\0" * 100])
-def test_what_is_no_project_is_reported_and_changes_nothing(projects: Projects, content: bytes) -> None:
-    projects.path("bad").write_bytes(content)
-    text = projects.window.session.document.text
-    projects.open(projects.path("bad"))
-    assert "bad.wpstudio" in projects.studio.box().text()
-    projects.studio.answer(_OK)
-    assert projects.window.session.document.text == text
-    assert projects.window.model.merge_count == 25
-    assert projects.window.project.path is None
+def test_what_is_no_project_is_reported_and_changes_nothing(projects: Projects) -> None:
+    for content in (b"", b"no project", b"PK\x03\x04" + b"\0" * 100):
+        projects.path("bad").write_bytes(content)
+        text = projects.window.session.document.text
+        projects.open(projects.path("bad"))
+        assert "bad.wpstudio" in projects.studio.box().text()
+        projects.studio.answer(_OK)
+        assert projects.window.session.document.text == text
+        assert projects.window.model.merge_count == 25
+        assert projects.window.project.path is None
 
 
 def test_another_corpus_is_no_part_of_the_project(projects: Projects, tmp_path: Path) -> None:

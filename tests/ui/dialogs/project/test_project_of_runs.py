@@ -72,27 +72,27 @@ def test_all_runs_come_back(two: Projects) -> None:
     assert window.session.document.text == text
 
 
-@pytest.mark.parametrize("change", ["name", "color", "compare", "bookmark", "close", "show"])
-def test_what_is_done_with_a_saved_run_is_to_be_saved_too(two: Projects, change: str) -> None:
+def test_what_is_done_with_a_saved_run_is_to_be_saved_too(two: Projects) -> None:
     runs, bookmarks = two.window.session.runs, two.window.session.marks.bookmarks
     bookmarks.keep("here")
-    two.save()
-    if change == "name":
-        runs.rename(runs.all[1], "other")
-    elif change == "color":
-        runs.recolor(runs.all[1], 2)
-    elif change == "compare":
-        runs.set_compared(runs.all[1], False)
-    elif change == "bookmark":
-        bookmarks.set_compared(0, True)
-    elif change == "close":
-        runs.close(runs.all[1])
-    else:
-        runs.show(runs.all[2])
-    assert unsaved(two).others == (change != "show")
-    assert (unsaved(two).merges, unsaved(two).notes) == (0, 0)
-    two.save()
-    assert not unsaved(two).is_any
+    for change in ("name", "color", "compare", "bookmark", "show", "close"):
+        two.save()
+        if change == "name":
+            runs.rename(runs.all[1], "other")
+        elif change == "color":
+            runs.recolor(runs.all[1], 2)
+        elif change == "compare":
+            runs.set_compared(runs.all[1], False)
+        elif change == "bookmark":
+            bookmarks.set_compared(0, True)
+        elif change == "close":
+            runs.close(runs.all[1])
+        else:
+            runs.show(runs.all[2])
+        assert unsaved(two).others == (change != "show")
+        assert (unsaved(two).merges, unsaved(two).notes) == (0, 0)
+        two.save()
+        assert not unsaved(two).is_any
 
 
 @pytest.mark.usefixtures("long_runs")
