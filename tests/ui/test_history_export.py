@@ -71,7 +71,7 @@ def test_an_export_is_given_up_and_leaves_nothing(
     path, banner = tmp_path / "merges.csv", studio.window.notices.export
     studio.window.history_pane.export_button.setFocus()
     export(studio, path)
-    assert banner.text == "Exporting 0 of 25 merges…"
+    assert banner.text == "Writing 0 of 25 merges…"
     assert not studio.window.actions_.export_history.isEnabled()
     studio.qtbot.mouseClick(banner.button, Qt.MouseButton.LeftButton)
     assert banner.isHidden()

@@ -132,9 +132,6 @@ class GarbageCollector(QObject):
         gc.disable()
         self._next_full = time.monotonic() + _FULL_COLLECTION_SECONDS
         self._timer.start()
-        application = QCoreApplication.instance()
-        if application is not None:
-            application.aboutToQuit.connect(self.stop)
 
     def stop(self) -> None:
         self._timer.stop()

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
@@ -85,8 +85,7 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
 def size_words(size: int, wanted: int | None) -> str:
     if wanted is None:
         return counted(size, "1 token", "{count} tokens")
-    words = plural(wanted, "{size} of 1 token", "{size} of {wanted} tokens")
-    return words.format(size=number_text(size), wanted=number_text(wanted))
+    return counted(wanted, "{size} of 1 token", "{size} of {count} tokens", size=size)
 
 
 def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
@@ -162,14 +161,14 @@ def why_no_words(counts: WordCounts | None) -> str:
     if not counts.skipped:
         return _tr("The corpus has no words. Type or open a text, then train.")
     first, number = counts.skipped[0], counts.statistics.skipped_words
-    words = plural(
+    return counted(
         number,
-        "The only word in the corpus was left out because it is too long: line {line:,}, length {length:,}. Put spaces "
-        "or line breaks between words.",
-        "All {number:,} words in the corpus were left out because they are too long; the first: line {line:,}, length "
-        "{length:,}. Put spaces or line breaks between words.",
-    )
-    return words.format(number=number, line=first.line, length=first.length)
+        "The only word in the corpus was left out because it is too long: line {line}, length {length}. Put spaces or "
+        "line breaks between words.",
+        "All {count} words in the corpus were left out because they are too long; the first: line {line}, length "
+        "{length}. Put spaces or line breaks between words.",
+        line=first.line, length=first.length,
+    )  # fmt: skip
 
 
 def notice_words(notices: Sequence[Notice]) -> str:
@@ -201,12 +200,12 @@ class FurtherDialog(QuestionDialog):
 
     def __init__(self, size: int, parent: QWidget | None = None, *, note: str = "") -> None:
         super().__init__(self.tr("Train further"), parent, entry="vocabulary")
-        words = plural(
+        words = counted(
             size,
             "The vocabulary has 1 token. Everything learned so far is kept.",
-            "The vocabulary has {size:,} tokens. Everything learned so far is kept.",
+            "The vocabulary has {count} tokens. Everything learned so far is kept.",
         )
-        intro = plain_label(words.format(size=size), self, role="caption", wrap=True)
+        intro = plain_label(words, self, role="caption", wrap=True)
         self.size_box = _SizeBox(self, size + 1, max(size + 1, _LARGEST_SIZE))
         self.size_box.setValue(next_size(size))
         self.size_box.setAccessibleName(self.tr("New vocabulary size"))
@@ -285,12 +284,10 @@ class SpecialTokensDialog(QuestionDialog):
         except StudioError as error:
             problem = shown(str(error), _LONGEST_PROBLEM)
         if count := self.editor.left_out:
-            left_out = plural(
-                count,
-                "There is room for {most} characters; 1 left out.",
-                "There is room for {most} characters; {count} left out.",
-            )
-            left_out = left_out.format(most=number_text(self.most), count=number_text(count))
+            left_out = counted(
+                count, "There is room for {most} characters; 1 left out.",
+                "There is room for {most} characters; {count} left out.", most=self.most,
+            )  # fmt: skip
         set_plain_text(self.problem_label, "\n".join(filter(None, (problem, left_out))))
         self.accept_button.setEnabled(not problem)
 

@@ -10,7 +10,7 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QMessageBox
@@ -19,7 +19,7 @@ from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.document import Reading, TextFile, Undecodable, is_about_decoding, read_text_file
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.samples import (
     document_project,
@@ -48,7 +48,6 @@ from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, shown
-from wordpiece_studio.ui.widgets.token_text import number_text
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
@@ -442,9 +441,8 @@ class CorpusOnDisk(Controller):
         session.counting.failed.connect(lambda: self._offer_to_read())  # it may have been dismissed
         session.counting.counts_changed.connect(self._on_counting_counts_changed)
         session.watch.noticed.connect(lambda: self._news_timer.start())
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            application.applicationStateChanged.connect(session.watch.check)  # as when one comes back to the window
+        application = cast("QApplication", QApplication.instance())
+        application.applicationStateChanged.connect(session.watch.check)  # as when one comes back to the window
         self._actions.bind(self)
 
     # -- the state of the files
@@ -512,7 +510,7 @@ class CorpusOnDisk(Controller):
                 words = plural(len(gone), "A corpus file is missing: {path}. Existing counts and merges are kept.",
                 "{number} corpus files are missing: {path}. Existing counts and merges are kept.")  # fmt: skip
             path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
-            self._offer_to_locate(words.format(number=number_text(len(gone)), path=path))
+            self._offer_to_locate(filled(words, number=len(gone), path=path))
         elif changed and self._document.is_files:
             words = plural(
                 len(changed),
@@ -628,7 +626,7 @@ class CorpusOnDisk(Controller):
         action = self._reading_words()
         if not _has_room(places):
             action = plural(len(unagreed), "Read this file…", "Read these files…")
-        words = words.format(number=number_text(len(unagreed)), paths=paths)
+        words = filled(words, number=len(unagreed), paths=paths)
         self._banner.show_message(words, "warning", action, self._ask_to_read)
         return True
 
@@ -666,7 +664,7 @@ def _name_of(paths: Sequence[str]) -> str:
     name, others = Path(paths[0]).name, len(paths) - 1
     if not others:
         return name
-    return plural(others, "{name} and 1 more", "{name} and {count} more").format(name=name, count=number_text(others))
+    return counted(others, "{name} and 1 more", "{name} and {count} more", name=name)
 
 
 def _names(paths: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMessageBox
 from shiboken6 import isValid
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.task import Task, Turn, later
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, export_run
@@ -27,7 +27,6 @@ from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExpor
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.widgets.plain import copy_text
-from wordpiece_studio.ui.widgets.token_text import number_text
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
@@ -220,7 +219,7 @@ class VocabularyExport(Controller):
                 "Exported 1 token, the vocabulary after merge {step}, to {path}",
                 "Exported {size} tokens, the vocabulary after merge {step}, to {path}",
             )
-        text = text.format(size=number_text(size), step=number_text(step), path=place)
+        text = filled(text, size=size, step=step, path=place)
         if export.kind == "library":
             self._banner.show_message(text)
         else:
@@ -291,8 +290,7 @@ class HistoryExport(Controller):
         self._banner.clear()
 
     def _show_progress(self, written: int, rows: int) -> None:
-        words = plural(rows, "Exporting {written} of 1 merge…", "Exporting {written} of {rows} merges…")
-        words = words.format(written=number_text(written), rows=number_text(rows))
+        words = counted(rows, "Writing {done} of 1 merge…", "Writing {done} of {count} merges…", done=written)
         self._banner.show_message(words, action=self.tr("Cancel"), act=self._stop)
 
     def _ask_where(self, kind: str, all_merges: bool) -> None:
@@ -318,9 +316,8 @@ class HistoryExport(Controller):
     def _take_result(self, _: object) -> None:
         path, _, steps, *_ = self.job.forget()
         self._end()
-        rows = len(steps)
-        words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
-        self._banner.show_message(words.format(rows=number_text(rows), path=path))
+        words = counted(len(steps), "Exported 1 merge to {path}", "Exported {count} merges to {path}", path=path)
+        self._banner.show_message(words)
 
     def _take_error(self, error: StudioError) -> None:
         self.job.forget()

@@ -14,7 +14,7 @@ from shiboken6 import isValid
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
 from wordpiece_studio.session.corpus_counting import CountsRequest
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.run import Progress, TrainerState
 from wordpiece_studio.session.session import LiveTraining
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
@@ -32,7 +32,7 @@ from wordpiece_studio.ui.training_bar import (
     why_not_further,
     why_nothing_was_learned,
 )
-from wordpiece_studio.ui.widgets.token_text import library_trainer_name, number_text, repetition_text, run_names
+from wordpiece_studio.ui.widgets.token_text import library_trainer_name, repetition_text, run_names
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
@@ -558,8 +558,8 @@ class LibraryController(Controller):
             (False, False): self.tr("Training {name}: progress not available…"),
             (False, True): self.tr("Training {name} a second time: progress not available…"),
         }[has_figures, progress.is_second]
-        done, total = number_text(progress.done or 0), number_text(progress.total or 0)
-        text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
+        name = library_trainer_name(self._trainer)
+        text = filled(words, name=name, done=progress.done or 0, total=progress.total or 0)
         if text != self._banner.text:
             self._banner.show_message(text, action=self.tr("Stop"), act=self.stop_library)
 
@@ -576,28 +576,23 @@ class LibraryController(Controller):
         if run is not self._session.runs.current:
             yield self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[run])
         if is_replayable(library_run.trainer) and not run.history.has_steps:
-            words = self.tr(
+            yield self.tr(
                 "Run {letter} has no steps: WordPiece Studio could not reproduce its vocabulary, even with the "
                 "library’s tie-breaking order."
-            )
-            yield words.format(letter=run.letter)
+            ).format(letter=run.letter)
         if len(library_run.tokens) < (library_run.config.vocab_size or 0):
-            size = len(library_run.tokens)
-            words = plural(
-                size,
-                "Run {letter} has only 1 token: the library found no more in this corpus.",
-                "Run {letter} has only {size} tokens: the library found no more in this corpus.",
-            )
-            yield words.format(letter=run.letter, size=number_text(size))
+            yield counted(
+                len(library_run.tokens), "Run {letter} has only 1 token: the library found no more in this corpus.",
+                "Run {letter} has only {count} tokens: the library found no more in this corpus.", letter=run.letter,
+            )  # fmt: skip
         if library_run.is_of_words:
-            words = self.tr("Run {letter} was trained on words, as this corpus has no lines. From text, the library "
-                            "learns another vocabulary.")  # fmt: skip
-            yield words.format(letter=run.letter)
+            yield self.tr("Run {letter} was trained on words, as this corpus has no lines. From text, the library "
+                          "learns another vocabulary.").format(letter=run.letter)  # fmt: skip
         if library_run.left_out:
             words = self.tr("Words left out because they contain ▅, which the library reserves: {number}.")
             if library_run.learned.is_of_lines:
                 words = self.tr("Lines left out by the library, which reserves the character ▅ in them: {number}.")
-            yield words.format(number=number_text(library_run.left_out))
+            yield filled(words, number=library_run.left_out)
         if repetition := repetition_text(run):
             yield repetition
 

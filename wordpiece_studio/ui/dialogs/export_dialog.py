@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QFileDialog,
-    QGridLayout,
+    QFormLayout,
     QHBoxLayout,
     QPushButton,
     QRadioButton,
@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, ExportKind, counts_name
@@ -52,7 +52,6 @@ from wordpiece_studio.ui.widgets.plain import (
     set_plain_tooltip,
     shown,
 )
-from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -106,9 +105,8 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
     rows = []
     vocabulary_hash, corpus = manifest.vocabulary_sha256, manifest.corpus
     if vocabulary_hash is not None:
-        size = manifest.vocabulary_size
-        words = plural(size, "1 token, after merge {step}", "{size} tokens, after merge {step}")
-        rows.append((_tr("Vocabulary"), words.format(size=number_text(size), step=number_text(manifest.merges or 0))))
+        one, many = "1 token, after merge {step}", "{count} tokens, after merge {step}"
+        rows.append((_tr("Vocabulary"), counted(manifest.vocabulary_size, one, many, step=manifest.merges or 0)))
     if manifest.training is not None:
         rows.append((_tr("Trained with"), _objective(manifest.training)))
     normalizer, pre_tokenizer = manifest.steps
@@ -142,8 +140,7 @@ def _objective(training: Mapping[str, object]) -> str:
     name, size = names[str(training["objective"])], training["vocab_size"]
     if not isinstance(size, int):
         return name
-    words = plural(size, "{objective}, up to 1 token", "{objective}, up to {size} tokens")
-    return words.format(objective=name, size=number_text(size))
+    return counted(size, "{objective}, up to 1 token", "{objective}, up to {count} tokens", objective=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,10 +278,6 @@ class KindChoice(QWidget):
     def choose(self, kind: ExportKind) -> None:
         self._buttons[kind].setChecked(True)
 
-    def take_focus(self) -> None:
-        """Focus the chosen button, so that the arrow keys choose."""
-        self._buttons[self.kind].setFocus()
-
     def show_reasons(self, reasons: Mapping[ExportKind, StudioError]) -> None:
         """Show what is not possible and why; if that was chosen, choose the first kind that is possible."""
         for kind, button in self._buttons.items():
@@ -299,27 +292,22 @@ class KindChoice(QWidget):
             self.choose(next((kind for kind in self._buttons if kind not in reasons), self.kind))
 
 
-class _Pairs(QGridLayout):
+class _Pairs(QFormLayout):
     """Names, and beside each what it stands for, in labels that `make` returns."""
 
     def __init__(self, spacing: int, make: Callable[[str, str], tuple[QLabel, QLabel]]) -> None:
-        super().__init__()
+        super().__init__(horizontalSpacing=14, verticalSpacing=spacing)
+        self.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.pairs: list[tuple[str, str]] = []
         self._make = make
-        self.setHorizontalSpacing(14)
-        self.setVerticalSpacing(spacing)
-        self.setColumnStretch(1, 1)
 
     def show_pairs(self, pairs: list[tuple[str, str]]) -> None:
-        if pairs == self.pairs:
-            return
-        self.pairs = pairs
-        while (item := self.takeAt(0)) is not None and (label := item.widget()) is not None:
-            label.hide()
-            label.deleteLater()
-        for row, pair in enumerate(pairs):
-            for column, label in enumerate(self._make(*pair)):
-                self.addWidget(label, row, column, Qt.AlignmentFlag.AlignTop)
+        if pairs != self.pairs:
+            self.pairs = pairs
+            while self.rowCount():
+                self.removeRow(0)
+            for pair in pairs:
+                self.addRow(*self._make(*pair))
 
 
 class ExportPreview(QWidget):
@@ -403,6 +391,7 @@ class ExportPreview(QWidget):
     def _manifest_labels(self, caption: str, value: str) -> tuple[QLabel, QLabel]:
         pair = plain_label(caption, self, role="hint"), plain_label(shown(value, _LONGEST_VALUE), self, wrap=True)
         for label in pair:
+            label.setAlignment(Qt.AlignmentFlag.AlignTop)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return pair
 
@@ -477,7 +466,7 @@ class ExportDialog(QuestionDialog):
         self._show_kind()
         room = self.size() if parent is None else parent.size()  # as large as the window allows
         self.resize(min(_WIDTH, max(room.width() - 40, 640)), min(_HEIGHT, max(room.height() - 60, 420)))
-        self.kinds.take_focus()
+        self.kinds.group.button(self.kinds.group.checkedId()).setFocus()  # so that the arrow keys choose
 
     def _choices(self, steps: Sequence[tuple[int, int]]) -> QScrollArea:
         content = QWidget(self)
@@ -491,7 +480,7 @@ class ExportDialog(QuestionDialog):
                                "&Last step (current): merge {step}, {size} tokens")  # fmt: skip
             else:
                 words = plural(size, "&Last step: merge {step}, 1 token", "&Last step: merge {step}, {size} tokens")
-            button = QRadioButton(words.format(step=number_text(step), size=number_text(size)), content)
+            button = QRadioButton(filled(words, step=step, size=size), content)
             button.setChecked(not number)
             self._steps.addButton(button, step)
         self._steps.idToggled.connect(self._on_steps_id_toggled)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Literal, cast
 from PySide6.QtCore import QDateTime, QLocale, Qt
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QWidget
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.widgets.fields import QuestionDialog
 from wordpiece_studio.ui.widgets.plain import plain_label, shown
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import merges_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +129,7 @@ def changed_box(parent: QWidget, path: Path) -> QMessageBox:
 
 def and_more(number: int) -> str:
     """Return the last line of a list that leaves out so many."""
-    return plural(number, "and 1 more", "and {count} more").format(count=number_text(number))
+    return counted(number, "and 1 more", "and {count} more")
 
 
 def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessageBox:
@@ -171,13 +171,13 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
         lines.append(window.tr("Another program changed or removed the project file."))
     merges, runs, notes = unsaved_work.merges, unsaved_work.library_runs, unsaved_work.notes
     for number, words in (
-        (merges, plural(merges, "One merge was learned.", "{count} merges were learned.")),
-        (runs, plural(runs, "One run was trained with another library.",
-                      "{count} runs were trained with other libraries.")),
-        (notes, plural(notes, "One bookmark was added or changed.", "{count} bookmarks were added or changed.")),
+        (merges, counted(merges, "One merge was learned.", "{count} merges were learned.")),
+        (runs, counted(runs, "One run was trained with another library.",
+                       "{count} runs were trained with other libraries.")),
+        (notes, counted(notes, "One bookmark was added or changed.", "{count} bookmarks were added or changed.")),
     ):  # fmt: skip
         if number:
-            lines.append(words.format(count=number_text(number)))
+            lines.append(words)
     if unsaved_work.others:
         lines.append(window.tr("Settings, breakpoints, comparisons or the live text were changed."))
     if unsaved_work.trains:
@@ -239,16 +239,8 @@ class RecoveryDialog(QuestionDialog):
 
     def _line(self, about: About) -> str:
         name = shown(" ".join(about.name.split()), _LONGEST_LISTED) or self.tr("Unnamed text")
-        return " · ".join([name, *self._amounts(about), _time_text(about.time)])
-
-    def _amounts(self, about: About) -> list[str]:
-        amounts = (
-            (about.edits, plural(about.edits, "1 edit", "{count} edits")),
-            (about.merges, plural(about.merges, "1 merge", "{count} merges")),
-        )
-        return [words.format(count=number_text(number)) for number, words in amounts if number]
-
-
-def _time_text(seconds: float) -> str:
-    time = QDateTime.fromSecsSinceEpoch(int(seconds))
-    return QLocale.system().toString(time, QLocale.FormatType.ShortFormat)
+        edits = counted(about.edits, "1 edit", "{count} edits") if about.edits else ""
+        merges = merges_text(about.merges) if about.merges else ""
+        time = QDateTime.fromSecsSinceEpoch(int(about.time))
+        when = QLocale.system().toString(time, QLocale.FormatType.ShortFormat)
+        return " · ".join(filter(None, (name, edits, merges, when)))

@@ -261,7 +261,7 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         self._theme = theme
         self._points = points
         self._style = ChipStyle(theme, points)
-        self._current: Place | None = None
+        self.current: Place | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
@@ -345,12 +345,8 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
 
     # -- the cursor
 
-    @property
-    def current(self) -> Place | None:
-        return self._current
-
     def set_current(self, place: Place | None) -> None:
-        self._current = place
+        self.current = place
         rect = self._content_rect(place) if place is not None else None
         if rect is not None:
             self._update_scroll_bars()
@@ -365,13 +361,12 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         return rect.adjusted(-10, -10, 10, 10)
 
     def _choose(self, place: Place | None) -> None:
-        target = self._target(place) if place is not None else None
-        if target is not None:
+        if place is not None and (target := self._target(place)) is not None:
             self.set_current(place)
             self.chosen.emit(target)
 
     def _update_accessibility(self) -> None:
-        current = self._current if self.hasFocus() else None
+        current = self.current if self.hasFocus() else None
         text = self._said(current) if current is not None else self._said_of_all()
         if text == self.accessibleDescription():
             return
@@ -418,7 +413,7 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
         if is_alone(event) and key in _ENTER:
-            self._choose(self._place_for(Qt.Key.Key_Home) if self._current is None else self._current)
+            self._choose(self._place_for(Qt.Key.Key_Home) if self.current is None else self.current)
         elif is_alone(event) and key in _WALKS:
             place = self._place_for(key)
             if place is not None:
@@ -493,8 +488,8 @@ class ChipFlow(ChipArea[int]):
         is_same = [item.target for item in items] == [item.target for item in self.items]
         self.items, self._name = tuple(items), name
         if not is_same:
-            self._current = self._place_for(Qt.Key.Key_Home)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if self._current is None else Qt.FocusPolicy.StrongFocus)
+            self.current = self._place_for(Qt.Key.Key_Home)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if self.current is None else Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(name)
         self._update_accessibility()
         self.setVisible(bool(items))
@@ -549,7 +544,7 @@ class ChipFlow(ChipArea[int]):
         choices = [place for place, item in enumerate(self.items) if item.target is not None]
         if not choices:
             return None
-        at = choices.index(self._current) if self._current in choices else 0
+        at = choices.index(self.current) if self.current in choices else 0
         steps = {Qt.Key.Key_Left: at - 1, Qt.Key.Key_Up: at - 1, Qt.Key.Key_Home: 0, Qt.Key.Key_End: len(choices) - 1}
         return choices[max(0, min(steps.get(key, at + 1), len(choices) - 1))]
 
@@ -567,7 +562,7 @@ class ChipFlow(ChipArea[int]):
         return self.items[place].tip
 
     def _paint(self, painter: QPainter, _seen: QRectF) -> None:
-        current = self._current if self.hasFocus() else None
+        current = self.current if self.hasFocus() else None
         for place, (item, rect) in enumerate(zip(self.items, self._rects, strict=True)):
             painter.setClipRect(rect.adjusted(-1, -1, 1, 1))  # a long one may be clipped
             self._style.paint_item(painter, rect, item, is_current=place == current)

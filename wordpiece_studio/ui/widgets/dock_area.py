@@ -195,7 +195,7 @@ class DockArea(Fitted, QWidget):
         name = panel.objectName()
         self.panels[name] = panel
         panel.hide()
-        panel.setFont(scaled_font(self.font(), 1))  # its own, see `Theme.pass_font_on`
+        panel.setFont(scaled_font(self.font()))  # its own, see `Theme.pass_font_on`
         panel.title_bar.double_clicked.connect(lambda: self.fill(name))
         panel.toggle_action.triggered.connect(lambda is_on: self.bring(name) if is_on else self.close_panel(name))
 

@@ -339,7 +339,7 @@ class HintLabel(CutLabel):
 
     def fit(self) -> None:
         super().fit()
-        if len(self.text()) <= _SHORTEST_HINT and self.text() != self._whole:
+        if len(self.text()) <= _SHORTEST_HINT and self.text() != self.forms[0]:
             set_plain_text(self, "")
 
 

@@ -264,21 +264,15 @@ class Fitted(_Widget):
         raise NotImplementedError
 
 
-class _FittedLabel(Fitted, QLabel):
-    """Plain text that is fitted into its place."""
-
-    def __init__(self, parent: QWidget | None, role: str) -> None:
-        super().__init__(parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        if role:
-            self.setProperty("role", role)
-
-
-class FittingLabel(_FittedLabel):
+class FittingLabel(Fitted, QLabel):
     """Shows one line: of several forms of a text the first that fits, else the last, cut at its end."""
 
+    elide_mode: ClassVar[Qt.TextElideMode] = Qt.TextElideMode.ElideRight
+    most = 0  # pixels that it takes; 0: all that there are
+
     def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
-        super().__init__(parent, role)
+        super().__init__(parent)
+        self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.forms: tuple[str, ...] = ("",)
 
@@ -287,54 +281,50 @@ class FittingLabel(_FittedLabel):
         self.fit()
 
     def fit(self) -> None:
-        metrics, room = self.fontMetrics(), max(0, self.width() - 2)
+        metrics, room = self.fontMetrics(), self.most or self.width()
         text = next((form for form in self.forms if metrics.horizontalAdvance(form) <= room), self.forms[-1])
-        set_plain_text(self, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))
+        set_plain_text(self, metrics.elidedText(text, self.elide_mode, room))
 
 
-class CutLabel(_FittedLabel):
+class CutLabel(FittingLabel):
     """Shows one line of text, cut if necessary; its tooltip and screen readers have all of it."""
 
-    elide_mode: ClassVar[Qt.TextElideMode] = Qt.TextElideMode.ElideMiddle  # where it is cut: both ends of a path matter
+    elide_mode = Qt.TextElideMode.ElideMiddle  # both ends of a path matter
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", most: int = 0) -> None:
-        super().__init__(parent, role)
-        self._whole = ""
+        super().__init__(parent, role=role)
         self.most = most
         policy = QSizePolicy.Policy.Preferred if most else QSizePolicy.Policy.Ignored
         self.setSizePolicy(policy, QSizePolicy.Policy.Fixed)
         self.show_text(text)
 
     def show_text(self, text: str) -> None:
-        """Show `text`, cut where it does not fit."""
-        self._whole = text[:_LONGEST_CUT]
-        self.setAccessibleName(self._whole)
-        self.fit()
+        self.setAccessibleName(text[:_LONGEST_CUT])
+        self.show_forms(text[:_LONGEST_CUT])
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        width = metrics.horizontalAdvance(self._whole) + 2
+        width = metrics.horizontalAdvance(self.forms[0]) + 2
         return QSize(min(width, self.most) if self.most else width, metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0 if not self.most else self.sizeHint().width(), self.sizeHint().height())
 
     def fit(self) -> None:
-        room = self.most or self.width()
-        line = self.fontMetrics().elidedText(self._whole, self.elide_mode, room)
-        set_plain_text(self, line)
-        set_plain_tooltip(self, self._whole if line != self._whole else "")
+        super().fit()
+        set_plain_tooltip(self, self.forms[0] if self.text() != self.forms[0] else "")
         self.updateGeometry()
 
 
-class WholeLabel(_FittedLabel):
+class WholeLabel(Fitted, QLabel):
     """Shows all of a text, or is hidden while there is none; Qt would cut it off where space is short.
 
     Its minimum height follows from its width.
     """
 
     def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
-        super().__init__(parent, role)
+        super().__init__(parent)
+        self.setProperty("role", role)
         self.setWordWrap(True)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.hide()

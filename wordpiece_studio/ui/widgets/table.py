@@ -136,7 +136,7 @@ class CellDelegate(QStyledItemDelegate):
         if column.check is not None or table.wordWrap():
             super().paint(painter, option, index)  # boxes, and texts of several lines, are Qt's
             return
-        look = table.look(source, item) if table.look is not None else _PLAIN
+        look = table.look(source, item)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if is_selected or look.ground:
             painter.fillRect(cell, theme.accent_soft if is_selected else getattr(theme, look.ground))
@@ -182,7 +182,7 @@ class CellDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         rows = self._table.rows
         column, item = rows.columns[index.column()], rows.item_of_row(index.row())
-        look = self._table.look(rows.source, item) if self._table.look is not None else _PLAIN
+        look = self._table.look(rows.source, item)
         for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
             option.palette.setColor(role, self._ink(column, item, look))
 
@@ -251,7 +251,8 @@ class TableView(QTableView):
         points: float = -1, gap: float = 7, padding: int = CELL_PADDING, wraps: bool = False, has_heading: bool = True,
         has_bar: bool = True, is_sorted: bool = False, several: bool = False, walking_chooses: bool = False,
         marks_selected: bool = False, is_adjustable: bool = False,
-        look: Callable[[Any, int], RowLook] | None = None, keys: Mapping[Key, Callable[[], object]] | None = None,
+        look: Callable[[Any, int], RowLook] = lambda _source, _item: _PLAIN,
+        keys: Mapping[Key, Callable[[], object]] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self.rows = rows
@@ -344,21 +345,17 @@ class TableView(QTableView):
         elif row != self.currentIndex().row() or not self.selectionModel().hasSelection():
             self.setCurrentIndex(self.rows.index(row, 0))
 
-    def bring_into_view(self, row: int, around: int = 0, *, is_early: bool = False) -> None:
-        """Scroll to a row, with some rows around it; a distant row goes to the middle. The topmost row is whole.
-
-        `is_early`: scroll as soon as there are fewer rows around it, not only once it is out of view.
-        """
+    def bring_into_view(self, row: int, around: int) -> None:
+        """Scroll to a row with some rows around it; a distant row goes to the middle. The topmost row is whole."""
         self.executeDelayedItemsLayout()  # the scroll bar knows the rows
         height, room = self.row_height, self.viewport().height()
         bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
         margin = min(around, max(room // height - 1, 0) // 2) * height
-        edge = margin if is_early else 0
         if top < -4 * height or top > room + 4 * height:
             bar.setValue(_whole_rows(bar.value() + top - (room - height) // 2, height))
-        elif top < edge:
+        elif top < margin:
             bar.setValue(_whole_rows(bar.value() + top - margin, height))
-        elif top + height > room - edge:
+        elif top + height > room - margin:
             bar.setValue(-_whole_rows(-(bar.value() + top + height - room + margin), height))
 
     # -- look
@@ -388,7 +385,7 @@ class TableView(QTableView):
             self.verticalHeader().setDefaultSectionSize(height)
             if row >= 0:
                 self.updateGeometries()  # else the scroll bar ends too early
-                self.bring_into_view(row, 1, is_early=True)  # a higher heading may take a row's room
+                self.bring_into_view(row, 1)  # a higher heading may take a row's room
         if self._least_rows:
             self.show_rows(self._least_rows)
 

@@ -459,14 +459,17 @@ class Theme(QObject, Colors):
 
     def font(self, points: float = 0, bold: bool = False) -> QFont:
         """Return the window's font, `points` larger (or smaller) than the system's."""
-        return _changed(QGuiApplication.font(), points, bold)
+        font = scaled_font(QGuiApplication.font(), points=points)
+        if bold:
+            font.setWeight(QFont.Weight.DemiBold)
+        return font
 
-    def mono_font(self, points: float = 0, bold: bool = False) -> QFont:
+    def mono_font(self, points: float = 0) -> QFont:
         """Return the system's font of fixed width, `points` larger than the window's."""
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         if QGuiApplication.font().pointSizeF() > 0:
             font.setPointSizeF(QGuiApplication.font().pointSizeF())
-        return _changed(font, points, bold)
+        return scaled_font(font, points=points)
 
 
 def _polish(widget: QWidget) -> None:
@@ -512,21 +515,11 @@ def _replace_sheet(application: QApplication, sheet: str) -> list[QWidget]:
     return polished
 
 
-def scaled_font(font: QFont, scale: float) -> QFont:
-    result = QFont(font)
-    if font.pointSizeF() > 0:
-        result.setPointSizeF(font.pointSizeF() * scale)
-    else:
-        result.setPixelSize(max(1, round(font.pixelSize() * scale)))
-    return result
-
-
-def _changed(font: QFont, points: float, bold: bool) -> QFont:
+def scaled_font(font: QFont, scale: float = 1, points: float = 0) -> QFont:
+    """Return the font `scale` times as large, and so many points larger."""
     result = QFont(font)
     if font.pointSizeF() > 0:  # -1 where the size was given in pixels
-        result.setPointSizeF(max(5.0, font.pointSizeF() + points))
+        result.setPointSizeF(max(5.0, font.pointSizeF() * scale + points))
     else:
-        result.setPixelSize(max(7, round(font.pixelSize() + points * 4 / 3)))
-    if bold:
-        result.setWeight(QFont.Weight.DemiBold)
+        result.setPixelSize(max(7, round(font.pixelSize() * scale + points * 4 / 3)))
     return result

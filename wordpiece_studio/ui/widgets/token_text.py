@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QPen
 
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.system.printable import visible_character
 from wordpiece_studio.training.engine import formula_of as formula_of
 from wordpiece_studio.training.engine import fraction_text as fraction_text
@@ -115,12 +115,8 @@ def dead_sentence(reason: DeadReason, spelled: int | None = None) -> str:
 
 
 def _filled(template: str, reason: DeadReason) -> str:
-    return template.format(
-        word=token_text(reason.word, 40),
-        token=token_text(reason.token),
-        step=number_text(reason.step),
-        merges=number_text(reason.merges),
-    )
+    word, token = token_text(reason.word, 40), token_text(reason.token)
+    return filled(template, word=word, token=token, step=reason.step, merges=reason.merges)
 
 
 def held_out_text(figure: HeldOutFigure) -> str:
@@ -181,10 +177,9 @@ def repetition_text(run: Run) -> str:
         return ""
     if repetition.is_same:
         return _tr("Trained twice, with the same result.")
-    numbers = map(number_text, (repetition.tokens, repetition.ids, repetition.scores))
     text = _tr("Trained twice, with different results. Tokens in only one vocabulary: {tokens}; others with a "
                "different ID: {ids}, with a different score: {scores}.")  # fmt: skip
-    return text.format(**dict(zip(("tokens", "ids", "scores"), numbers, strict=True)))
+    return filled(text, tokens=repetition.tokens, ids=repetition.ids, scores=repetition.scores)
 
 
 def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:

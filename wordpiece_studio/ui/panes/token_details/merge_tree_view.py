@@ -116,7 +116,7 @@ class MergeTreeView(ChipArea[int]):
         self._history, self._tree, self._step = history, shown, step
         self.setVisible(shown is not None)
         if not is_same:
-            self._current = 0 if shown is not None else None
+            self.current = 0 if shown is not None else None
             self._lay_out()
             self._show_root()
             self._update_accessibility()
@@ -180,7 +180,7 @@ class MergeTreeView(ChipArea[int]):
 
     def _place_for(self, key: Qt.Key) -> int | None:
         """Return the node in the direction of an arrow key: up is the whole, down the left part."""
-        here = self._current
+        here = self.current
         if here is None:
             return None
         node = self.nodes[here]
@@ -232,7 +232,7 @@ class MergeTreeView(ChipArea[int]):
 
     def _paint_node(self, painter: QPainter, place: int, rect: QRectF) -> None:
         node = self.nodes[place]
-        is_current = place == self._current and self.hasFocus()
+        is_current = place == self.current and self.hasFocus()
         look = ChipLook(selected=place == 0 and not is_current, current=is_current, faded=node.tree.step > self._step)
         self._style.paint(painter, rect, self._token(node.tree.token_id), look)
         if node.tree.step:

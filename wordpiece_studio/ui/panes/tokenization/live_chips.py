@@ -309,7 +309,7 @@ class LiveChips(ChipArea[ChipPlace]):
         if seen != before or (len(marked) > 1 and any(piece.id in marked for piece in pieces)):
             self._hovered_boundary = None
             self.viewport().update()
-        self._current = kept_place(lines, self._current)
+        self.current = kept_place(lines, self.current)
         self._update_accessibility()
 
     def captions_changed(self, lines: int, hold_places: bool) -> None:
@@ -438,7 +438,7 @@ class LiveChips(ChipArea[ChipPlace]):
         look = ChipLook(
             unknown=isinstance(piece.token, UnknownToken),
             selected=is_ringed,
-            current=place == self._current and self.hasFocus(),
+            current=place == self.current and self.hasFocus(),
             continues=place.chip > 0,
             fresh=self._fresh_id is not None and piece.id == self._fresh_id,
         )
@@ -468,7 +468,7 @@ class LiveChips(ChipArea[ChipPlace]):
         return left if (left.line, left.word) == (right.line, right.word) else None
 
     def _place_for(self, key: Qt.Key) -> ChipPlace | None:
-        here, blocks = self._current, self._blocks
+        here, blocks = self.current, self._blocks
         if key == Qt.Key.Key_End:
             return blocks.next_to(None, -1)
         if here is None or key == Qt.Key.Key_Home:
@@ -484,7 +484,7 @@ class LiveChips(ChipArea[ChipPlace]):
         return self._describe(place)
 
     def _said_of_all(self) -> str:
-        return self._describe(self._current) if self._current is not None else ""
+        return self._describe(self.current) if self.current is not None else ""
 
     def _tip(self, place: ChipPlace) -> str:
         hint = self.tr(
@@ -521,9 +521,9 @@ class LiveChips(ChipArea[ChipPlace]):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and event.modifiers() == Qt.KeyboardModifier.ShiftModifier and self._current is not None:
-            self.word_chosen.emit(self._current)
-        elif event.key() == Qt.Key.Key_Escape and is_alone(event) and self._current is not None:
+        if is_enter and event.modifiers() == Qt.KeyboardModifier.ShiftModifier and self.current is not None:
+            self.word_chosen.emit(self.current)
+        elif event.key() == Qt.Key.Key_Escape and is_alone(event) and self.current is not None:
             self.choose_none()
         else:
             super().keyPressEvent(event)
