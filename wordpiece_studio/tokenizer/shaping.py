@@ -139,7 +139,7 @@ def _is_number(value: object) -> bool:
 class Library:
     """A tokenizer of the library, which is never changed: each form that is asked for is one that shares its model."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, *, is_ours: bool = False) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         if tokenizer.post_processor is None:  # the library then does not always say which of two texts a token is of
@@ -147,13 +147,14 @@ class Library:
 
             tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
         self._tokenizer = tokenizer
+        self._is_ours = is_ours
         self._forms: dict[Form, Any] = {}
 
     @classmethod
     def of_json(cls, content: bytes) -> Library:
         from tokenizers import Tokenizer
 
-        return cls(Tokenizer.from_str(content.decode()))
+        return cls(Tokenizer.from_str(content.decode()), is_ours=True)
 
     def encoded(self, both: Sequence[Texts], form: Form, *, is_pretokenized: bool = False) -> list[Any]:
         """Return an encoding of the library for each text or pair; lets other threads run meanwhile if there is much.
@@ -164,12 +165,12 @@ class Library:
         room = self._room(form, is_pair)
         if _may_be_short(form, room, is_pair):
             plain = partial(self._tokenizer.encode_batch, is_pretokenized=is_pretokenized, add_special_tokens=False)
-            firsts, *seconds = ([*texts] for texts in zip(*both, strict=True))
-            lengths = [[*map(len, plain(firsts))]]
+            columns = [[*texts] for texts in zip(*both, strict=True)]
             # Of the second text alone enough is left, however long it is, where the first one, a question, is short.
-            if form.truncation != "only_second" or room - max(lengths[0]) <= form.stride:
-                lengths += [[*map(len, plain(texts))] for texts in seconds]
-                _check_stride(form, room, zip(*lengths, strict=True))
+            most = room - form.stride - 1 if form.truncation == "only_second" else -1
+            unsure = [text for text in columns[0] if not self._is_short(text, most)]
+            if unsure and max(map(len, plain(unsure))) > most:
+                _check_stride(form, room, zip(*([*map(len, plain(texts))] for texts in columns), strict=True))
         options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
         in_form = self._in_form(form)
         try:
@@ -184,6 +185,10 @@ class Library:
                 what = "Truncating the first text alone cannot make everything fit into {length} tokens"
             advice = 'Use a larger max_length, or truncation="longest_first".'
             raise StudioError(what, advice, length=form.most) from None
+
+    def _is_short(self, text: str | Sequence[str], most: int) -> bool:
+        """Return whether a text surely has so few tokens, by steps of the Studio, which lengthen ASCII by a blank."""
+        return self._is_ours and isinstance(text, str) and len(text) < most and text.isascii()
 
     def _room(self, form: Form, is_pair: bool) -> int:
         """Return how many tokens of texts a truncated encoding holds; 0 where nothing is truncated."""
