@@ -305,12 +305,9 @@ def test_words_that_are_unknown_as_a_whole() -> None:
     ],
 )
 def test_texts_in_words(text: str, begins: bool | None, first: tuple[int, int], count: int) -> None:
-    for looks in (False, True):
-        texts = WordTexts(SimpleNamespace(input=SimpleNamespace(words=["aba", "a", "b\nc", "ba"])))
-        if looks:
-            texts.index_characters()
-        assert texts.first(text, begins) == first
-        assert texts.count(text, begins) == count
+    texts = WordTexts(SimpleNamespace(input=SimpleNamespace(words=["aba", "a", "b\nc", "ba"])))
+    assert texts.first(text, begins) == first
+    assert texts.count(text, begins) == count
 
 
 # -- for curves, against the obvious way of finding them

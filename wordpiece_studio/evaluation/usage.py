@@ -254,8 +254,8 @@ class DeadTokens:
         self._occurs_in = _most_frequent_words(history, step, dead, should_stop)
         self._absorbed_at, self._absorptions = _last_absorptions(history, step, len(dead))
         self._texts = texts if texts is not None else WordTexts(history)
-        if (dead & (self._occurs_in == _NONE) & (self._absorbed_at == 0)).any():
-            self._texts.index_characters(should_stop)  # here, not in `reason`, which must be quick
+        is_unseen = dead & (self._occurs_in == _NONE) & (self._absorbed_at == 0)
+        self._symbols = history.tokens_in_use(0) if is_unseen.any() else {}  # here: `reason` must be quick
 
     def reason(self, token_id: int) -> DeadReason:
         if token_id not in self._known:
@@ -270,7 +270,10 @@ class DeadTokens:
             return self._merged(absorbed_at, int(self._absorptions[token_id]))
         place = self._place(token, word) if word != _NONE else _NONE
         if place == _NONE:  # it occurs nowhere, or only where characters were dropped
-            word, place = self._texts.first(*self._spelled(token))
+            text, begins = self._spelled(token)
+            if len(text) == 1 and begins is not None and not self._suffix and token not in self._symbols:
+                return DeadReason("absent")  # it need not be sought where the character stands elsewhere in each word
+            word, place = self._texts.first(text, begins)
         return self._split_otherwise(self._history.input.words[word], place) if place != _NONE else DeadReason("absent")
 
     def number_of_words(self, token_id: int) -> int:
@@ -315,8 +318,6 @@ class WordTexts:
         self._history = history
         self._joined = ""
         self._starts: NDArray[np.int64] | None = None  # created on first use
-        self._first_characters: set[str] | None = None
-        self._later_characters: set[str] = set()
 
     @property
     def _words(self) -> Sequence[str]:
@@ -327,23 +328,7 @@ class WordTexts:
 
         `begins`: whether `text` must be at the beginning of the word, or must not be; None for anywhere.
         """
-        if self._first_characters is not None and len(text) == 1:
-            is_first, is_later = text in self._first_characters, text in self._later_characters
-            if not (is_first or is_later if begins is None else is_first if begins else is_later):
-                return _NONE, _NONE
         return self._next(text, begins, 0)
-
-    def index_characters(self, should_stop: Callable[[], bool] | None = None) -> None:
-        """Index the characters that begin words and those inside, so that `first` detects absent ones at once."""
-        if self._first_characters is not None:
-            return
-        first: set[str] = set()
-        for part in slices(len(self._words)):
-            if should_stop is not None and should_stop():
-                return
-            first.update([word[0] for word in self._words[part]])
-            self._later_characters.update("".join([word[1:] for word in self._words[part]]))
-        self._first_characters = first
 
     def count(self, text: str, begins: bool | None) -> int:
         found = 0

@@ -12,7 +12,6 @@ as the part that another program may read differently.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast, get_args
@@ -327,55 +326,28 @@ def text_finder(text: str) -> Finder:
     return lambda tokens: [text in token for token in tokens]
 
 
-_MOST_STEPS = 1_000_000
-_INTRICATE = re.compile(r"\)[*+{]|\(\?(?!:)|\(\*|\\[gKLNRX]")
-_REPEATED = re.compile(r"[*+]|(?<!\\[pP])\{|\\\d")  # a backreference takes as long
-_CHOICE = re.compile(r"[?|]")
 _WITHIN_LINES = re.compile(
     r"(?:[\w# @%&=<>!~:;,'\"/.^$|)]|\((?:\?(?:[:=!<]|i[:)]))?(?![*?])|\\(?:[.*+?()\[\]{}^$|\\bdw]|p\{[LMNPS][a-z]?\})"
     r"|\[\^?(?:\w-\w|[\w#])+\]|[*+?]|\{\d+(?:,\d*)?\})*"
 )
 """Patterns that match no line end, but for the classes of what they are to exclude."""
 _EXCLUDING = re.compile(r"\\.|\[\^")
-_NOT_OF_RE = re.compile(r"\\\w|\(\?")  # which of their parts `re` may read differently: it knows another Unicode
 
 
 def pattern_finder(pattern: str) -> Finder:
     """Return a finder of the tokens that match a regular expression.
 
-    A timeout for each token would take ten times as long as searching it. An expression that certainly ends soon needs
-    none; most others are searched in many tokens at once, as the lines of one text, with one timeout for all.
+    A timeout for each token takes ten times as long as searching it. So most expressions are searched in many tokens at
+    once, as the lines of one text, with one timeout for all.
     """
     careful = SearchPattern(pattern)
-    search: Callable[[str], object] = compiled_pattern(pattern).search
     is_within_lines = _WITHIN_LINES.fullmatch(pattern) is not None
-    if is_within_lines and _NOT_OF_RE.search(pattern) is None:
-        with suppress(re.error):
-            search = re.compile(pattern).search  # three times as fast
-
-    longest = longest_quick(pattern)
 
     def found(tokens: Sequence[str]) -> list[bool]:
-        if longest > 0 and max(map(len, tokens), default=0) <= longest:
-            return [search(token) is not None for token in tokens]
         in_lines = _found_in_lines(pattern, tokens) if is_within_lines else None
         return [careful.is_in(token) for token in tokens] if in_lines is None else in_lines
 
     return found
-
-
-def longest_quick(pattern: str) -> int:
-    r"""Return in how long a text an expression certainly takes only a moment; 0 for repeated groups and lookarounds.
-
-    Assumes that each repetition may begin and end anywhere in the text and that each choice may go both ways.
-
-    >>> longest_quick("^##a.*b$"), longest_quick("(a|aa)+b"), longest_quick("a?" * 20)
-    (1000, 0, 0)
-    """
-    if _INTRICATE.search(pattern):
-        return 0
-    repetitions, choices = len(_REPEATED.findall(pattern)), len(_CHOICE.findall(pattern))
-    return int((_MOST_STEPS >> choices) ** (1 / (1 + repetitions)))
 
 
 def _found_in_lines(pattern: str, tokens: Sequence[str]) -> list[bool] | None:
