@@ -282,7 +282,7 @@ def qtbot(qtbot: QtBot) -> QtBot:
 @pytest.fixture
 def long_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat every training as one that took long, and is not lost without a question."""
-    monkeypatch.setattr("wordpiece_studio.session.run.LONG_SECONDS", -1.0)
+    monkeypatch.setattr("wordpiece_studio.storage.project.contents.LONG_SECONDS", -1.0)
 
 
 # ---- nothing left over -----------------------------------------------------------------------------------------------

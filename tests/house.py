@@ -54,7 +54,7 @@ _WINDOW = """
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.widgets.theme import Theme

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 import wordpiece_studio as wps
 from wordpiece_studio.evaluation.usage import count_usage, tokens_in_use_at
-from wordpiece_studio.session.run import tokenizer_at
+from wordpiece_studio.storage.project.contents import tokenizer_at
 from wordpiece_studio.training.engine import ratio_of
 from wordpiece_studio.training.reference import (
     corpus_of,

@@ -22,8 +22,8 @@ from rich.table import Table
 
 from tests.event_loop import wait
 from wordpiece_studio.libraries.library_training import LibraryTrainer
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.controllers import project_controller
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import GarbageCollector, give_turns

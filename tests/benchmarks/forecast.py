@@ -21,8 +21,8 @@ from tests.benchmarks.bench import Bench
 from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, load_kernels
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.session.kernel_warmup import measured_pace
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.system.memory import memory_text
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.forecast import Forecaster

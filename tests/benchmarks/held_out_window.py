@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.benchmarks.held_out_pairs import VARYING, Refused, called, pairs_of
 from tests.benchmarks.window_watch import rest, studio, wait_for
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 

@@ -13,8 +13,9 @@ import random
 import numpy as np
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory

@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any
 
 from tests.benchmarks.processes import run_module
 from tests.benchmarks.table import Bar, Report, Row
+from wordpiece_studio.storage.project.contents import RunOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, Run
 
 _MODULE = "tests.benchmarks.project"
 _WINDOW_MODULE = "tests.benchmarks.window_project"
@@ -42,10 +43,10 @@ _LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 # ---- what is measured, in a process of its own -----------------------------------------------------------------------
 
 
-def trained_run(merges: int) -> ProjectRun:
+def trained_run(merges: int) -> Run:
     """Return a real training of so many merges, on as many invented words of some nine letters."""
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.storage.project.contents import ProjectRun
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import train
 
@@ -56,10 +57,10 @@ def trained_run(merges: int) -> ProjectRun:
         words["".join(rng.choices(_LETTERS, weights, k=rng.randint(4, 14)))] = 1 + merges // (1 + len(words))
     counts = WordCounts.from_pairs(words)
     run = train(counts, TrainingConfig(max_merges=merges), engine="compiled")
-    return ProjectRun(counts=counts, config=run.config, history=run.history, stop_reason=run.stop_reason)
+    return Run(counts, run.config, run.history, stop_reason=run.stop_reason, origin=RunOrigin(is_wanted=True))
 
 
-def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
+def project_of(run: Run, megabytes: int = 10) -> Project:
     """Return a project with a run and a text of so many megabytes."""
     from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings
     from wordpiece_studio.storage.view import View
@@ -167,7 +168,7 @@ def letter(path: Path, megabytes: str) -> dict[str, Any]:
     return {"kept": kept, "bytes": wrote, "seconds": seconds}
 
 
-def _again(run: ProjectRun) -> Any:
+def _again(run: Run) -> Any:
     """Return equal words that are others, so that no file is known to hold the run."""
     from wordpiece_studio.corpus.counts import WordCounts
 

@@ -54,7 +54,7 @@ def start(started: str) -> dict[str, Any]:
 def training(corpus: str, size: str, layout: str) -> dict[str, Any]:
     """Train with all panes of a layout shown; then, in the same process, look back at any step, and type."""
     from tests.benchmarks.window_watch import rest, studio, wait_for
-    from wordpiece_studio.session.run import TrainerState
+    from wordpiece_studio.session.training_job import TrainerState
 
     with studio(layout, corpus) as (window, probe):
         wait_for(lambda: window.session.counting.counts is not None)

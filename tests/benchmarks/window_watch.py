@@ -14,8 +14,8 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.benchmarks.event_loop import GapProbe
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import GarbageCollector, give_turns
 from wordpiece_studio.ui.widgets.theme import Theme

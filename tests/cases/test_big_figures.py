@@ -13,8 +13,8 @@ from tests.benchmarks.million import MillionModel, million_history
 from wordpiece_studio import cli, platform_check
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.history_pane import HistoryPane
 from wordpiece_studio.ui.widgets.theme import Theme

@@ -14,7 +14,7 @@ from tests.storage.project.making import check_project
 from tests.ui.conftest import Studio, empty_studio, studio, theme  # noqa: F401  (fixtures)
 from tests.ui.dialogs.project.conftest import projects  # noqa: F401  (a fixture)
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.ui.controllers.project_controller import ProjectLock
 

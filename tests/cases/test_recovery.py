@@ -17,8 +17,8 @@ from tests.ui.conftest import Studio
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.session import recovery_keeper, recovery_store, watched_files
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.controllers.project_controller import recovery_folder
 from wordpiece_studio.ui.main_window import MainWindow

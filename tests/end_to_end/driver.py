@@ -14,8 +14,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QDialog, QMenu, QTabBar, QToolButton, QWidget
 
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import QApplication
 
 from tests.end_to_end.driver import Driver
 from tests.event_loop import wait
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import document_titles
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab

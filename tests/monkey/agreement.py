@@ -11,8 +11,8 @@ import numpy as np
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresFound, measured
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.project.container import is_replaced
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.token_text import number_text

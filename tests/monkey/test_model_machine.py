@@ -13,10 +13,10 @@ from PySide6.QtCore import QCoreApplication, QEventLoop
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.session.view_text import to_view
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig

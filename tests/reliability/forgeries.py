@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.storage.project.making import course_project, library_run_of, run_of, settings_of
+from tests.storage.project.making import course_project, library_run_of, origin_of, run_of, settings_of
 from wordpiece_studio.storage.project.container import (
     PROGRAM,
     ROOT,
@@ -92,7 +92,7 @@ def _seeds() -> tuple[bytes, ...]:
         replace(course_project("text\r\n" * 300, run=run_of(words, objective="likelihood")), view=views[0]),
         replace(course_project(run=run_of(words, **byte_pairs.to_dict())), settings=settings_of(byte_pairs)),
         replace(course_project(run=library_run_of(is_of_corpus=True)), view=views[0]),
-        course_project(run=library_run_of(text="hug pug"), others=(run_of(),)),
+        course_project(run=library_run_of(origin=origin_of(text="hug pug")), others=(run_of(),)),
     ]
     with tempfile.TemporaryDirectory() as folder:
         path, found = Path(folder) / "p.wpstudio", []

@@ -65,7 +65,7 @@ def _restored(window: MainWindow) -> bool:
     from PySide6.QtWidgets import QPushButton
 
     from tests.event_loop import wait
-    from wordpiece_studio.session.run import TrainerState
+    from wordpiece_studio.session.training_job import TrainerState
     from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 
     def dialog() -> RecoveryDialog | None:

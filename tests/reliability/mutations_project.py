@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from tests.storage.project.making import check_project, course_project, forged, library_run_of, put_part, run_of, seal
+from tests.storage.project.making import (
+    check_project,
+    course_project,
+    forged,
+    library_run_of,
+    origin_of,
+    put_part,
+    run_of,
+    seal,
+)
 from wordpiece_studio.storage.project.container import ITEM_BYTES, TEXT, TRAILER_BYTES, trailer
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 
@@ -46,7 +55,7 @@ def seeds() -> dict[str, bytes]:
     projects = {
         "no run": course_project(run=None),
         "course": course_project(),
-        "libraries": course_project(others=(library_run_of(), library_run_of(2, text="hug pug"))),
+        "libraries": course_project(others=(library_run_of(), library_run_of(2, origin=origin_of(text="hug pug")))),
         "words": course_project("text\r\n" * 300, run=run_of(words, objective="count")),
     }
     found = {}

@@ -20,6 +20,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.settings import FILE_NAME, SettingsStore
 from wordpiece_studio.storage.merge_table import read_merge_table, write_merge_table
+from wordpiece_studio.storage.project.contents import RunOrigin
 from wordpiece_studio.storage.tokenizer_directory import save_directory
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
@@ -243,7 +244,7 @@ def _project(size: int) -> Save | None:
 
 def project_of(which: int, size: int) -> Project:
     """Return the project of a training: of `OLD` or of `NEW`."""
-    from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+    from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run
     from wordpiece_studio.storage.view import View
     from wordpiece_studio.text import normalizers, pre_tokenizers
 
@@ -256,5 +257,5 @@ def project_of(which: int, size: int) -> Project:
         ),
         corpus=ProjectCorpus(name="words", text=f"text {which}"),
         view=View(step=3),
-        runs=(ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason="merges"),),
+        runs=(Run(run.counts, run.config, run.history, stop_reason="merges", origin=RunOrigin(is_wanted=True)),),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMessageBox
 
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import Breakpoints, BreakpointSearch, BreakpointWatch, Hit, Player, StepMarks
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import KINDS, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig

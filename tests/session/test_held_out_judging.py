@@ -19,11 +19,11 @@ from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figure
 from wordpiece_studio.session import tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.measuring import HeldOutFigure
-from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Runs
 from wordpiece_studio.session.tokenizer_figures import HeldOutJudging, judged
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.corpus_record import noted_files
-from wordpiece_studio.storage.project.contents import ProjectCorpus
+from wordpiece_studio.storage.project.contents import ProjectCorpus, RunOrigin
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import Run
 
 OBJECTIVES = ("likelihood", "score", "count")
 SMALL = TrainingConfig(vocab_size=150)

@@ -18,8 +18,8 @@ from tests.session.conftest import random_counts
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import table_model
 from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter, HistoryItems, HistoryTableModel
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import VALUE_ROLE, RowsWanted, TableColumn
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer

@@ -22,8 +22,9 @@ from wordpiece_studio.session.live_text import (
     TextTimeline,
     word_timeline,
 )
-from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.config import TrainingConfig

@@ -8,8 +8,9 @@ import pytest
 
 import wordpiece_studio as wps
 from tests.session.fakes import Recorder
-from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.training.history import table_of
 from wordpiece_studio.training.stored_history import restored_history
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.session import step_marks
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import WHOLE_RUN, Player, StepMarks
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

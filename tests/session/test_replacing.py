@@ -11,7 +11,7 @@ from tests.session.conftest import random_counts
 from tests.session.fakes import Recorder
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import training_job
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train

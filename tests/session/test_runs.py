@@ -9,10 +9,10 @@ from PySide6.QtGui import QUndoStack
 
 from tests.session.fakes import Recorder
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import COLORS, Runs
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.storage.project.contents import ProjectRun
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.project.contents import Run, RunOrigin
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_every_training_adds_a_run(qtbot: QtBot, model: TrainerModel, runs: Runs
     assert (runs.all, runs.current) == ((first, second), second)
     assert [(run.letter, run.color, run.is_kept) for run in runs.all] == [("A", 0, True), ("B", 1, True)]
     assert runs.unsaved_merges == 2 * len(first.history)
-    saved = [ProjectRun(counts=run.counts, config=run.config, history=run.history) for run in runs.all]
+    saved = [Run(run.counts, run.config, run.history) for run in runs.all]
     third = trained(qtbot, model, "score")  # while the others are being saved
     runs.note_saved(saved)
     assert runs.unsaved_merges == len(third.history)

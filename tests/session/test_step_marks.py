@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.session.conftest import random_counts
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import Bookmarks, SelectionStep
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import NOBODY, Bookmark, Selection
 from wordpiece_studio.training.config import TrainingConfig
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.session.fakes import Recorder
-from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.segmentation import PreparationStopped
 from wordpiece_studio.training.trainer import Trainer

@@ -12,8 +12,8 @@ from tests.session.conftest import random_counts
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.session import token_usage
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth, growth_of_word, words_of_token
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

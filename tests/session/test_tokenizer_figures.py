@@ -23,7 +23,6 @@ from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.libraries.library_training import LibraryHistory, train_library
 from wordpiece_studio.session import tokenizer_figures, watched_files
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.session.task import Task
@@ -38,7 +37,7 @@ from wordpiece_studio.session.tokenizer_figures import (
 )
 from wordpiece_studio.session.training_job import trained_by_library
 from wordpiece_studio.storage.corpus_record import noted_files
-from wordpiece_studio.storage.project.contents import ProjectCorpus
+from wordpiece_studio.storage.project.contents import ProjectCorpus, Run, RunOrigin, tokenizer_at
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import bpe_tokenizer, train
 

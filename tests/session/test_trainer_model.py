@@ -14,9 +14,8 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.fakes import FakeTrainer, Recorder
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import Candidates, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.training_job import candidates_beside
+from wordpiece_studio.session.training_job import Candidates, TrainerState, candidates_beside
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training import history as merge_history
 from wordpiece_studio.training.config import TrainingConfig

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, QPersistentModelIndex, Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.session import table_model
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import VALUE_ROLE, RowsWanted
 from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.session.vocabulary_table import (
     SPECIAL_BIRTH,
     TokenNumbers,

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.session import table_model
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import VALUE_ROLE
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsFilter
 from wordpiece_studio.training.config import TrainingConfig
 

@@ -27,7 +27,7 @@ from wordpiece_studio.storage.corpus_record import (
     recorded_files,
 )
 from wordpiece_studio.storage.exports import Export, Exported, counts_name
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run
 from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.storage.view import View
 from wordpiece_studio.training.config import TrainingConfig
@@ -87,7 +87,7 @@ def test_a_known_hash_is_taken_over(files: list[CorpusFile]) -> None:
 def project(corpus: ProjectCorpus, *, is_of_corpus: bool = True) -> Project:
     run = train(WordCounts.from_pairs([("hug", 2)]), TrainingConfig())
     settings = ProjectSettings(training={}, normalizer={}, pre_tokenizer={}, max_word_length=7)
-    stored = ProjectRun(counts=run.counts, config=run.config, history=run.history, is_of_corpus=is_of_corpus)
+    stored = Run(run.counts, run.config, run.history, is_of_corpus=is_of_corpus)
     return Project(settings=settings, corpus=corpus, view=View(), runs=(stored,))
 
 

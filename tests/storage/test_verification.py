@@ -11,7 +11,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import noted_files, record_of_files, record_of_text, recorded_files
 from wordpiece_studio.storage.exports import Export, Exported, counts_name
 from wordpiece_studio.storage.manifest import MANIFEST_FILE
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.storage.tokenizer_directory import save_directory
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
@@ -240,7 +240,7 @@ def test_bytes_of_an_earlier_version(corpus: Path, tmp_path: Path) -> None:
 
 def test_from_a_project(corpus: Path, folder: Path, tmp_path: Path) -> None:
     exported = trained(corpus, max_merges=12)
-    run = ProjectRun(
+    run = Run(
         counts=exported.counts, config=exported.config, history=exported.history, is_of_corpus=True
     )  # fmt: skip
     normalizer, pre_tokenizer = {"type": "unchanged"}, {"type": "bert"}

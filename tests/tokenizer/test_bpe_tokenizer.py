@@ -11,7 +11,7 @@ from tokenizers import models
 
 import wordpiece_studio as wps
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import tokenizer_at
+from wordpiece_studio.storage.project.contents import tokenizer_at
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
 

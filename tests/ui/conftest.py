@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.widgets.theme import Theme
 

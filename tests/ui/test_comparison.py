@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 
 _LEFT = Qt.MouseButton.LeftButton

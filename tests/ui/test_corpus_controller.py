@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.session.corpus_counting import LONGEST_WORD
 from wordpiece_studio.session.document import Reading
-from wordpiece_studio.session.run import LONG_SECONDS
+from wordpiece_studio.storage.project.contents import LONG_SECONDS
 from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer

@@ -18,8 +18,8 @@ from tests.ui.test_libraries import trained
 from tests.ui.test_run_strip import train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import RunDivergence, step_of_size
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerInWindow
 from wordpiece_studio.tokenizer.encoding import UnknownToken

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.widgets.pane import EmptyState, HintLabel
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import Run
 
 HUG = "hug pug pun bun hugs\n" * 5
 

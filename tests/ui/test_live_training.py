@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import session
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.main_window import MainWindow

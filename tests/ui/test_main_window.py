@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
 from wordpiece_studio.session.project_state import Loss, unsaved_work
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import document_project, document_titles
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.actions import REASON

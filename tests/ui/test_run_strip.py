@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.token_text import run_names
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QAbstractButton
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import Run
 
 _KEYS = Qt.KeyboardModifier
 _NONE, _CONTROL, _ALT = _KEYS.NoModifier, _KEYS.ControlModifier, _KEYS.AltModifier

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.controllers import training_controller
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session.run import Progress
 from wordpiece_studio.session.session import ChosenSettings
+from wordpiece_studio.session.training_job import Progress
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.training_bar import FurtherDialog, SpecialTokensDialog, TrainingSettings, next_size
 

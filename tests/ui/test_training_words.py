@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from tests.ui.test_run_strip import train
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QToolButton, QWidget
 
-from wordpiece_studio.session.run import Progress, TrainerState
+from wordpiece_studio.session.training_job import Progress, TrainerState
 from wordpiece_studio.ui.controllers.view_controller import fitted
 from wordpiece_studio.ui.widgets.dock_area import TEACH
 

@@ -29,8 +29,8 @@ from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary

@@ -14,10 +14,10 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.task import Task, free_words_slowly
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.project.container import ProjectStamp, stamp_of
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run
 from wordpiece_studio.storage.view import RunTab, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
@@ -215,16 +215,11 @@ class ProjectState(QObject):
     def content(self) -> ProjectContent:
         return content_of(self.capture())
 
-    def _captured_run(self, run: Run) -> ProjectRun:
-        is_shown, origin = run is self._runs.current, run.origin
+    def _captured_run(self, run: Run) -> Run:
         changes = self._session.changes_since_run(run)
         is_of_corpus = not (changes.is_other_corpus or changes.corpus or changes.pipeline)
-        return ProjectRun(
-            counts=run.counts, config=run.config, history=run.history,
-            stop_reason=self._model.stop_reason if is_shown else run.stop_reason, corpus_name=origin.corpus_name,
-            is_of_corpus=is_of_corpus, is_wanted=origin.is_wanted, merges=len(run.history), number=run.number,
-            text=None if is_of_corpus or origin.corpus is None else origin.corpus.text, library_run=run.library_run,
-        )  # fmt: skip
+        reason = self._model.stop_reason if run is self._runs.current else run.stop_reason
+        return replace(run, merges=len(run.history), is_of_corpus=is_of_corpus, stop_reason=reason)
 
     # Restoring.
 
@@ -256,7 +251,6 @@ class ProjectState(QObject):
     def undoing(self) -> Callable[[], None]:
         """Return what shows everything again as it is now."""
         project, path = self.capture(), self.path
-        kept = {run.number: (run.seconds, run.saved_merges) for run in self._runs.all}
         about = {name: getattr(self, name) for name in ("stamp", "saved_content", "left_content", "is_file_another")}
 
         def undo() -> None:
@@ -265,8 +259,6 @@ class ProjectState(QObject):
                 self.set_path(path)
             for name, value in about.items():
                 setattr(self, name, value)
-            for run in self._runs.all:
-                run.seconds, run.saved_merges = kept[run.number]
             self.changed.emit()
 
         return undo
@@ -300,19 +292,11 @@ class ProjectState(QObject):
         current = None if project.run is None else runs[project.run.number]
         self._runs.take((runs[number] for number in order), current, project.view.step)
 
-    def _restored_run(self, run: ProjectRun, tab: RunTab | None) -> Run:
+    def _restored_run(self, run: Run, tab: RunTab | None) -> Run:
         tab = tab or RunTab(run.number)
         tab = msgspec.structs.replace(tab, step=min(tab.step, len(run.history)))  # the run may have been kept earlier
-        if run.is_of_corpus:
-            origin = self._session.origin(is_wanted=run.is_wanted)
-        else:
-            origin = RunOrigin(run.is_wanted, run.corpus_name)
-        if run.text is not None:
-            origin = replace(origin, corpus=ProjectCorpus(name=run.corpus_name, text=run.text))
-        return Run(
-            run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin,
-            library_run=run.library_run, **msgspec.structs.asdict(tab),
-        )  # fmt: skip
+        origin = self._session.origin(is_wanted=run.origin.is_wanted) if run.is_of_corpus else run.origin
+        return replace(run, origin=origin, merges=None, **msgspec.structs.asdict(tab))
 
     def _take_part(self, part: Part) -> None:
         if not isinstance(part, tuple):
@@ -340,14 +324,14 @@ def _own_settings(project: Project) -> tuple[object, ...]:
     return (settings,)
 
 
-def _learned(run: ProjectRun) -> tuple[object, ...]:
+def _learned(run: Run) -> tuple[object, ...]:
     merges, counts = run.merge_count, run.counts
     return run.config, merges, run.history.symbols_after(merges), counts.total, len(counts), run.library_run
 
 
 def content_of(project: Project) -> ProjectContent:
     corpus, view = project.corpus, project.view
-    wanted = {run.number: run for run in project.runs if run.is_wanted}
+    wanted = {run.number: run for run in project.runs if run.origin.is_wanted}
     tabs = {number: RunTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
     compared = tuple((note.step, note.run) for note in view.notes if note.run is not None)
     return ProjectContent(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
     from wordpiece_studio.session.recovery_store import Recoverable, Recovered, RecoveryStore
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, Run
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -217,7 +217,7 @@ class RecoveryKeeper(QObject):
         self._run_began, self._is_place_new = now, place is None
         self.run_job.run(self._newest_file + 1, replace(project, runs=runs, counts=None))
 
-    def _is_kept(self, run: ProjectRun) -> bool:
+    def _is_kept(self, run: Run) -> bool:
         kept = self._kept_runs.get(run.history)
         return kept is not None and kept[:2] == (run.merge_count, run.number)
 
@@ -263,7 +263,7 @@ def is_worth_keeping(project: Project) -> bool:
     return bool(
         (corpus.text is not None and corpus.is_edited)
         or corpus.files
-        or any(run.is_wanted and (len(run.history) or run.library_run) for run in project.runs)
+        or any(run.origin.is_wanted and (len(run.history) or run.library_run) for run in project.runs)
         or view.notes
         or view.breakpoints
     )

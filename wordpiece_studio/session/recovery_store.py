@@ -42,7 +42,7 @@ from wordpiece_studio.system.printable import decodable, file_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, Run
 
 _log = logging.getLogger(__name__)
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -476,7 +476,7 @@ def _state_with_runs(folder: Path, reason: StudioError) -> Project:
 
 def _runs_of(
     project: Project, about: About, files: dict[int, Path | None], others: list[Path]
-) -> tuple[tuple[ProjectRun, ...], StudioError | None]:
+) -> tuple[tuple[Run, ...], StudioError | None]:
     """Return the runs in these files, by number, that `project` still has, the one that it shows first.
 
     What is missing there may be in one of the others, perhaps with fewer merges; if any are missing in the end, the
@@ -504,7 +504,7 @@ def _runs_of(
         runs += [
             replace(
                 run, is_of_corpus=run.is_of_corpus and is_same,
-                text=other.text if run.is_of_corpus and not is_same else run.text,
+                origin=replace(run.origin, corpus=other) if run.is_of_corpus and not is_same else run.origin,
             )
             for run in kept.runs
             if run.number in wanted

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.step_marks import Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.storage.project.contents import ProjectRun
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.storage.view import Bookmark
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.config import TrainingConfig
@@ -179,7 +178,7 @@ class Runs(QObject):
             self._model.open_run(current, step)
         self.changed.emit()
 
-    def note_saved(self, saved: Iterable[ProjectRun]) -> None:
+    def note_saved(self, saved: Iterable[Run]) -> None:
         """Note that these runs, with the merges that they had then, are in a file of the user's."""
         merges = {run.history: run.merge_count for run in saved}
         for run in self.all:

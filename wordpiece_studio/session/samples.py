@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
@@ -240,16 +240,16 @@ def document_project(name: str) -> Project:
     )
 
 
-def _trained(run: _Run, number: int, document: _Document, title: str) -> ProjectRun:
+def _trained(run: _Run, number: int, document: _Document, title: str) -> Run:
     """Return a run as if no one had asked for it, so that nothing is lost with it."""
     text, first = run.text or document.corpus, document.runs[0]
     counts = _counted(text, run.normalizer, run.pre_tokenizer)
     trained = train(counts, run.config)
     is_of_corpus = (text, run[2:4]) == (document.corpus, first[2:4])
-    return ProjectRun(
-        counts=counts, config=run.config, history=trained.history, stop_reason=trained.stop_reason,
-        corpus_name=title, is_of_corpus=is_of_corpus, is_wanted=False, number=number,
-        text=None if is_of_corpus else text,
+    origin = RunOrigin(corpus_name=title, corpus=None if is_of_corpus else ProjectCorpus(name=title, text=text))
+    return Run(
+        counts, run.config, trained.history, stop_reason=trained.stop_reason, origin=origin, is_of_corpus=is_of_corpus,
+        number=number,
     )  # fmt: skip
 
 

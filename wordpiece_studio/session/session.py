@@ -19,16 +19,15 @@ from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
 from wordpiece_studio.session.kernel_warmup import warm_up
 from wordpiece_studio.session.live_text import LiveChanges
-from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, HeldOutJudging
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.training_job import trained_by_library
+from wordpiece_studio.session.training_job import TrainerState, trained_by_library
 from wordpiece_studio.session.watched_files import FileWatch, moved_files
-from wordpiece_studio.storage.project.contents import ProjectCorpus
+from wordpiece_studio.storage.project.contents import ProjectCorpus, Run, RunOrigin
 from wordpiece_studio.storage.view import View
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.segmentation import minimum_vocab_size

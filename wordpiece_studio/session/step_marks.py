@@ -16,8 +16,8 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import NOBODY, Bookmark, Breakpoint
 from wordpiece_studio.text.patterns import SearchPattern
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.storage.view import BreakpointKind, Selection
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.history import MergeHistory

@@ -19,8 +19,8 @@ from wordpiece_studio.evaluation.usage import (
     tokens_in_use_at,
     usage_as_trained,
 )
-from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.session.task import Task
+from wordpiece_studio.storage.project.contents import tokenizer_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,9 +26,8 @@ from wordpiece_studio.session.measuring import (
     library_tokenizer,
     measure,
 )
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.session.training_job import corpus_with_lines
+from wordpiece_studio.session.training_job import TrainerState, corpus_with_lines
 from wordpiece_studio.session.watched_files import FileWatch
 from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
 from wordpiece_studio.storage.tokenizer_loading import files_read, load_tokenizer, manifest_of_tokenizer
@@ -47,11 +46,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.figures import TokenizerFigures
     from wordpiece_studio.evaluation.held_out import Report
     from wordpiece_studio.session.corpus_counting import CorpusCounting
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison, Runs
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.session.watched_files import FileNews
-    from wordpiece_studio.storage.project.contents import ProjectCorpus
+    from wordpiece_studio.storage.project.contents import ProjectCorpus, Run
     from wordpiece_studio.training.config import TrainingConfig
 
     Place = Literal["training", "held-out", "live", "files"]

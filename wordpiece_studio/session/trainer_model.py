@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import SIGNAL, QCoreApplication, QObject, Signal
 
-from wordpiece_studio.session.run import Candidates, Progress, Run, RunOrigin, TrainerState
 from wordpiece_studio.session.task import Task, single_shot
-from wordpiece_studio.session.training_job import Trainers, candidates_beside, default_trainer
+from wordpiece_studio.session.training_job import (
+    Candidates,
+    Progress,
+    Trainers,
+    TrainerState,
+    candidates_beside,
+    default_trainer,
+)
+from wordpiece_studio.storage.project.contents import Run, RunOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

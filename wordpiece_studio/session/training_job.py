@@ -9,6 +9,7 @@ import math
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from wordpiece_studio.libraries.library_training import (
     train_library,
 )
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
-from wordpiece_studio.session.run import Candidates, Run
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.system.arrays import lengths_of
 from wordpiece_studio.system.memory import available_memory
 from wordpiece_studio.training.forecast import corpus_notices
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryTrainer
-    from wordpiece_studio.session.run import RunOrigin
-    from wordpiece_studio.storage.project.contents import ProjectCorpus
+    from wordpiece_studio.storage.project.contents import ProjectCorpus, RunOrigin
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.training.history import MergeHistory
 
     ShouldStop = Callable[[], bool]
@@ -49,6 +50,44 @@ MAX_BATCH = 256  # the most merges sent at once
 _GROWTH = 4.0
 _GATE_POLL_SECONDS = 0.02
 _MARGIN = 2  # times the memory that candidates need must be free: the training beside them keeps growing
+
+
+class TrainerState(Enum):
+    """What the trainer is doing.
+
+    `IDLE`: nothing has been trained yet. `TRAINING`: the worker is training or preparing to. `PAUSED`: the training can
+    be resumed. `FINISHED`: a stop rule was met, or the user stopped; the run can be trained further. `FAILED`: the last
+    command failed; what was learned before is still there.
+    """
+
+    IDLE = "idle"
+    TRAINING = "training"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a training."""
+
+    merges: int  # learned and published
+    vocabulary_size: int
+    target_size: int | None  # None if there is no such limit
+    seconds_left: float | None  # None if unknown
+    is_target_sure: bool = True  # the corpus has enough words for it; otherwise training may run out of pairs first
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The best pairs at a step, best first; there are none if no pair is left, or if nothing is available.
+
+    Nothing is if there is no run, or not enough memory to find them beside a running training.
+    """
+
+    step: int
+    pairs: tuple[Candidate, ...]
+    available: bool
 
 
 class Pacer:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtCore import QObject
 
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.training.history import MergeHistory
 
 Kind = Literal["all", "special", "alphabet", "learned", "dead", "only"]

@@ -10,9 +10,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu
 
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.samples import START_SAMPLE
 from wordpiece_studio.session.task import later
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.actions import Menu, command, tr
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, CorpusOnDisk
 from wordpiece_studio.ui.controllers.export_controller import ExportController, HistoryExport, VocabularyExport

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
 
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Runs
     from wordpiece_studio.session.session import Session
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 

@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.run import Progress
     from wordpiece_studio.session.session import Changes, ChosenSettings, Session
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.training_job import Progress
     from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.ui.actions import Actions
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = {

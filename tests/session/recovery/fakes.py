@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.storage.project.container import ProjectStamp
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin
 from wordpiece_studio.storage.view import View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
@@ -30,11 +30,11 @@ def settings(vocab_size: int = 100) -> ProjectSettings:
     )
 
 
-def trained(counts: WordCounts, merges: int) -> ProjectRun:
+def trained(counts: WordCounts, merges: int) -> Run:
     config = TrainingConfig(max_merges=merges)
     trainer = Trainer(counts, config)
     trainer.run(merges)
-    return ProjectRun(counts=counts, config=config, history=trainer.history, is_of_corpus=True)
+    return Run(counts, config, trainer.history, origin=RunOrigin(is_wanted=True), is_of_corpus=True)
 
 
 class FakeState(QObject):
@@ -52,8 +52,8 @@ class FakeState(QObject):
         self.stamp = ProjectStamp()
         self.settings = settings()
         self.view = View()
-        self.run: ProjectRun | None = None
-        self.others: tuple[ProjectRun, ...] = ()
+        self.run: Run | None = None
+        self.others: tuple[Run, ...] = ()
         document.text_changed.connect(self.changed)
 
     def capture(self) -> Project:

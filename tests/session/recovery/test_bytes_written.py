@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.session.recovery.conftest import Kept
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, Run
 
 MOST_BYTES = 1_000_000
 MERGES = 30
@@ -57,7 +57,7 @@ def _count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def large() -> ProjectRun:
+def large() -> Run:
     """Return a training that takes more than a megabyte."""
     return trained(random_counts(5, words=150_000, letters="".join(map(chr, range(0x4E00, 0x5000)))), MERGES)
 
@@ -87,7 +87,7 @@ def check(project: Project, kept: Kept) -> None:
 
 
 @pytest.mark.slow
-def test_a_letter_after_the_training_was_kept(kept: Kept, large: ProjectRun) -> None:
+def test_a_letter_after_the_training_was_kept(kept: Kept, large: Run) -> None:
     kept.document.load_sample("course-en.txt")
     before = Counted.total
     kept.state.change(run=large)
@@ -98,7 +98,7 @@ def test_a_letter_after_the_training_was_kept(kept: Kept, large: ProjectRun) -> 
     check(kept.recovered(), kept)
 
 
-def test_a_letter_after_it_was_saved(kept: Kept, large: ProjectRun, tmp_path: Path) -> None:
+def test_a_letter_after_it_was_saved(kept: Kept, large: Run, tmp_path: Path) -> None:
     kept.document.load_sample("course-en.txt")
     kept.state.change(run=large)
     kept.wait()
@@ -108,7 +108,7 @@ def test_a_letter_after_it_was_saved(kept: Kept, large: ProjectRun, tmp_path: Pa
     check(kept.recovered(), kept)
 
 
-def test_a_letter_after_it_was_opened(kept: Kept, large: ProjectRun, tmp_path: Path) -> None:
+def test_a_letter_after_it_was_opened(kept: Kept, large: Run, tmp_path: Path) -> None:
     path = tmp_path / "saved.wpstudio"
     kept.state.run = large
     save(kept, path)

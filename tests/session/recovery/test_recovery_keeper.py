@@ -15,7 +15,7 @@ from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore
 from wordpiece_studio.storage.project.container import stamp_of
-from wordpiece_studio.storage.project.contents import ProjectRun
+from wordpiece_studio.storage.project.contents import Run, RunOrigin
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
 from wordpiece_studio.training.config import TrainingConfig
@@ -46,7 +46,7 @@ def type_text(kept: Kept, text: str) -> None:
 
 def test_an_untouched_sample_leaves_nothing(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
-    kept.state.change(run=replace(trained(random_counts(1), 5), is_wanted=False))
+    kept.state.change(run=replace(trained(random_counts(1), 5), origin=RunOrigin()))
     kept.wait()
     assert kept.store.folder is None
     assert not kept.folder.exists()
@@ -145,7 +145,7 @@ def test_a_run_of_the_text_before_an_edit_is_not_of_the_text(kept: Kept) -> None
     kept.document.load_sample("course-en.txt")
     trainer = Trainer(random_counts(2), TrainingConfig(max_merges=40))
     trainer.run(30)
-    run = ProjectRun(counts=trainer.counts, config=trainer.config, history=trainer.history, is_of_corpus=True)
+    run = Run(trainer.counts, trainer.config, trainer.history, origin=RunOrigin(is_wanted=True), is_of_corpus=True)
     kept.state.change(run=run)
     kept.wait()
     kept.keeper.run_due = time.monotonic() + 100
@@ -297,7 +297,7 @@ def test_a_finished_run_is_written_once_beside_others(kept: Kept) -> None:
     assert sorted(len(run.history) for run in kept.recovered().runs) == [20, 30]
 
 
-def saved_project(kept: Kept, path: Path) -> tuple[ProjectRun, ...]:
+def saved_project(kept: Kept, path: Path) -> tuple[Run, ...]:
     """Return the two runs of a project that was saved, and is shown."""
     kept.document.load_sample("course-en.txt")
     runs = tuple(replace(trained(random_counts(2), merges), number=number) for number, merges in enumerate((20, 30)))
@@ -360,7 +360,7 @@ def about(kept: Kept) -> About:
 def test_of_a_saved_run_that_went_on_the_saved_merges_come_back(kept: Kept, tmp_path: Path) -> None:
     trainer = Trainer(random_counts(2), TrainingConfig(max_merges=40))
     trainer.run(20)
-    run = ProjectRun(counts=trainer.counts, config=trainer.config, history=trainer.history, is_of_corpus=True)
+    run = Run(trainer.counts, trainer.config, trainer.history, origin=RunOrigin(is_wanted=True), is_of_corpus=True)
     path = tmp_path / "my.wpstudio"
     kept.state.view = View(tabs=(RunTab(0),))
     kept.state.change(run=run)

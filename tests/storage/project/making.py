@@ -25,7 +25,7 @@ from wordpiece_studio.storage.project.container import (
     root_hash,
     trailer,
 )
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin
 from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.storage.view import Bookmark, Selection, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -86,13 +86,18 @@ def settings_of(config: TrainingConfig | None = None, **others: Any) -> ProjectS
     )
 
 
-def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> ProjectRun:
+def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> Run:
     config = TrainingConfig(**{"objective": "score", **settings})
     run = train(WordCounts.from_pairs(pairs), config, engine="plain")
-    return ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason=run.stop_reason)
+    return Run(run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin_of())
 
 
-def library_run_of(number: int = 1, **others: Any) -> ProjectRun:
+def origin_of(name: str = "", text: str | None = None) -> RunOrigin:
+    """Return that of a run that the user asked for; the corpus is a text, or not known any more."""
+    return RunOrigin(True, name, corpus=None if text is None else ProjectCorpus(name=name, text=text))
+
+
+def library_run_of(number: int = 1, **others: Any) -> Run:
     """Return a run like one that a library has trained on the words of the course."""
     tokens = ("[UNK]", *"hugpnbs", "hug", "un")
     learned = Learned("0.22", tokens, tuple(0.25 * number - 5 for number in range(len(tokens))))
@@ -105,15 +110,8 @@ def library_run_of(number: int = 1, **others: Any) -> ProjectRun:
     counts = WordCounts.from_pairs(COURSE)
     library_run = LibraryRun("tokenizers-unigram", config, counts, learned, content, Repetition(2, 1, 0))
     history = LibraryHistory(library_run, counts, symbols=67)
-    return ProjectRun(
-        counts=counts,
-        config=config,
-        history=history,
-        stop_reason="peer",
-        number=number,
-        library_run=library_run,
-        **others,
-    )
+    others = {"origin": origin_of(), **others}
+    return Run(counts, config, history, stop_reason="peer", number=number, library_run=library_run, **others)
 
 
 def course_project(text: str = "hug pug pun bun hugs\n", **fields: Any) -> Project:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, Run
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def run_in(project: Project) -> ProjectRun:
+def run_in(project: Project) -> Run:
     assert project.run is not None
     return project.run
 

@@ -13,7 +13,7 @@ from tests.storage.project.making import COURSE, check_project, course_project, 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import Container, array_part
-from wordpiece_studio.storage.project.contents import ProjectRun
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
@@ -184,7 +184,7 @@ def test_statistics_that_cannot_be(path: Path, name: str, value: object) -> None
 
 def test_bytes_of_a_run_before_all_were_in_the_alphabet(path: Path) -> None:
     run = train(count_texts(["hug pug hugs"], "none", "byte-level"), TrainingConfig(byte_alphabet="seen"))
-    save_project(path, course_project(run=ProjectRun(counts=run.counts, config=run.config, history=run.history)))
+    save_project(path, course_project(run=Run(run.counts, run.config, run.history)))
     before = run.config.to_dict()
     del before["byte_alphabet"]  # which was no setting
     forge_run(path, config=before, first_config=before)

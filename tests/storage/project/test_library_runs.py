@@ -15,6 +15,7 @@ from tests.storage.project.making import (
     forged,
     library_run_of,
     open_whole,
+    origin_of,
     project_of_its_time,
     put_part,
     run_of,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, Run
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "p.wpstudio"
 
 
-def replayed(number: int) -> ProjectRun:
+def replayed(number: int) -> Run:
     """Return a run of a library that our training has made again."""
     run, like = run_of(objective="count", continuing_subword_prefix=""), library_run_of()
     tokens = run.history.vocabulary(len(run.history)).tokens
@@ -55,14 +56,14 @@ def replace_fields(record: object, **fields: object) -> object:
 
 
 def project() -> Project:
-    unigram = library_run_of(3, text="hug pug", corpus_name="hugs", is_wanted=True)
+    unigram = library_run_of(3, origin=origin_of("hugs", "hug pug"))
     second = replace(replayed(2), counts=unigram.counts)
     tabs = (RunTab(1), RunTab(2, "theirs", 3, True, True, 2), RunTab(3))
     view = View(tabs=tabs, current=3)
     return replace(course_project(run=unigram, others=(replace(run_of(), number=1), second)), view=view)
 
 
-def assert_same_library_run(run: ProjectRun, before: ProjectRun) -> None:
+def assert_same_library_run(run: Run, before: Run) -> None:
     one, other = run.library_run, before.library_run
     assert one.learned == other.learned
     assert (one.trainer, one.config, one.content, one.repetition) == (

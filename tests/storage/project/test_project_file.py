@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.storage.project.making import COURSE, check_project, course_project, forged, run_of, settings_of
+from tests.storage.project.making import COURSE, check_project, course_project, forged, origin_of, run_of, settings_of
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import container as container_module
 from wordpiece_studio.storage.project import project_file
 from wordpiece_studio.storage.project.container import ProjectStamp, SavingStopped, is_replaced, stamp_of
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, Run, RunOrigin
 from wordpiece_studio.storage.project.project_file import is_project, open_project, save_project
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection, View
 from wordpiece_studio.training.config import TrainingConfig
@@ -109,7 +109,7 @@ def test_any_words(tmp_path_factory: pytest.TempPathFactory, words: dict[str, in
     counts = WordCounts(list(words), list(words.values()), plain.normalizer, plain.pre_tokenizer)
     trainer = Trainer(counts, TrainingConfig(max_merges=5), engine="plain")
     trainer.run()
-    run = ProjectRun(counts=counts, config=trainer.config, history=trainer.history, stop_reason=trainer.stop_reason)
+    run = Run(counts, trainer.config, trainer.history, stop_reason=trainer.stop_reason)
     again = saved(tmp_path_factory.mktemp("any") / "p.wpstudio", course_project(run=run)).run
     assert again is not None
     assert again.counts == counts
@@ -129,15 +129,15 @@ def test_statistics_settings_and_reasons_come_back(path: Path) -> None:
         [SkippedWord("a", 1, 2, 5000)],
     )  # fmt: skip
     more = dataclasses.replace(run.config, max_merges=900)
-    run = dataclasses.replace(run, counts=counts, config=more, corpus_name="<b>", is_of_corpus=True, is_wanted=False)
+    run = dataclasses.replace(run, counts=counts, config=more, origin=RunOrigin(corpus_name="<b>"), is_of_corpus=True)
     again = saved(path, course_project(run=run)).run
     assert again is not None
     assert (again.counts.statistics, again.counts.skipped) == (statistics, counts.skipped)
     assert again.config == more
     assert again.history.config.max_merges == 4
-    assert (again.stop_reason, again.corpus_name) == ("max_merges", "<b>")
+    assert (again.stop_reason, again.origin.corpus_name) == ("max_merges", "<b>")
     assert again.is_of_corpus
-    assert not again.is_wanted
+    assert not again.origin.is_wanted
     assert_same_history(again.history, run.history)
 
 
@@ -260,7 +260,7 @@ LOST = {
 
 @pytest.mark.parametrize("part", LOST)
 def test_a_damaged_part_costs_that_part_alone(path: Path, part: str) -> None:
-    other = dataclasses.replace(run_of([("cat", 3), ("cats", 2)]), number=2, text="cats")
+    other = dataclasses.replace(run_of([("cat", 3), ("cats", 2)]), number=2, origin=origin_of(text="cats"))
     whole = course_project(others=(other,), counts=WordCounts.from_pairs([("hug", 2)]))
     save_project(path, whole)
     damage(path, part)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import check_project, course_project, forged, project_of_its_time, put_part, run_of
+from tests.storage.project.making import (
+    check_project,
+    course_project,
+    forged,
+    origin_of,
+    project_of_its_time,
+    put_part,
+    run_of,
+)
 from tests.storage.project.test_project_file import assert_same_history
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import stored_run
@@ -21,7 +29,7 @@ from wordpiece_studio.training.trainer import train
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, Run
 
 OTHER = [("cat", 4), ("cats", 2), ("hat", 7), ("hats", 1)]
 
@@ -31,7 +39,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "p.wpstudio"
 
 
-def beside(run: ProjectRun, number: int, objective: str) -> ProjectRun:
+def beside(run: Run, number: int, objective: str) -> Run:
     """Return another run of the same words."""
     made = train(run.counts, TrainingConfig(objective=objective), engine="plain")
     return replace(run, config=made.config, history=made.history, number=number)
@@ -41,8 +49,8 @@ def three() -> Project:
     first = replace(run_of(), number=4)
     others = (
         beside(first, 1, "count"),
-        replace(run_of(OTHER), number=2, text="cat cats\nhat", corpus_name="cats"),
-        replace(run_of(OTHER, objective="count"), number=3, text="cat cats\nhat"),
+        replace(run_of(OTHER), number=2, origin=origin_of("cats", "cat cats\nhat")),
+        replace(run_of(OTHER, objective="count"), number=3, origin=origin_of(text="cat cats\nhat")),
     )
     tabs = (RunTab(1, "one", 5, True, True, 3), RunTab(2, is_kept=False), RunTab(4), RunTab(3))
     return replace(course_project(run=first, others=others), view=View(tabs=tabs, current=4, step=2))

@@ -76,7 +76,7 @@ def check_contents(project: Project, minor: int) -> None:
     for run in project.runs:
         is_later = run.number > 1
         assert run.counts == count_texts([LATER if is_later else TEXT])
-        assert (run.is_wanted, run.is_of_corpus, run.corpus_name) == (True, is_later, project.corpus.name)
+        assert (run.origin.is_wanted, run.is_of_corpus, run.origin.corpus_name) == (True, is_later, project.corpus.name)
         assert run.text == (None if is_later or minor == 1 else TEXT)
         if run.number in MERGES:
             assert [merge.token for merge in run.history] == MERGES[run.number]

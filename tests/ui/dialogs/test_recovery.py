@@ -13,8 +13,8 @@ from tests.storage.project.making import library_run_of
 from tests.ui.conftest import Studio
 from wordpiece_studio.session import recovery_keeper, recovery_store
 from wordpiece_studio.session.recovery_store import About
-from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.storage.project.contents import Run, RunOrigin
 from wordpiece_studio.ui.controllers.project_controller import recovery_folder
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 from wordpiece_studio.ui.main_window import MainWindow

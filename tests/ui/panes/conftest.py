@@ -11,11 +11,11 @@ from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.live_text import LiveChanges, TextChanges, TextSummary
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.widgets.pane import Pane, Panel

@@ -25,7 +25,7 @@ from wordpiece_studio.evaluation.usage import symbols_at
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.live_text import LiveChanges, TextSummary
 from wordpiece_studio.session.measuring import HeldOutFigure
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig

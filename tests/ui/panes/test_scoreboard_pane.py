@@ -12,8 +12,7 @@ from PySide6.QtCore import Qt
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.run import Candidates, TrainerState
-from wordpiece_studio.session.training_job import Pacer
+from wordpiece_studio.session.training_job import Candidates, Pacer, TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import ratio_of, ratio_over_neighbours

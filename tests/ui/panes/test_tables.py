@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics
 
-from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import PAIR, CandidatesView, Ranking
 from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, WordsPanel

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QLineEdit
 import wordpiece_studio as wps
 from tests.ui.panes.conftest import changes_at
 from tests.ui.panes.timeline_bench import Timeline, click
-from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.runs import RunDivergence
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.storage.view import Bookmark, Breakpoint, Selection
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import MarksDialog, MarksTable
 from wordpiece_studio.ui.panes.timeline.timeline_pane import divergences_text

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.measuring import HeldOutFigure
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane

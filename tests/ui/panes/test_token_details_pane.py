@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.ui.panes.looking import Looking
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.run import Candidates
+from wordpiece_studio.session.training_job import Candidates
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import Candidate

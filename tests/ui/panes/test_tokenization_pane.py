@@ -14,7 +14,7 @@ from tests.sampling import some_pairs
 from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace

@@ -19,7 +19,8 @@ import json
 import os
 import stat
 import threading
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -28,19 +29,26 @@ import platformdirs
 from wordpiece_studio.corpus.decoding import ErrorHandling, known_encoding
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_relative, is_url
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.libraries.library_training import LibraryRunTokenizer
 from wordpiece_studio.storage.project.container import SourceRow
+from wordpiece_studio.storage.view import RunTab, run_letter
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges, TokenizerInWindow
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import bpe_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.storage.view import View
+    from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -80,25 +88,144 @@ class ProjectCorpus:
         return self.files if self.origin is None else (*self.files, self.origin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectRun:
-    """A training and what it was learned from."""
+@dataclass(frozen=True, slots=True)
+class RunOrigin:
+    """Who asked for a run, and which corpus it was trained on."""
+
+    is_wanted: bool = False  # the user asked for it, or kept it; else the Studio began it by itself
+    corpus_name: str = ""  # what it was called
+    text_serial: int = -1  # which state of the corpus it was, see `CorpusCounting`; -1 for none there is now
+    corpus: ProjectCorpus | None = None  # so that it can be brought back; None if it is not known any more
+    max_word_length: int | None = None  # of the words that were counted; None if it is not known
+
+
+LONG_SECONDS = 10.0  # training that took longer is not lost without a question
+_TOKENIZERS_KEPT = 16
+_QUICK_WORDS = 50_000
+"""Distinct words; for more, it takes too long to count at each step the tokens that they consist of."""
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """What was trained; `config`, with the limits that hold now, and `stop_reason` change when it is trained further.
+
+    A project has copies, which do not change. What another library trained has a `library_run`, and the tokenizer that
+    this library runs; an opened project loads that in the background.
+    """
 
     counts: WordCounts
-    config: TrainingConfig  # with limits raised since
+    config: TrainingConfig
     history: MergeHistory
-    stop_reason: str | None = None  # a stop rule's name or "user"; None if it was only paused
-    corpus_name: str = ""  # at that time
-    is_of_corpus: bool = False  # whether the counts are those of the present corpus, which need not be counted again
-    is_wanted: bool = True  # whether the user asked for it
-    merges: int | None = None  # how many belong to it, if a training may be appending to the history
-    number: int = 0  # tells the runs of a project apart
-    text: str | None = None  # that it was trained on; None for files, or if that is not known any more
-    library_run: LibraryRun | None = None  # what another library trained
+    sure_size: int | None = None  # the vocabulary size that it can reach for certain; None if it can reach any
+    notices: tuple[Notice, ...] = ()  # what is unusual about the corpus
+    stop_reason: str | None = None  # a stop rule's name, or "user"; None while the training has not ended
+    origin: RunOrigin = RunOrigin()
+    is_of_corpus: bool = False  # of a project: the counts are those of its corpus, which need not be counted again
+    merges: int | None = None  # of a project: how many belong to it, as a training may be appending to the history
+    saved_merges: int = -1  # how many of its merges are in a file of the user's; -1 if it is in none
+    name: str = ""  # what the user calls it; empty for what tells it from the others
+    number: int = 0  # its place among the letters; no two runs of a session have the same
+    color: int = 0
+    is_kept: bool = True  # it stays when another one is trained; False for a preview
+    is_compared: bool = False
+    step: int = 0  # at which it was left
+    seconds: float = 0.0  # that training took, without pauses
+    library_run: LibraryRun | None = None
+    library: LibraryTokenizer | None = None
+    _tokenizers: OrderedDict[tuple[int, bool], Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @property
     def merge_count(self) -> int:
         return len(self.history) if self.merges is None else self.merges
+
+    @property
+    def text(self) -> str | None:
+        """The text that it was trained on; None for files, for the corpus of its project, or if it is not known."""
+        return None if self.is_of_corpus or self.origin.corpus is None else self.origin.corpus.text
+
+    @property
+    def letter(self) -> str:
+        return run_letter(self.number)
+
+    @property
+    def tab(self) -> RunTab:
+        return RunTab(*(getattr(self, name) for name in RunTab.__struct_fields__))
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether it is, or has merges, that the user asked for and did not save, and not made again in no time."""
+        return self.origin.is_wanted and len(self.history) > self.saved_merges and self.is_worth_asking
+
+    @property
+    def is_worth_asking(self) -> bool:
+        return self.seconds > LONG_SECONDS or bool(self.name)
+
+    @property
+    def is_half_way(self) -> bool:
+        return self.stop_reason in (None, "user")
+
+    @property
+    def can_cut_longest_first(self) -> bool:
+        """Whether it can also cut words by the longest token first, wherever it stands, at any step without a wait."""
+        return self.config.is_byte_pair_encoding and self.history.has_steps and self.history.word_count <= _QUICK_WORDS
+
+    @property
+    def has_best_segmentations(self) -> bool:
+        """Whether a library trained it that cuts words by probabilities."""
+        return self.library_run is not None and self.library_run.trainer.endswith("unigram")
+
+    def is_run_by_library(self, step: int) -> bool:
+        """Return whether the library that trained it tokenizes: at the end, except WordPiece, which we can as well."""
+        trainer = None if self.library_run is None else self.library_run.trainer
+        return trainer not in (None, "tokenizers-wordpiece") and step == len(self.history)
+
+    def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
+
+        `longest_first`: a `LongestFirstTokenizer` rather than the merges.
+        """
+        found = self._tokenizers.pop((step, longest_first), None)
+        if found is None:
+            if longest_first:
+                encoder = bpe_tokenizer(self.history, self.counts, step, longest_first=True)
+                found = TokenizerInWindow(self.history.vocabulary(step), encoder)
+            else:
+                found = self.new_tokenizer(step)
+            while len(self._tokenizers) >= _TOKENIZERS_KEPT:
+                self._tokenizers.popitem(last=False)
+        self._tokenizers[step, longest_first] = found
+        return found
+
+    def new_tokenizer(self, step: int) -> Tokenizer:
+        """Return a tokenizer after `step` merges that is nobody else's, for a thread.
+
+        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
+        """
+        if self.is_run_by_library(step):
+            return LibraryRunTokenizer(self.history, self.counts, self.library)
+        return tokenizer_at(self.history, self.counts, step)
+
+    def set_library(self, library: LibraryTokenizer) -> None:
+        self.library = library
+        self.drop_tokenizers()
+
+    def drop_tokenizers(self) -> None:
+        self._tokenizers.clear()
+
+    def is_trained_on(self, counts: WordCounts, config: TrainingConfig) -> bool:
+        """Return whether our training with these words and settings would give the same merges."""
+        mine, steps = self.counts, (counts.normalizer, counts.pre_tokenizer)
+        is_alike = (self.config, self.library_run, mine.normalizer, mine.pre_tokenizer) == (config, None, *steps)
+        return is_alike and mine == counts
+
+
+def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokenizer:
+    """Return a tokenizer after `step` merges, with the pipeline of the counts: by merges for byte pair encoding."""
+    config = history.config
+    parts = history.vocabulary(step), counts.normalizer, counts.pre_tokenizer
+    if config.is_byte_pair_encoding:
+        return TokenizerByMerges(*parts, steps=history.pair_steps(), step=step, end_of_word=config.end_of_word)
+    return Tokenizer(*parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +235,12 @@ class Project:
     settings: ProjectSettings
     corpus: ProjectCorpus
     view: View
-    runs: tuple[ProjectRun, ...] = ()  # the one that is shown first
+    runs: tuple[Run, ...] = ()  # the one that is shown first
     counts: WordCounts | None = None  # of the present corpus, if known and not those of the run
     lost: tuple[tuple[str, StudioError], ...] = ()  # what of its file is damaged, as the user calls it, and the reason
 
     @property
-    def run(self) -> ProjectRun | None:
+    def run(self) -> Run | None:
         return self.runs[0] if self.runs else None
 
     def check_whole(self) -> None:
@@ -161,16 +288,22 @@ class LibraryHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 @decodable
-class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A `ProjectRun` without words and merges, and the numbers of a `HistoryTable`."""
+class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Word counts without the words."""
+
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+
+
+@decodable
+class RunHead(CountsHead, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `Run` in a file: its parts by name, and the numbers of a `HistoryTable`."""
 
     parts: str  # what the names of its parts begin with
     words: str  # the same of the parts with its words, which runs may share
     text: str | None = None  # the part with the text that it was trained on
     config: dict[str, Any]
     first_config: dict[str, Any]  # that the training started with: limits may have been raised since
-    normalizer: dict[str, Any]
-    pre_tokenizer: dict[str, Any]
     initial_size: _Count
     symbols_after: _Count
     word_count: _Count
@@ -181,14 +314,6 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     is_wanted: bool = True
     number: _Count = 0
     library: LibraryHead | None = None
-
-
-@decodable
-class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Word counts of the corpus without the words."""
-
-    normalizer: dict[str, Any]
-    pre_tokenizer: dict[str, Any]
 
 
 def to_json(record: Any) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.storage.project.container import Container
-    from wordpiece_studio.storage.project.contents import ProjectCorpus, ProjectRun
+    from wordpiece_studio.storage.project.contents import ProjectCorpus, Run
     from wordpiece_studio.storage.view import View
 
 _VIEW_NAMES = {"moment": "step", "focus": "selection", "watched_text": "live_text"}
@@ -92,7 +92,7 @@ def corpus_digest(corpus: ProjectCorpus, max_word_length: int) -> str:
     return result.hexdigest()
 
 
-def with_tokens(view: View, runs: Sequence[ProjectRun]) -> View:
+def with_tokens(view: View, runs: Sequence[Run]) -> View:
     """Return a view in which the bookmarks that were markers know what the merge of the first run made."""
     history = runs[0].history if runs else ()
     notes = tuple(

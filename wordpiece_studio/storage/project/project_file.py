@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.storage.project.container import Part
-    from wordpiece_studio.storage.project.contents import ProjectRun
+    from wordpiece_studio.storage.project.contents import Run
 
 
 _SETTINGS, _CORPUS, _VIEW, _RUNS, _COUNTS = "settings", "corpus", "view", "runs", "counts"
@@ -236,7 +236,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
         raise damaged(container.path, what, reason=error.what) from error
     with reading("the live text"):
         view = msgspec.structs.replace(view, live_text=container.text(_LIVE_TEXT))
-    runs: list[ProjectRun] = []
+    runs: list[Run] = []
     words: dict[str, WordCounts] = {}
     for head in msgspec.convert(records[_RUNS], list[RunHead]):
         with reading(f"run {run_letter(head.number)}"):
@@ -248,7 +248,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     if _COUNTS in records:
         counts_head = msgspec.convert(records[_COUNTS], CountsHead)
         with reading("the word counts"):
-            counts = read_counts(container, _CORPUS_WORDS, counts_head.normalizer, counts_head.pre_tokenizer)
+            counts = read_counts(container, _CORPUS_WORDS, counts_head)
     if "the text" in lost:
         runs, counts = [replace(run, is_of_corpus=False) for run in runs], None
     if counts is not None:

@@ -24,7 +24,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryRun, Repetition, check_library_settings
 from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container import Container, array_part, damaged, strings_parts, text_part
-from wordpiece_studio.storage.project.contents import LibraryHead, ProjectRun, RunHead, from_json
+from wordpiece_studio.storage.project.contents import LibraryHead, ProjectCorpus, Run, RunHead, RunOrigin, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.libraries.library_training import LibraryTrainer
     from wordpiece_studio.storage.project.container import PackedPart, Part
+    from wordpiece_studio.storage.project.contents import CountsHead
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -58,9 +59,7 @@ def words_parts(words: str, counts: WordCounts) -> list[PackedPart]:
     ]
 
 
-def read_counts(
-    container: Container, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]
-) -> WordCounts:
+def read_counts(container: Container, words: str, head: CountsHead) -> WordCounts:
     """Return word counts whose words are read when first needed: then, they must be expected of the file."""
     name, statistics_name = f"{words}/counts", f"{words}/statistics"
     counts = container.array(name, "i").astype(np.int64)
@@ -87,7 +86,7 @@ def read_counts(
     if not _are_possible(statistics, skipped):
         what = "{path} is damaged at {part}: no corpus can have such values"
         raise damaged(container.path, what, part=statistics_name)
-    steps = normalizers.from_spec(normalizer), pre_tokenizers.from_spec(pre_tokenizer)
+    steps = normalizers.from_spec(head.normalizer), pre_tokenizers.from_spec(head.pre_tokenizer)
     return WordCounts(read_once, counts, *steps, statistics, skipped)
 
 
@@ -112,9 +111,7 @@ _PLACE_PARTS = ("places/counts", "places/left_lengths", _POSITIONS)
 _WORD_PARTS = ("words/counts", "words/statistics", "words/text", "words/lengths")
 _FILE, _LEARNED = "file", "learned"
 _GROUPS = ("merges", "tokens", "places", "words", _FILE, _LEARNED)
-_OF_TABLE = ("initial_size", "symbols_after", "word_count", "total_words")
-_OF_RUN = ("stop_reason", "corpus_name", "is_of_corpus", "is_wanted", "number")
-"""What the record of a run has from its history and from the run itself."""
+_OF_TABLE = ("initial_size", "symbols_after", "word_count", "total_words")  # what the record of a run has of it
 _REASONS = (None, "user", "peer", *get_args(StopReason))  # why a training ended; of others, only that it did
 
 
@@ -136,7 +133,7 @@ _copies: weakref.WeakKeyDictionary[MergeHistory, _Copy] = weakref.WeakKeyDiction
 """The file that last held each history. A history is only appended to: its first merges never change."""
 
 
-def note_copy(path: str | os.PathLike[str], run: ProjectRun, head: RunHead, parts: Mapping[str, Part]) -> None:
+def note_copy(path: str | os.PathLike[str], run: Run, head: RunHead, parts: Mapping[str, Part]) -> None:
     """Remember that the file at `path` holds a run, in those of its parts that the record of the run names."""
     held = {}
     for name, part in parts.items():
@@ -147,20 +144,20 @@ def note_copy(path: str | os.PathLike[str], run: ProjectRun, head: RunHead, part
     _copies[run.history] = _Copy(os.path.realpath(path), run.number, run.merge_count, weakref.ref(run.counts), held)
 
 
-def copy_of(run: ProjectRun) -> str | None:
+def copy_of(run: Run) -> str | None:
     """Return the file that last held a run as it is, and may still hold it; None if none did."""
     copy = _copies.get(run.history)
     is_same = copy and (copy.number, copy.merges) == (run.number, run.merge_count) and copy.counts() is run.counts
     return copy.path if copy and is_same else None
 
 
-def last_copy_of(run: ProjectRun) -> str | None:
+def last_copy_of(run: Run) -> str | None:
     """Return the file that last held a run, perhaps with fewer merges, and may still hold it; None if none did."""
     copy = _copies.get(run.history)
     return copy.path if copy and copy.number == run.number else None
 
 
-def link_copy(runs: Sequence[ProjectRun], path: Path) -> bool:
+def link_copy(runs: Sequence[Run], path: Path) -> bool:
     """Give the file that holds these runs already the name `path` too; return False if there is none, or no way.
 
     A project file is replaced, never changed: the runs are still there under the new name when the old one is gone.
@@ -188,7 +185,7 @@ class CopiedParts:
     def __init__(self) -> None:
         self._files: dict[str, Container | None] = {}
 
-    def of(self, run: ProjectRun) -> Callable[..., list[PackedPart]]:
+    def of(self, run: Run) -> Callable[..., list[PackedPart]]:
         """Return what returns parts of a run, by name, for another file; none if no file has them, or damaged ones."""
         path = None if run.history.is_damaged else copy_of(run)
         if path is not None and path not in self._files:
@@ -214,7 +211,7 @@ class CopiedParts:
 
 
 def run_parts(
-    run: ProjectRun, table: HistoryTable, head: RunHead, copied: Callable[..., list[PackedPart]]
+    run: Run, table: HistoryTable, head: RunHead, copied: Callable[..., list[PackedPart]]
 ) -> Iterator[PackedPart]:
     """Yield the parts of a run, copied from the file that has them, or created on demand."""
     own, merges = head.parts, run.merge_count
@@ -236,7 +233,7 @@ def run_parts(
         ]
 
 
-def head_of(run: ProjectRun, table: HistoryTable, parts: str, words: str, text: str | None) -> RunHead:
+def head_of(run: Run, table: HistoryTable, parts: str, words: str, text: str | None) -> RunHead:
     library_run, library = run.library_run, None
     if library_run is not None:
         repetition = library_run.repetition
@@ -255,7 +252,11 @@ def head_of(run: ProjectRun, table: HistoryTable, parts: str, words: str, text: 
         normalizer=normalizers.to_spec(run.counts.normalizer),
         pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
         **{name: getattr(table, name) for name in _OF_TABLE},
-        **{name: getattr(run, name) for name in _OF_RUN},
+        stop_reason=run.stop_reason,
+        corpus_name=run.origin.corpus_name,
+        is_of_corpus=run.is_of_corpus,
+        is_wanted=run.origin.is_wanted,
+        number=run.number,
         library=library,
     )
 
@@ -263,31 +264,31 @@ def head_of(run: ProjectRun, table: HistoryTable, parts: str, words: str, text: 
 # Runs being read.
 
 
-def read_run(
-    container: Container, head: RunHead, known: dict[str, WordCounts], *, with_merges: bool
-) -> ProjectRun | None:
+def read_run(container: Container, head: RunHead, known: dict[str, WordCounts], *, with_merges: bool) -> Run | None:
     """Return a run, whose words and places are read when first needed; `known`: the words that runs may share.
 
     Without merges and tokens, everything else is checked, and nothing is returned.
     """
     if head.words not in known:
-        known[head.words] = read_counts(container, f"{head.words}words", head.normalizer, head.pre_tokenizer)
+        known[head.words] = read_counts(container, f"{head.words}words", head)
     counts = known[head.words]
     if head.word_count > len(counts) or head.total_words > counts.total:
         what = "{path} is damaged at {part}: there are too few words"
         raise damaged(container.path, what, part=f"{head.words}words/counts")
     library_run = None if head.library is None else _read_library_run(container, head.library, head.parts, counts)
     config = _config(container, head)
-    text = None if head.text is None else container.text(head.text)
+    origin = RunOrigin(head.is_wanted, head.corpus_name)
+    if head.text is not None:
+        origin = replace(origin, corpus=ProjectCorpus(name=head.corpus_name, text=container.text(head.text)))
     if not with_merges:
         return None
-    history = _history(container, head, counts, library_run)
-    kept: dict[str, Any] = {name: getattr(head, name) for name in _OF_RUN}
-    if head.stop_reason not in _REASONS:
-        kept["stop_reason"] = "user"
-    run = ProjectRun(counts=counts, config=config, history=history, text=text, library_run=library_run, **kept)
+    run = Run(
+        counts, config, _history(container, head, counts, library_run), origin=origin, is_of_corpus=head.is_of_corpus,
+        stop_reason=head.stop_reason if head.stop_reason in _REASONS else "user", number=head.number,
+        library_run=library_run,
+    )  # fmt: skip
     container.expect(f"{head.words}words")
-    if history.has_steps:
+    if run.history.has_steps:
         container.expect(f"{head.parts}places")
     note_copy(container.path, run, head, container.parts)
     return run

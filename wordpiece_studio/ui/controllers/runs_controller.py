@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.session.project_state import Loss
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresText
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
@@ -19,7 +19,7 @@ from wordpiece_studio.ui.workspace import Controller
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.workspace import Workspace
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import WHOLE_RUN, one_line, selected_id, selected_token
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import MarksDialog

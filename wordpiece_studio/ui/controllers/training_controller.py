@@ -15,8 +15,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
 from wordpiece_studio.session.corpus_counting import CountsRequest
 from wordpiece_studio.session.plural import counted, filled
-from wordpiece_studio.session.run import Progress, TrainerState
 from wordpiece_studio.session.session import LiveTraining
+from wordpiece_studio.session.training_job import Progress, TrainerState
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryTrainer
-    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.workspace import Workspace
 

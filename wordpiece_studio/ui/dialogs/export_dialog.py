@@ -181,7 +181,7 @@ def _corpus_name(project: Project, *, is_of_text: bool) -> str:
     """Return what the corpus is called: its first file stands for all; it says so if that may differ from its text."""
     corpus = project.corpus
     if not project.runs[0].is_of_corpus:
-        return project.runs[0].corpus_name
+        return project.runs[0].origin.corpus_name
     if corpus.files:
         name = Path(corpus.files[0].file.path).name
         return name if len(corpus.files) == 1 else f"{name}, … ({len(corpus.files):,})"

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWid
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.plural import counted, filled, plural
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.session.task import Task, Turn
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.merge_table import merge_parts
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS

@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
     Fitted,

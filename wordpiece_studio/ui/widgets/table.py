@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent
     from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.table_model import Index, TableColumn, TableModel
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
     Key = Qt.Key | QKeyCombination | QKeySequence.StandardKey

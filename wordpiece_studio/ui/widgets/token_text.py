@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.differences import Pair
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.measuring import HeldOutFigure
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, RunDivergence
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "token_text")

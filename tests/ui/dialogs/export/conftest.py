@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from tests.storage.project.making import course_project, run_of
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.export_controller import VocabularyExport
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.storage.exports import ExportKind
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.ui.widgets.theme import Theme
 
 SHOWN = 3  # the step shown
@@ -59,7 +59,7 @@ class Exporting:
         self.window.resize(1000, 660)
         self.window.show()
 
-    def open(self, run: ProjectRun, step: int = SHOWN) -> None:
+    def open(self, run: Run, step: int = SHOWN) -> None:
         """Show a run at a step."""
         self.project = replace(self.project, runs=(replace(run, is_of_corpus=True),))
         self.model.open_run(Run(run.counts, run.config, run.history, stop_reason="no_pair"), step)

@@ -17,8 +17,8 @@ from tests.ui.drops import drop
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.storage.project.contents import ProjectRun, ProjectSettings
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.project.contents import ProjectSettings, Run, RunOrigin
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.view import Breakpoint, RunTab, Selection
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -150,7 +150,7 @@ def test_the_settings_of_a_project_from_before_all_bytes_were_in_the_alphabet_ar
         normalizer=normalizers.to_spec(run.counts.normalizer),
         pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
     )
-    project = course_project(run=ProjectRun(counts=run.counts, config=run.config, history=run.history))
+    project = course_project(run=Run(run.counts, run.config, run.history, origin=RunOrigin(is_wanted=True)))
     save_project(projects.path(), replace(project, settings=settings))
     projects.open(projects.path())
     session = projects.window.session

@@ -10,8 +10,8 @@ import pytest
 from tests.storage.project.making import course_project, library_run_of, run_of
 from tests.ui.dialogs.project.test_damaged_runs import told  # noqa: F401 - a fixture
 from tests.ui.dialogs.project.test_project_of_runs import unsaved
-from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
+from wordpiece_studio.storage.project.contents import Run, RunOrigin
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.view import RunTab, View
 
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ui.dialogs.project.conftest import Projects
-    from wordpiece_studio.storage.project.contents import ProjectRun
 
 HUGS = ["hug", "s"]
 
 
-def saved(path: Path, library_run: ProjectRun) -> Path:
+def saved(path: Path, library_run: Run) -> Path:
     view = View(tabs=(RunTab(0, step=9), RunTab(1, "theirs", 3)), current=1, live_text="hugs")
     save_project(path, replace(course_project(run=library_run, others=(run_of(),)), view=view))
     return path

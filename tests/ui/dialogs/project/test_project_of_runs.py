@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.session.project_state import Loss, unsaved_work
-from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.training_job import TrainerState
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ui.dialogs.project.conftest import Projects
-    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import Run
 
 
 def described(runs: tuple[Run, ...]) -> list[tuple[object, ...]]:

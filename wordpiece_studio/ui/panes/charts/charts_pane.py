@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QSizePolic
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.plural import filled
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.panes.charts.chart import Choice
 from wordpiece_studio.ui.panes.charts.charts import all_charts
 from wordpiece_studio.ui.widgets.fields import combo_box, keep_keys

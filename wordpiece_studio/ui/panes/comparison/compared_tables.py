@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import counted, filled
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import divergences, overlaps, word_differences
 from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.widgets.chips import split_variants

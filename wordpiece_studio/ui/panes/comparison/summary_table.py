@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.evaluation.figures import TokenizerFigures
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, FiguresRow, Measured
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 

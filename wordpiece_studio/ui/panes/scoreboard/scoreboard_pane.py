@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayou
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import filled
-from wordpiece_studio.session.run import Candidates, TrainerState
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.session.training_job import Candidates, TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking

@@ -10,10 +10,10 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, filled
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import divergences
 from wordpiece_studio.session.step_marks import SelectionStep
 from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import Fitted, explain, plain_label, set_plain_tooltip, tool_button

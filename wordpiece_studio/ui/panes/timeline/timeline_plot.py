@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QWheelEvent
 
-    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
 Values = NDArray[np.float64]

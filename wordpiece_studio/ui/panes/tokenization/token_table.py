@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from wordpiece_studio.session.live_text import LiveChanges, LiveLine, TextChange, TextSummary
-    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.panes.tokenization.live_field import TokenOptions
