@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QAbstractScrollArea, QMenu
 
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.plain import add_heading, explain, key_text, plain_title, set_plain_tooltip
-from wordpiece_studio.ui.widgets.theme import icon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import SignalInstance
     from PySide6.QtWidgets import QMainWindow, QWidget
 
-    from wordpiece_studio.ui.widgets.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme, ThemedIcon
 
 MethodT = TypeVar("MethodT", bound="Callable[..., None]")
 Keys = str | QKeySequence.StandardKey
@@ -63,7 +62,7 @@ class command:
     when: Callable[..., bool] | None = None
     unless: Callable[..., str] | None = None  # why it cannot be done, empty if it can
     checked: Callable[..., bool] | None = None
-    look: Callable[..., tuple[str, str]] | None = None  # text and icon now; without a text it is not shown
+    look: Callable[..., tuple[str, str]] | None = None  # text and icon now; not shown without a text
     choices: Callable[[Any], Iterable[MenuChoice]] | None = None  # each an entry of the menu, in place of the command
     button: str = ""  # a shorter text
     key_of_fields: QKeySequence.StandardKey | None = None  # the menu shows it, but must not take it from them
@@ -93,7 +92,7 @@ class _Entry:
     declared: command
     action: QAction
     tip: str
-    icon: str
+    icon: ThemedIcon | None
     arguments: tuple[Any, ...] = ()  # once it is bound: the owner, and the value if there are choices
     reason: str = ""
 
@@ -140,7 +139,6 @@ class Actions(QObject):
         self._timer = single_shot(self, self.refresh)
         for owner in owners:
             self._declare(owner)
-        theme.recolored.connect(self._draw_icons)
 
     def __getattr__(self, name: str) -> QAction:
         """Return a command by its name, as it is now and will be."""
@@ -160,11 +158,7 @@ class Actions(QObject):
         return next(action for action in self.choices(name) if action.data() == value)
 
     def all(self) -> list[QAction]:
-        return [entry.action for entry in self._entries()]
-
-    def _entries(self) -> Iterator[_Entry]:
-        for each in self._commands.values():
-            yield from each.entries
+        return [action for made in self._commands.values() for action in made.actions]
 
     # -- making them
 
@@ -200,18 +194,9 @@ class Actions(QObject):
             action.setIconVisibleInMenu(False)  # it is drawn for the button's background
         if declared.role is not None:
             action.setMenuRole(declared.role)
-        entry = _Entry(declared, action, tip, declared.icon)
-        self._draw_icon(entry)
-        return entry
-
-    def _draw_icons(self) -> None:
-        for entry in self._entries():
-            self._draw_icon(entry)
-
-    def _draw_icon(self, entry: _Entry) -> None:
-        if entry.icon:
-            color = self._theme.accent_text if entry.declared.is_primary else self._theme.text
-            entry.action.setIcon(icon(entry.icon, color, self._theme.faint))
+        color = "accent_text" if declared.is_primary else "text"
+        icon = self._theme.set_icon(action, declared.icon, color, "faint") if declared.icon else None
+        return _Entry(declared, action, tip, icon)
 
     # -- the owners
 
@@ -288,9 +273,8 @@ class Actions(QObject):
             action.setVisible(bool(text))
             if text:
                 action.setText(text)
-            if icon_name != entry.icon:  # drawing it takes longer than all else
-                entry.icon = icon_name
-                self._draw_icon(entry)
+            if entry.icon is not None:
+                entry.icon.show(icon_name)
         if declared.checked is not None:
             action.setChecked(declared.checked(*arguments))
         is_possible, reason = _possible(entry)

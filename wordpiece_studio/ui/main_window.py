@@ -170,7 +170,6 @@ class MainWindow(Workspace):
     def _show_once(self) -> None:
         if not self._was_shown and not self._is_leaving:
             self._was_shown = True
-            self.model.state_changed.disconnect(self._on_model_first_state)
             self.show()
             self.view_controller.keep_on_screen()
             self.bar.buttons.train.setFocus()

@@ -75,13 +75,9 @@ def stop_log() -> None:
 def last_lines(number: int) -> list[str]:
     """Return the last lines of the log, oldest first; none if there is no log."""
     try:
-        with log_path().open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - 200 * number))
-            tail = file.read().decode("utf-8", "replace")
+        return log_path().read_text("utf-8", "replace").splitlines()[-number:]
     except OSError:
         return []
-    return tail.splitlines()[-number:]
 
 
 def _log_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:

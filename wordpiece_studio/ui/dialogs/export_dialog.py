@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSpacerItem,
     QStackedLayout,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -47,10 +46,10 @@ from wordpiece_studio.ui.widgets.plain import (
     copy_text,
     explain,
     plain_label,
-    set_look,
     set_plain_text,
     set_plain_tooltip,
     shown,
+    tool_button,
 )
 
 if TYPE_CHECKING:
@@ -326,10 +325,6 @@ class ExportPreview(QWidget):
         self.copy_button.setAccessibleName(self.tr("Copy the Python lines"))
         self.copy_button.clicked.connect(self._copy_lines)
         self.manifest = _Pairs(3, self._manifest_labels)
-        self.json_button = QToolButton(self)
-        self.json_button.setText(self.tr("Show as &JSON"))
-        self.json_button.setCheckable(True)
-        set_look(self.json_button, role="button")
         self.json = self._code_view("export_manifest", self.tr("Manifest"), fixed_font)
         summary = QWidget(self)
         fill(QVBoxLayout(summary), self.manifest, 1, margins=(0, 2, 0, 0), spacing=-1)
@@ -338,7 +333,8 @@ class ExportPreview(QWidget):
         stack = QStackedLayout()
         stack.addWidget(scroll)
         stack.addWidget(self.json)
-        self.json_button.toggled.connect(lambda is_json: stack.setCurrentIndex(int(is_json)))
+        show = self.tr("Show as &JSON")
+        self.json_button = tool_button(show, "", self, stack.setCurrentIndex, role="button", is_switch=True)
         manifest = QWidget(self)
         explain("manifest", manifest)
         manifest_heading = self._heading(self.tr("Manifest: how the export was made"), self.json_button)

@@ -88,17 +88,9 @@ def fit(word: str, text: str) -> int:
 
 def _letters_fit(word: str, text: str) -> int:
     """Return the worth of letters found in order, the first at the beginning of a word: the closer, the more."""
-    if not text.startswith(word[0]) and f" {word[0]}" not in text:
-        return 0
-    best = 0
-    for begin in (index for index, letter in enumerate(text) if letter == word[0] and text[index - 1 : index] in " "):
-        at = begin
-        for letter in word[1:]:
-            at = text.find(letter, at + 1)
-            if at < 0:
-                return best
-        best = max(best, _LETTERS - min(at - begin - len(word) + 1, _LETTERS - 1))
-    return best
+    pattern = f"(?s)(?<![^ ])(?=({'.*?'.join(map(re.escape, word))}))"
+    spans = (len(found[1]) - len(word) for found in re.finditer(pattern, text))
+    return max((_LETTERS - min(span, _LETTERS - 1) for span in spans), default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,10 +152,6 @@ class ScreenDialog(QDialog):
 class QuestionDialog(ScreenDialog):
     """Asks something once: when it is `accepted`, its attributes have the answers. Then it is deleted."""
 
-    def __init__(self, title: str, parent: QWidget | None, *, entry: str = "") -> None:
-        super().__init__(title, parent, entry=entry)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-
     def lay_out(
         self,
         *parts: QWidget | QLayout | QSpacerItem | tuple[Any, ...],
@@ -164,6 +160,7 @@ class QuestionDialog(ScreenDialog):
         margins: tuple[int, int, int, int] | None = None,
     ) -> None:
         """Put the parts above the buttons, with other names than Qt's if they have some here."""
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         standard, roles = QDialogButtonBox.StandardButton, QDialogButtonBox.ButtonRole
         self.buttons = buttons = QDialogButtonBox(self)
         self.accept_button = buttons.addButton(accept, roles.AcceptRole) if accept else buttons.addButton(standard.Ok)

@@ -155,7 +155,7 @@ def tool_button(
     text: str,
     tip: str,
     parent: QWidget | None,
-    act: Callable[[], object] | None = None,
+    act: Callable[..., object] | None = None,
     *,
     name: str = "",
     role: str = "",

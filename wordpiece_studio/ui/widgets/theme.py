@@ -326,9 +326,11 @@ class Theme(QObject, Colors):
         draw()
         self.changed.connect(draw)
 
-    def set_icon(self, target: QAbstractButton | QAction, name: str, color: str = "text", disabled: str = "") -> None:
+    def set_icon(
+        self, target: QAbstractButton | QAction, name: str, color: str = "text", disabled: str = ""
+    ) -> ThemedIcon:
         """Give a button or command the icon called `name`, always in these colours of the theme."""
-        _ThemedIcon(target, name, self, color, disabled)
+        return ThemedIcon(target, name, self, color, disabled)
 
     # -- light, dark or high-contrast
 
@@ -477,7 +479,7 @@ def _polish(widget: QWidget) -> None:
     widget.style().polish(widget)
 
 
-class _ThemedIcon(QObject):
+class ThemedIcon(QObject):
     """Draws the icon of what it belongs to, as long as that lives."""
 
     def __init__(self, target: QAbstractButton | QAction, name: str, theme: Theme, color: str, disabled: str) -> None:
@@ -486,6 +488,11 @@ class _ThemedIcon(QObject):
         self._color, self._disabled = color, disabled
         theme.recolored.connect(self._draw)
         self._draw()
+
+    def show(self, name: str) -> None:
+        if name != self._name:  # drawing it takes long
+            self._name = name
+            self._draw()
 
     def _draw(self) -> None:
         disabled = getattr(self._theme, self._disabled) if self._disabled else None
