@@ -120,6 +120,19 @@ def test_without_a_damaged_part_the_rest_is_opened_without_a_file(projects: Proj
     assert path.read_bytes() == before
 
 
+def test_what_is_lost_and_what_cannot_be_read_is_said_in_one_message(projects: Projects, told: list[str]) -> None:
+    path = projects.path("bad")
+    save_project(path, course_project(others=(replace(run_of([("cat", 3), ("cats", 2)]), number=1),)))
+    for part in ("runs/1/tokens/text", "runs/0/places/positions"):
+        damage(path, part)
+    projects.open(path)
+    assert told == [
+        f"{path} is damaged and was opened without run B. {path} is damaged at runs/0/places/positions: it is not what "
+        "was saved. The file was left as it is. Save your project under another name, or open a backup of the file."
+    ]
+    projects.studio.box().done(0)
+
+
 def test_a_word_that_is_waited_for_is_found_when_the_words_are_read(projects: Projects) -> None:
     path = saved(projects.path("good"), WORD)
     projects.open(path)
