@@ -117,13 +117,9 @@ def proposed_column(columns: Sequence[str]) -> str | None:
 
 
 def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
-    return StudioError(
-        '{path} has no column "{column}"',
-        "Available: {columns}." if columns else "Choose a file with columns.",
-        path=name,
-        column=printable(column),
-        columns=listed_names(columns),
-    )
+    what = '{path} has no column "{column}"'
+    advice = "Available: {columns}." if columns else "Choose a file with columns."
+    return StudioError(what, advice, path=name, column=printable(column), columns=listed_names(columns))
 
 
 def listed_names(names: Sequence[str]) -> str:

@@ -192,14 +192,9 @@ class Configuration:
             what = "{path} contradicts {other}: {key} is {stated} here, and {actual} there"
             if is_default:
                 what = "{path} contradicts {other}: {key} is {stated} here by default, and {actual} there"
+            advice = "Correct one of them; which one applies depends on the program and its version."
             raise StudioError(
-                what,
-                "Correct one of them; which one applies depends on the program and its version.",
-                path=self._name,
-                other=other,
-                key=key,
-                stated=json.dumps(meant),
-                actual=json.dumps(actual),
+                what, advice, path=self._name, other=other, key=key, stated=json.dumps(meant), actual=json.dumps(actual)
             )
 
 

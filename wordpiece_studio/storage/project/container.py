@@ -492,13 +492,8 @@ class Container:
         what = "{path} was saved by {program}, in the format {format}, which this version does not know"
         if not program:
             what = "{path} has the format {format}, which this version does not know"
-        return file_error(
-            self.path,
-            what,
-            "Install a newer version of WordPiece Studio to open it. The file was left as it is.",
-            program=printable(program)[:60],
-            format=f"{self.major}.{self.minor}",
-        )
+        advice = "Install a newer version of WordPiece Studio to open it. The file was left as it is."
+        return file_error(self.path, what, advice, program=printable(program)[:60], format=f"{self.major}.{self.minor}")
 
     # Parts.
 
