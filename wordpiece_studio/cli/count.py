@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.linter.finding import Example, Finding
 
 _MOST_CHECKED = 64
@@ -123,8 +122,10 @@ class LintCommand(CliCommand, FileOptions, PipelineOptions):
         normalizer = self.whole_normalizer()
         sources, own = self.listed(self.files), tokens_in(self.user_tokens)
         texts = [self._beginning_of_stdin()] if sources is None else []
-        has_text = [*map(bool, texts)] if sources is None else [*map(_has_text, sources.files[:_MOST_CHECKED])]
-        if not any(has_text):
+        files = () if sources is None else sources.files[:_MOST_CHECKED]
+        # Whether there is text where it is looked for, such as in a column.
+        has_text = (file.kind == "word-counts" or next(iter(opened(file).pieces()), None) is not None for file in files)
+        if not any(texts) and not any(has_text):
             raise no_words(self.files)
         found = lint(() if sources is None else sources, normalizer, self.pre_tokenizer, texts=texts, user_tokens=own)
         number = 1 if sources is None else len(sources.files)
@@ -197,8 +198,3 @@ class LintCommand(CliCommand, FileOptions, PipelineOptions):
             "examples": examples,
             "fix": self._fix(finding) or None,
         }
-
-
-def _has_text(file: CorpusFile) -> bool:
-    """Return whether there is text in a file where it is looked for, such as in a column."""
-    return file.kind == "word-counts" or next(iter(opened(file).pieces()), None) is not None

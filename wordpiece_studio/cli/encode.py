@@ -177,7 +177,10 @@ class EncodeCommand(CliCommand, FileOptions, LoadingOptions):
         started = time.monotonic()
         tokenizer = self.tokenizer(self.vocab)
         outputs = [path for path in (self.output, self.offsets) if path is not None]
-        _check_outputs(outputs, self.vocab)
+        vocabulary = os.path.join(self.vocab, VOCABULARY_FILE) if os.path.isdir(self.vocab) else self.vocab
+        if os.path.realpath(vocabulary) in map(os.path.realpath, outputs):
+            name = display_name(vocabulary)
+            raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=name)
         check_results(outputs, force=self.force)
         sources = self.listed(self.files)
         opened = self.opened(self.files) if sources is None else nullcontext(sources)
@@ -205,12 +208,6 @@ class EncodeCommand(CliCommand, FileOptions, LoadingOptions):
         numbers = {name: getattr(statistics, name) for name in ("tokens", "texts", "unknown")}
         summary = {"output": self.output, **numbers, "bytes": size, "seconds": round(seconds, 3)}
         print_result(summary, words, as_json=self.as_json)
-
-
-def _check_outputs(outputs: Sequence[str], vocab: str) -> None:
-    vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab
-    if os.path.realpath(vocabulary) in map(os.path.realpath, outputs):
-        raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
 
 
 # ---- decode ----------------------------------------------------------------------------------------------------------

@@ -444,21 +444,16 @@ def checked_totals(total: Mapping[str, int]) -> tuple[list[str], list[int]]:
 def _checked_pair(pair: object, number: int) -> tuple[str, int]:
     match pair:
         case (str(word), int() as count) if word and not isinstance(count, bool):
-            if 1 <= count <= LARGEST_COUNT and _is_encodable(word):
-                return word, count
+            with contextlib.suppress(UnicodeEncodeError):
+                word.encode("utf-8")
+                if 1 <= count <= LARGEST_COUNT:
+                    return word, count
         case (str(word), np.integer() as number_like):
             return _checked_pair((word, int(number_like)), number)
     what = "Entry {number} of the word counts is invalid: {entry}"
     raise StudioError(
         what, "Each must be a word and its count, a whole number of at least 1.", number=number, entry=repr(pair)[:100]
     )
-
-
-def _is_encodable(word: str) -> bool:
-    with contextlib.suppress(UnicodeEncodeError):
-        word.encode("utf-8")
-        return True
-    return False
 
 
 def distinct_symbols(parts: Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> int:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -178,11 +179,8 @@ def _reason_and_place(message: str) -> tuple[str, str]:
 
 def _depth(data: bytes) -> int:
     """Return how deeply a value is nested; brackets in strings count too, which is tolerable for small values."""
-    deepest = depth = 0
-    for bracket in re.findall(rb"[\[\]{}]", data):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+    brackets = re.findall(rb"[\[\]{}]", data)
+    return max(accumulate(1 if bracket in b"[{" else -1 for bracket in brackets), default=0)
 
 
 def _first_duplicate(values: Iterable[_T]) -> _T:

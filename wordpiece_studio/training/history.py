@@ -330,10 +330,6 @@ class MergeHistory(Sequence[Merge]):
         """Return the places that merge `index` (from 0) changed: the first cell of each left symbol, ascending."""
         return self.places.of(self._checked_index(index))
 
-    def first_places(self, step: int) -> NDArray[np.int32]:
-        """Return the first place that each merge up to `step` changed, shape (step,)."""
-        return self.places.firsts(self._checked_step(step))
-
     # Vocabularies.
 
     def token(self, token_id: int) -> str:

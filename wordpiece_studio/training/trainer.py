@@ -537,7 +537,7 @@ def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray
     """Return all symbols after `step` merges, their vocabulary ids, and the symbol that each merge made."""
     initial, tokens = history.input, history.vocabulary(step).tokens
     bare = len(initial.config.continuing_subword_prefix)
-    first = initial.cells[history.first_places(step)]
+    first = initial.cells[history.places.firsts(step)]
     continues = np.array([symbol.continues for symbol in initial.symbols])[first].tolist()
     new_ids = history.column("new_id")[:step]
     made = [

@@ -154,7 +154,8 @@ class SegmentCounter:
         if file.kind == "word-counts":
             yield self._table(file)
             return
-        if self._add_raw is not None and _may_be_raw(file):
+        may_be_raw = file.kind == "text" and file.errors == "strict" and file.encoding in (None, "utf-8", DETECT)
+        if self._add_raw is not None and may_be_raw:
             try:
                 yield from self._read(segment, raw_blocks(file, segment), self._add_raw)
             except NotPlainUtf8:
@@ -245,10 +246,6 @@ def with_lines_before(error: StudioError, lines: int) -> StudioError:
     if isinstance(line := error.values.get("line"), int):
         error.values["line"] = line + lines
     return error
-
-
-def _may_be_raw(file: CorpusFile) -> bool:
-    return file.kind == "text" and file.errors == "strict" and file.encoding in (None, "utf-8", DETECT)
 
 
 class Workers:
