@@ -16,7 +16,7 @@ import pytest
 
 from tests.corpus.counting.clusters import LocalCluster
 from wordpiece_studio.corpus.counting import cluster_counting, segments
-from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
@@ -222,24 +222,6 @@ def test_stopping_is_prompt_and_the_workers_stop_too(cluster: LocalCluster, tmp_
         count_words(path, *SLOW, cluster=cluster.address, should_stop=should_stop)
     assert len(asked) > 2  # it was asked while it waited
     wait_until(lambda: not busy(cluster), 60)
-
-
-@pytest.mark.usefixtures("small_stretches")
-def test_stopping_can_keep_the_beginning(cluster: LocalCluster, tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("\n".join(lines(12, 80_000)), encoding="utf-8")
-    done: list[int] = [0]
-    counts = count_words(
-        path, cluster=cluster.address, keeps_when_stopped=True, progress=lambda p: done.append(p.bytes_done),
-        should_stop=lambda: done[-1] > path.stat().st_size // 3,
-    )  # fmt: skip
-    read = counts.statistics.bytes
-    assert 0 < read < path.stat().st_size
-    assert counts.statistics.is_partial
-    check = count_texts([path.read_bytes()[:read].decode()])
-    assert counts.items() == check.items()
-    nothing = count_words([path, path], cluster=cluster.address, keeps_when_stopped=True, should_stop=lambda: True)
-    assert (nothing.items(), nothing.statistics.is_partial) == ([], True)
 
 
 @pytest.mark.usefixtures("small_stretches")

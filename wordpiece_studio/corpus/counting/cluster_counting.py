@@ -29,7 +29,6 @@ from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, stop_che
 from wordpiece_studio.corpus.files import FileOnDisk, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name, printable
-from wordpiece_studio.text.word_numbers import PlainWordNumbers
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
@@ -58,21 +57,14 @@ def count_on_cluster(
     min_count: int,
     progress: Callable[[CountingProgress], None] | None,
     should_stop: Callable[[], bool] | None,
-    keeps_when_stopped: bool,
 ) -> WordCounts:
     if not can_be_sent(pipeline):
         what = "A custom normalizer or pre-tokenizer cannot be sent to a cluster"
         raise StudioError(what, "Count on this machine, or use the built-in ones.")
     corpus = CountedFiles(files, progress)
-    counts, is_partial = None, True
-    try:
-        with Connection(address, should_stop) as connection:
-            counting = _ClusterCounting(connection, corpus, pipeline, longest, min_count)
-            counts, is_partial = counting.result(keeps_when_stopped=keeps_when_stopped)
-    except CountingStopped:
-        if not keeps_when_stopped:
-            raise
-    return corpus.word_counts(counts or Merging(PlainWordNumbers()).result(), pipeline, is_partial=is_partial)
+    with Connection(address, should_stop) as connection:
+        counts = _ClusterCounting(connection, corpus, pipeline, longest, min_count).result()
+    return corpus.word_counts(counts, pipeline, is_partial=False)
 
 
 class _ClusterCounting:
@@ -109,47 +101,31 @@ class _ClusterCounting:
         self._count_key, self._summary_key, self._merge_key = (f"wordpiece-{kind}-{run}" for kind in kinds)
         self._summaries: list[PartCounts | None] = [None] * len(stretches)
 
-    def result(self, *, keeps_when_stopped: bool) -> tuple[PartCounts | None, bool]:
-        """Return the counts of all, or of the beginning if there is one, and whether it is that."""
-        graph, root = self._graph(len(self._tasks))
+    def result(self) -> PartCounts:
+        graph, root = self._graph()
         keys = [(self._summary_key, number) for number in range(len(self._tasks))]
         for key in keys:
             graph[key] = (summary_of, (self._count_key, key[1]))
-        *summaries, result = self._wanted(graph, [*keys, root])
-        try:
-            self._gather(summaries, result)
-            counts = self._fetched(result)
-        except CountingStopped:
-            if not keeps_when_stopped:
-                raise
-            self._connection.check_stop = stop_check(None)
-            return self._beginning([*summaries, result]), True
+        first = self._count_key  # the scheduler is sent the function
+        # In the order of the corpus, so that the first of several faults is found first.
+        wanted = self._connection.wanted(graph, [*keys, root], lambda key: -key[1] if key[0] == first else 1)
+        *summaries, result = wanted
+        self._gather(summaries, result)
+        if self._min_count > 1:
+            result = self._connection.derived(PartCounts.at_least, result, self._min_count)
+        counts: PartCounts = next(found[1] for found in self._connection.results([result]) if found is not None)
         self._report()
-        return counts, False
+        return counts
 
-    def _graph(self, stretches: int) -> tuple[dict[Key, Any], Key]:
-        """Return the tasks that count and merge some stretches from the first on, and the key of the result.
-
-        A complete subtree has the same key in every longer tree.
-        """
-        keys: list[Key] = [(self._count_key, number) for number in range(stretches)]
+    def _graph(self) -> tuple[dict[Key, Any], Key]:
+        """Return the tasks that count and merge all stretches, and the key of the result."""
+        keys: list[Key] = [(self._count_key, number) for number in range(len(self._tasks))]
         graph: dict[Key, Any] = {key: (self._tasks[key[1]],) for key in keys}
-        width = 1
         while len(keys) > 1:
-            width *= FAN_IN
-            above: list[Key] = []
-            for number, start in enumerate(range(0, len(keys), FAN_IN)):
-                is_whole = (number + 1) * width <= stretches
-                name = f"{self._merge_key}-{width}" if is_whole else f"{self._merge_key}-{width}-of-{stretches}"
-                graph[name, number] = (self._merge, keys[start : start + FAN_IN])
-                above.append((name, number))
-            keys = above
+            parts = [keys[start : start + FAN_IN] for start in range(0, len(keys), FAN_IN)]
+            keys = [(f"{self._merge_key}-{len(parts)}", number) for number in range(len(parts))]
+            graph |= {key: (self._merge, part) for key, part in zip(keys, parts, strict=True)}
         return graph, keys[0]
-
-    def _wanted(self, graph: dict[Key, Any], keys: list[Key]) -> list[Future]:
-        """Request tasks in the order of the corpus, so that the first of several faults is found first."""
-        counts = self._count_key  # the scheduler is sent the function
-        return self._connection.wanted(graph, keys, lambda key: -key[1] if key[0] == counts else 1)
 
     def _gather(self, summaries: Sequence[Future], result: Future) -> None:
         numbers = {future.key: number for number, future in enumerate(summaries)}
@@ -194,20 +170,6 @@ class _ClusterCounting:
         done = self._bytes_total if over else sum(summary.bytes_read for summary in known)
         words = sum(file.words for summary in known for file in summary.files)
         self._meter.note(done, self._first_files[head], words)
-
-    def _fetched(self, result: Future) -> PartCounts:
-        if self._min_count > 1:
-            result = self._connection.derived(PartCounts.at_least, result, self._min_count)
-        counts: PartCounts = next(found[1] for found in self._connection.results([result]) if found is not None)
-        return counts
-
-    def _beginning(self, futures: Sequence[Future]) -> PartCounts | None:
-        """Return the counts of the stretches before the first one not counted; drop the others."""
-        head = self._head
-        graph, root = self._graph(head) if head else ({}, None)
-        kept = self._wanted(graph, [root]) if root else []
-        self._connection.no_longer_wanted([future for future in futures if future.key != root])
-        return self._fetched(kept[0]) if kept else None
 
 
 def _stretches(files: Sequence[CorpusFile], sizes: Sequence[int], threads: int) -> list[list[Segment]]:

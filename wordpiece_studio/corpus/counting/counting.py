@@ -125,7 +125,7 @@ def count_words(
         pauses.
     keeps_when_stopped
         Whether stopping returns what was counted so far, which is the beginning of the corpus, instead of raising
-        `CountingStopped`.
+        `CountingStopped`; on a cluster nothing is kept.
 
     Returns
     -------
@@ -140,11 +140,11 @@ def count_words(
     pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length, user_tokens)
     min_count, processes = index(min_count), None if processes is None else index(processes)
     listed = listing(paths, column=column, encoding=encoding, errors=errors)
-    files, reporting = listed.files, (progress, should_stop, keeps_when_stopped)
+    files, reporting = listed.files, (progress, should_stop)
     if all(file.kind == "word-counts" for file in files):
         counts = read_tables(files, pipeline.normalizer, pipeline.pre_tokenizer, progress, should_stop)
     elif cluster is None:
-        counts = _FileCounting(files, pipeline, max_word_length, *reporting).result(processes)
+        counts = _FileCounting(files, pipeline, max_word_length, *reporting, keeps_when_stopped).result(processes)
     else:
         from wordpiece_studio.corpus.counting.cluster_counting import count_on_cluster
 
