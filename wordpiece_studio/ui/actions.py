@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QObject, Qt, SignalInstance
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QAbstractScrollArea, QMenu
+from PySide6.QtWidgets import QAbstractScrollArea, QMainWindow, QMenu, QWidget
 
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.plain import add_heading, explain, key_text, plain_title, set_plain_tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from PySide6.QtCore import SignalInstance
-    from PySide6.QtWidgets import QMainWindow, QWidget
 
     from wordpiece_studio.ui.widgets.theme import Theme, ThemedIcon
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu
 
 from wordpiece_studio.session.samples import START_SAMPLE
@@ -29,8 +29,6 @@ from wordpiece_studio.ui.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.widgets.theme import Theme

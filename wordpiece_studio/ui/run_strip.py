@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QMenu, QTabBar, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.runs import COLORS
+from wordpiece_studio.session.runs import COLORS, Runs
 from wordpiece_studio.session.task import later, single_shot
 from wordpiece_studio.ui.widgets.fields import keep_keys
 from wordpiece_studio.ui.widgets.pane import fill
@@ -24,7 +24,7 @@ from wordpiece_studio.ui.widgets.plain import (
     tool_button,
     tooltip_text,
 )
-from wordpiece_studio.ui.widgets.theme import run_line
+from wordpiece_studio.ui.widgets.theme import Theme, run_line
 from wordpiece_studio.ui.widgets.token_text import (
     badges_text,
     paint_run_disc,
@@ -38,11 +38,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
 
-    from wordpiece_studio.session.runs import Runs
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.widgets.theme import Theme
 
 _GAP, _EDGE = 7, 9
 _RIGHT = QTabBar.ButtonPosition.RightSide

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.document import Reading, TextFile, Undecodable, is_about_decoding, read_text_file
+from wordpiece_studio.session.corpus_files import FileRow, FileState
+from wordpiece_studio.session.document import Opened, Reading, TextFile, Undecodable, is_about_decoding, read_text_file
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.samples import (
@@ -48,16 +48,13 @@ from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, shown
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from wordpiece_studio.session.corpus_files import FileRow
-    from wordpiece_studio.session.document import Opened
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
-    from wordpiece_studio.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
 _MOST_NAMED = 3

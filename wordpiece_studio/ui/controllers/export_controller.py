@@ -27,7 +27,7 @@ from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExpor
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.widgets.plain import copy_text
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.dialogs.export_dialog import Inspection
-    from wordpiece_studio.ui.workspace import Workspace
 
 _MOST_NAMES = 6
 _TABLE_KINDS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}

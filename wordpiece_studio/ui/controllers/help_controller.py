@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QCursor, QDesktopServices
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import later
@@ -25,13 +25,10 @@ from wordpiece_studio.ui.dialogs.palette import (
     token_entries,
 )
 from wordpiece_studio.ui.widgets.plain import copy_text, entry_at, menu_text
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.ui.workspace import Workspace
 
 
 class HelpController(Controller):

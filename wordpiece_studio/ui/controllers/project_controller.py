@@ -27,7 +27,7 @@ from wordpiece_studio.session.recovery_store import (
     set_aside,
 )
 from wordpiece_studio.session.task import Task, later, single_shot
-from wordpiece_studio.session.watched_files import FileWatch
+from wordpiece_studio.session.watched_files import FileNews, FileWatch
 from wordpiece_studio.storage.project.container import SUFFIX, is_replaced
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.system.printable import display_name, file_error
@@ -42,14 +42,12 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     with_suffix,
 )
 from wordpiece_studio.ui.messages import add_button, ask, plain_box, sentence
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.session.watched_files import FileNews
     from wordpiece_studio.storage.project.contents import Project
-    from wordpiece_studio.ui.workspace import Workspace
 
 _YES, _SAVE = QMessageBox.StandardButton.Yes, QMessageBox.StandardButton.Save
 _DISCARD = QMessageBox.StandardButton.Discard
@@ -291,7 +289,6 @@ class ProjectController(Controller):
     # -- opening
 
     def open(self, path: Path) -> None:
-        """Read the project at `path`, then show it in place of what is shown now."""
         self.opening.run(path)
 
     def _on_opening_finished(self, project: Project) -> None:

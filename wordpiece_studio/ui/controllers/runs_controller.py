@@ -14,14 +14,13 @@ from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.token_text import run_names
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
-    from wordpiece_studio.ui.workspace import Workspace
 
 
 _KEYS = 8  # Alt and a digit show a run

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.session.step_marks import WHOLE_RUN, one_line, selected_id, selected_token
+from wordpiece_studio.session.step_marks import WHOLE_RUN, Hit, one_line, selected_id, selected_token
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
@@ -22,14 +22,12 @@ from wordpiece_studio.ui.training_bar import why_no_words
 from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.plain import key_text
 from wordpiece_studio.ui.widgets.token_text import number_text, value_text
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.session.step_marks import Hit
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
-    from wordpiece_studio.ui.workspace import Workspace
 
 _MANY = 10
 _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)

@@ -33,7 +33,7 @@ from wordpiece_studio.ui.training_bar import (
     why_nothing_was_learned,
 )
 from wordpiece_studio.ui.widgets.token_text import library_trainer_name, repetition_text, run_names
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryTrainer
     from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.ui.workspace import Workspace
 
 _LEAST_BYTES = 1_000_000  # of a corpus whose needs are worth a word
 _MUCH = 0.8  # of the free memory

@@ -26,20 +26,17 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.palette import Palette
-from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, demo_text_size
+from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, LayoutName, demo_text_size
 from wordpiece_studio.ui.widgets.fields import keep, room_for
 from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.table import TableView
-from wordpiece_studio.ui.widgets.theme import TokenStyles
-from wordpiece_studio.ui.workspace import Controller
+from wordpiece_studio.ui.widgets.theme import ThemeChoice, TokenStyles
+from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.ui.widgets.dock_area import LayoutName
-    from wordpiece_studio.ui.widgets.theme import ThemeChoice
-    from wordpiece_studio.ui.workspace import Workspace
 
 _STEP, _USUAL, _LEAST, _MOST = 10, 100, 60, 300  # of text sizes, in percent of the system's
 _MOST_COLORED_WORDS = 5000  # of more, almost any two symbols stand side by side somewhere

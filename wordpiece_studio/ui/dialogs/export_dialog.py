@@ -13,7 +13,6 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QPushButton,
@@ -31,10 +30,11 @@ from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, ExportKind, counts_name
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, manifest_bytes
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, Manifest, manifest_bytes
 from wordpiece_studio.storage.merge_table import KINDS as MERGE_TABLE_KINDS
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, QuestionDialog, line_field
 from wordpiece_studio.ui.widgets.pane import fill
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
 
 _tr = partial(QCoreApplication.translate, "export_dialog")
@@ -592,20 +591,15 @@ class ExportDialog(QuestionDialog):
             self.step_changed.emit()
 
     def _on_browse_clicked(self) -> None:
-        dialog = QFileDialog(self, self.tr("Export"), str(self.place.parent))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        place = self.place
         if self.chosen.is_folder:
-            dialog.setFileMode(QFileDialog.FileMode.Directory)
-            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-            dialog.setLabelText(QFileDialog.DialogLabel.Accept, self.tr("Use this folder"))
-            name = self.place.name
-            dialog.fileSelected.connect(lambda chosen: self.place_edit.setText(str(_folder_for(Path(chosen), name))))
-        else:
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # that is asked once, about all files
-            dialog.selectFile(self.place.name)
-            dialog.fileSelected.connect(self.place_edit.setText)
-        dialog.open()
+            ask_for_place(
+                self, self.tr("Export"), "folder", folder=place.parent, accept=self.tr("Use this folder"),
+                take=lambda chosen: self.place_edit.setText(str(_folder_for(Path(chosen[0]), place.name))),
+            )  # fmt: skip
+        else:  # what would be replaced is asked once, about all files
+            take = self.place_edit.setText
+            ask_for_place(self, self.tr("Export"), "new file", take, folder=place.parent, name=place.name, asks=False)
 
 
 class HistoryExportDialog(QuestionDialog):

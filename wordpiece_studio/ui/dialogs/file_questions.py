@@ -10,7 +10,7 @@ from pathlib import Path  # noqa: TC003  (for the example below)
 from typing import TYPE_CHECKING, Literal, cast
 
 from PySide6.QtCore import QDateTime, QLocale, Qt
-from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QPushButton, QWidget
 
 from wordpiece_studio.session.plural import counted
 from wordpiece_studio.storage.project.container import SUFFIX
@@ -22,8 +22,6 @@ from wordpiece_studio.ui.widgets.token_text import merges_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from PySide6.QtWidgets import QPushButton
 
     from wordpiece_studio.session.project_state import UnsavedWork
     from wordpiece_studio.session.recovery_store import About
@@ -53,10 +51,13 @@ def ask_for_place(
     name: str = "",
     filters: Sequence[str] = (),
     suffix: str = "",
+    accept: str = "",
+    asks: bool = True,
 ) -> QFileDialog:
     """Ask where something is, or where to save it: `take` gets the path, or for "files" and "folder" a list of them.
 
-    The dialog starts in `folder` if there is one, suggests `name`, and completes what is typed by `suffix`.
+    The dialog starts in `folder` if there is one, suggests `name`, completes what is typed by `suffix`, and `asks`
+    whether to replace a file.
     """
     dialog = QFileDialog(window, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -64,7 +65,10 @@ def ask_for_place(
     dialog.setAcceptMode(modes.AcceptSave if kind == "new file" else modes.AcceptOpen)
     dialog.setFileMode(_MODES[kind])
     dialog.setOption(QFileDialog.Option.ShowDirsOnly, kind == "folder")
+    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not asks)
     dialog.setDefaultSuffix(suffix)
+    if accept:
+        dialog.setLabelText(QFileDialog.DialogLabel.Accept, accept)
     if filters:
         dialog.setNameFilters(filters)
     if folder is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QRegularExpression, QSignalBlocker, Qt, QUrl
-from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor, QWheelEvent
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShortcut, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextBrowser, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from wordpiece_studio.resources import resource_path
@@ -26,7 +26,6 @@ from wordpiece_studio.ui.widgets.table import RowLook, TableView
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QLineEdit
 
     from wordpiece_studio.ui.widgets.theme import Theme

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -27,22 +27,18 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from wordpiece_studio.session.plural import counted
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.session.table_model import LEFT, Index, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import key_text, plain_label, plain_title, set_plain_text, tooltip_text
-from wordpiece_studio.ui.widgets.theme import saved
+from wordpiece_studio.ui.widgets.theme import Theme, saved
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from PySide6.QtGui import QAction
-
-    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.ui.widgets.theme import Theme
 
 _START, _WORD_START, _INSIDE, _LETTERS = 100, 80, 60, 25
 _TITLE_WEIGHT, _KEYS_WEIGHT, _PATH_WEIGHT, _TIP_WEIGHT = 10, 8, 4, 3

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QSplitter, QTabBar, QWidget
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.ui.widgets.fields import keep_keys
 from wordpiece_studio.ui.widgets.plain import Fitted
-from wordpiece_studio.ui.widgets.theme import scaled_font
+from wordpiece_studio.ui.widgets.theme import Theme, scaled_font
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from wordpiece_studio.ui.widgets.pane import Panel
-    from wordpiece_studio.ui.widgets.theme import Theme
 
 LayoutName = Literal["teach", "engineer", "demo", "compare"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QObject, QSize, Qt, QTextBoundaryFinder, Signal
-from PySide6.QtGui import QDropEvent, QKeyEvent, QTextCursor
+from PySide6.QtGui import QDropEvent, QKeyEvent, QMouseEvent, QShowEvent, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QComboBox,
@@ -39,7 +39,6 @@ from wordpiece_studio.ui.widgets.plain import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from PySide6.QtGui import QMouseEvent, QShowEvent
 
 FRAME = QSize(12, 36)  # what the system draws around a window, which is known only once it is shown
 

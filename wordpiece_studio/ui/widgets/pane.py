@@ -7,12 +7,12 @@ state with the run that this belongs to: what is painted, hovered or described n
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QAction, QFontMetricsF
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal, SignalInstance
+from PySide6.QtGui import QAction, QFontMetricsF, QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
@@ -42,11 +42,6 @@ from wordpiece_studio.ui.widgets.plain import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtCore import QRect
-    from PySide6.QtGui import QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
-
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory

@@ -16,7 +16,7 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import QEvent, QLocale, QMimeData, QSize, Qt
+from PySide6.QtCore import QEvent, QLocale, QMimeData, QPoint, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -37,7 +37,6 @@ from wordpiece_studio.session.view_text import utf16_length
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from PySide6.QtCore import QPoint
     from PySide6.QtGui import QAction, QResizeEvent, QWheelEvent
 
     _Widget = QWidget
@@ -330,7 +329,6 @@ class WholeLabel(Fitted, QLabel):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show `text`, also to screen readers."""
         if text != self.text():
             set_plain_text(self, text)
             self.setAccessibleName(text)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QEvent, QItemSelectionModel, QKeyCombination, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeySequence, QPainter, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -27,7 +27,7 @@ from wordpiece_studio.session.table_model import LEFT, RIGHT, RecordTableModel, 
 from wordpiece_studio.ui.widgets.chips import ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.fields import chooses, is_alone, keep_keys, limit
 from wordpiece_studio.ui.widgets.plain import copy_lines, set_look
-from wordpiece_studio.ui.widgets.theme import bold, saved
+from wordpiece_studio.ui.widgets.theme import Theme, bold, saved
 from wordpiece_studio.ui.widgets.token_text import paint_run_disc
 
 if TYPE_CHECKING:
@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from PySide6.QtCore import QModelIndex
-    from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent
     from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 
     from wordpiece_studio.session.table_model import Index, TableColumn, TableModel
     from wordpiece_studio.storage.project.contents import Run
-    from wordpiece_studio.ui.widgets.theme import Theme
 
     Key = Qt.Key | QKeyCombination | QKeySequence.StandardKey
 

@@ -10,8 +10,8 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
-from PySide6.QtGui import QPen
+from PySide6.QtCore import QCoreApplication, QPoint, QRectF, Qt
+from PySide6.QtGui import QFont, QPainter, QPen
 
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.system.printable import visible_character
@@ -20,13 +20,10 @@ from wordpiece_studio.training.engine import fraction_text as fraction_text
 from wordpiece_studio.training.engine import number_text as number_text
 from wordpiece_studio.training.engine import value_text as value_text
 from wordpiece_studio.ui.widgets.plain import shown
-from wordpiece_studio.ui.widgets.theme import run_line
+from wordpiece_studio.ui.widgets.theme import Theme, run_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from PySide6.QtCore import QRectF
-    from PySide6.QtGui import QFont, QPainter
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.differences import Pair
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.runs import ComparedStep, RunDivergence
     from wordpiece_studio.storage.project.contents import Run
-    from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "token_text")
 

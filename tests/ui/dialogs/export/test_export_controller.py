@@ -266,7 +266,7 @@ def test_a_folder_of_other_things_gets_a_folder_within(
     dialog.browse.click()
     folders = dialog.findChild(QFileDialog)
     assert folders.fileMode() is QFileDialog.FileMode.Directory
-    folders.fileSelected.emit(str(tmp_path))
+    folders.filesSelected.emit([str(tmp_path)])
     folders.done(0)
     assert dialog.place == tmp_path / taken
     dialog.reject()
