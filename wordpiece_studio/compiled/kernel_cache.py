@@ -189,13 +189,10 @@ def _read(file: Path) -> bytes | None:
 
 def _write(file: Path, code: bytes) -> None:
     """Write machine code, unless that is impossible: then it will be compiled again."""
-    with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as new:
-        try:
-            new.write(hashlib.sha256(code).digest() + code)
-            new.close()
-            os.replace(new.name, file)
-        except OSError:
-            os.unlink(new.name)
+    from wordpiece_studio.system.atomic_write import atomic_write  # rarely needed
+
+    with contextlib.suppress(StudioError):
+        atomic_write(file, hashlib.sha256(code).digest() + code)
 
 
 def _load(code: bytes, kernels: list[Kernel]) -> Any:

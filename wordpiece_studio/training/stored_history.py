@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.arrays import code_points_of, lengths_of, repeated, slices
+from wordpiece_studio.system.arrays import lengths_of, repeated, slices
 from wordpiece_studio.training.history import HistoryTable, MergeHistory
 from wordpiece_studio.training.segmentation import MOST_SYMBOLS, NEVER, MergePlaces, initial_boundaries, prepare
 
@@ -84,7 +84,6 @@ class StoredHistory(MergeHistory):
 
 _UNFIT = "Start again from the corpus; the file was damaged or made by another program."
 _MOST_CHARACTERS = 1 << 30  # in the tokens of all merges: far more than any corpus gives
-_CHARACTERS_AT_ONCE = 1 << 20
 _TOLERANCE = 1e-9  # relative, of a value: older files hold those of other logarithms, which differ in their last bits
 
 
@@ -118,34 +117,13 @@ def _hold(*conditions: NDArray[np.bool_]) -> bool:
 
 def _is_spelled(table: HistoryTable) -> bool:
     """Return whether each merge makes the left token and the text of the right one, which has the prefix and more."""
-    lengths = lengths_of(table.tokens)
-    codes, starts = code_points_of(table.tokens, lengths), np.cumsum(lengths) - lengths
-    prefix = [ord(character) for character in table.config.continuing_subword_prefix]
-    left, right, new = (table.columns[name] for name in ("left_id", "right_id", "new_id"))
-    rest = lengths[right] - len(prefix)
-    fits = _hold(rest > 0, lengths[new] == lengths[left] + rest) and int(lengths[new].sum()) <= _MOST_CHARACTERS
-    if not fits or any((codes[starts[right] + place] != code).any() for place, code in enumerate(prefix)):
-        return False
-    middle = starts[new] + lengths[left]
-    return _are_equal(codes, starts[new], starts[left], lengths[left]) and _are_equal(
-        codes, middle, starts[right] + len(prefix), rest
-    )
-
-
-def _are_equal(
-    codes: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> bool:
-    ends = np.cumsum(lengths)
-    begin = 0
-    while begin < len(lengths):
-        done = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, done + _CHARACTERS_AT_ONCE, side="right")))
-        some = lengths[begin:end]
-        within = np.arange(int(some.sum())) - np.repeat(np.cumsum(some) - some, some)
-        one, other = (codes[np.repeat(places[begin:end], some) + within] for places in (first, second))
-        if not np.array_equal(one, other):
+    tokens, prefix, characters = table.tokens, table.config.continuing_subword_prefix, 0
+    for merge in zip(*(table.columns[name].tolist() for name in ("left_id", "right_id", "new_id")), strict=True):
+        left, right, new = (tokens[token_id] for token_id in merge)
+        characters += len(new)
+        rest = right.removeprefix(prefix)
+        if not rest or not right.startswith(prefix) or characters > _MOST_CHARACTERS or new != left + rest:
             return False
-        begin = end
     return True
 
 
