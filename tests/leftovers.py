@@ -9,11 +9,13 @@ import threading
 import time
 
 import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 # A thread that was told to stop may need a moment; one that was not will not stop in this time either.
 _GRACE_SECONDS = 2.0
+
+_KINDS = (QWidget, QTimer, QThread)
 
 
 def alive() -> dict[object, str]:
@@ -24,8 +26,9 @@ def alive() -> dict[object, str]:
         if not thread.name.startswith("Dummy-"):
             found[thread] = f"thread {thread.name}"
     for wrapper in shiboken6.getAllValidWrappers():
-        if isinstance(wrapper, QObject) and (words := _trouble(wrapper)):
-            found[shiboken6.getCppPointer(wrapper)] = words
+        if isinstance(wrapper, _KINDS) and (what := _trouble(wrapper)):
+            words = f"{what} {type(wrapper).__name__} {wrapper.objectName()}"
+            found[shiboken6.getCppPointer(wrapper)] = words + (f" of {wrapper.parent()!r}" if what == "timer" else "")
     return found
 
 
@@ -42,12 +45,9 @@ def left_since(before: dict[object, str]) -> list[str]:
         time.sleep(0.01)
 
 
-def _trouble(wrapper: QObject) -> str | None:
-    kind, name = type(wrapper).__name__, wrapper.objectName()
-    if isinstance(wrapper, QTimer) and wrapper.isActive():
-        return f"timer {kind} {name} of {wrapper.parent()!r}"
-    if isinstance(wrapper, QThread) and wrapper.isRunning() and wrapper is not QThread.currentThread():
-        return f"thread {kind} {name}"
-    if isinstance(wrapper, QWidget) and wrapper.isWindow() and wrapper in QApplication.topLevelWidgets():
-        return f"window {kind} {name}"
-    return None
+def _trouble(wrapper: QWidget | QTimer | QThread) -> str:
+    if isinstance(wrapper, QWidget):
+        return "window" if wrapper.isWindow() and wrapper in QApplication.topLevelWidgets() else ""
+    if isinstance(wrapper, QTimer):
+        return "timer" if wrapper.isActive() else ""
+    return "thread" if wrapper.isRunning() and wrapper is not QThread.currentThread() else ""

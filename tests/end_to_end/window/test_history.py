@@ -15,21 +15,22 @@ if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
 
 
-def test_a_click_on_a_row_goes_to_its_step_and_looks_at_its_token(driver: Driver) -> None:
+def test_a_click_on_a_row_and_arrow_keys_go_to_steps_and_rows_are_copied_as_tsv(driver: Driver) -> None:
     pane = driver.window.history_pane
     driver.click_row(pane.view, pane.rows.row_of_step(16))
     assert driver.model.step == 16
     assert driver.model.selection == Selection("token", text=driver.model.history[15].token)
     assert_all_panes_agree(driver)
-
-
-def test_arrow_keys_in_the_table_walk_through_the_steps(driver: Driver) -> None:
-    pane = driver.window.history_pane
     driver.click_row(pane.view, pane.rows.row_of_step(3))
     driver.press("Down")
     driver.press("Down")
     assert driver.model.step == 5
     assert_all_panes_agree(driver)
+    driver.click_row(pane.view, pane.rows.row_of_step(4))
+    driver.press("Shift+Down")
+    driver.press("Ctrl+C")
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert [line.split("\t")[0] for line in lines[1:]] == ["4", "5"]
 
 
 def type_filter(driver: Driver, text: str) -> list[list[str]]:
@@ -41,11 +42,18 @@ def type_filter(driver: Driver, text: str) -> list[list[str]]:
     return [row_texts(pane.view, row) for row in range(pane.rows.rowCount())]
 
 
-def test_a_text_filters_the_rows(driver: Driver) -> None:
+def test_a_text_filters_the_rows_until_escape(driver: Driver) -> None:
+    pane = driver.window.history_pane
     rows = type_filter(driver, "full")
     assert 0 < len(rows) < 25
     assert all("full" in row[HistoryColumn.TOKEN] + row[HistoryColumn.LEFT] for row in rows)
     assert_all_panes_agree(driver)
+    driver.click_row(pane.view, 1)
+    assert driver.model.step == int(rows[1][HistoryColumn.STEP])
+    assert_all_panes_agree(driver)
+    driver.focus(pane.filter_row._text)
+    driver.press("Esc")
+    assert pane.rows.rowCount() == 25
 
 
 def test_only_the_steps_that_changed_the_live_text(driver: Driver) -> None:
@@ -57,19 +65,6 @@ def test_only_the_steps_that_changed_the_live_text(driver: Driver) -> None:
     assert [int(row[HistoryColumn.STEP]) for row in rows] == driver.window.session.changes.steps.tolist()
 
 
-def test_a_click_on_a_filtered_row_goes_to_the_step_it_names(driver: Driver) -> None:
-    step = int(type_filter(driver, "full")[1][HistoryColumn.STEP])
-    driver.click_row(driver.window.history_pane.view, 1)
-    assert driver.model.step == step
-    assert_all_panes_agree(driver)
-
-
-def test_escape_takes_the_filter_away_and_leaves_the_selection(driver: Driver) -> None:
-    assert len(type_filter(driver, "full")) < 25
-    driver.press("Esc")
-    assert driver.window.history_pane.rows.rowCount() == 25
-
-
 def test_a_click_on_a_title_sorts(driver: Driver) -> None:
     pane = driver.window.history_pane
     header = pane.view.horizontalHeader()
@@ -78,12 +73,3 @@ def test_a_click_on_a_title_sorts(driver: Driver) -> None:
     values = [float(row_texts(pane.view, row)[HistoryColumn.VALUE]) for row in range(pane.rows.rowCount())]
     assert values in (sorted(values), sorted(values, reverse=True))
     assert_all_panes_agree(driver)
-
-
-def test_rows_are_copied_as_tsv(driver: Driver) -> None:
-    pane = driver.window.history_pane
-    driver.click_row(pane.view, pane.rows.row_of_step(4))
-    driver.press("Shift+Down")
-    driver.press("Ctrl+C")
-    lines = QGuiApplication.clipboard().text().splitlines()
-    assert [line.split("\t")[0] for line in lines[1:]] == ["4", "5"]

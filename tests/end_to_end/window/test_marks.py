@@ -27,31 +27,28 @@ def set_breakpoint(driver: Driver, kind: BreakpointKind, text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "text", "step"),
-    [
+def test_a_run_halts_at_a_breakpoint(driver: Driver) -> None:
+    marks = driver.window.session.marks
+    for kind, text, step in (
         ("token", "chap", 13), ("pattern", "^chap.$", 14), ("word", "is", 21), ("value", "0.12", 19), ("tie", "2", 14),
         ("size", "60", 15),
-    ],
-)  # fmt: skip
-def test_a_run_halts_at_a_breakpoint(driver: Driver, kind: BreakpointKind, text: str, step: int) -> None:
-    set_breakpoint(driver, kind, text)
-    driver.press("Ctrl+F8")
-    assert driver.model.step == step
-    assert "breakpoint" in driver.window.timeline_pane.hints[0]
-    assert_all_panes_agree(driver)
+    ):  # fmt: skip
+        driver.model.seek(12)
+        set_breakpoint(driver, kind, text)
+        driver.press("Ctrl+F8")
+        assert driver.model.step == step
+        assert "breakpoint" in driver.window.timeline_pane.hints[0]
+        assert_all_panes_agree(driver)
+        marks.breakpoints.set_marks(())
 
 
-def test_playing_halts_at_a_breakpoint(driver: Driver) -> None:
+def test_playing_halts_at_a_breakpoint_and_a_run_back_at_the_one_before(driver: Driver) -> None:
     set_breakpoint(driver, "token", "chapt")
     driver.window.player.set_speed(200.0)
     driver.press("F8")
     driver.wait(lambda: not driver.window.player.is_playing)
     assert driver.model.history[driver.model.step - 1].token == "chapt"
     assert_all_panes_agree(driver)
-
-
-def test_a_run_back_halts_at_the_breakpoint_before(driver: Driver) -> None:
     set_breakpoint(driver, "token", "Th")
     driver.press("Ctrl+Shift+F8")
     assert driver.model.step == 9
@@ -81,10 +78,11 @@ def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
     assert_all_panes_agree(driver)
 
 
-@pytest.mark.parametrize("keys", ["F9", "Ctrl+Right"])
-def test_to_the_next_step_that_changes_the_live_text(driver: Driver, keys: str) -> None:
-    driver.window.setFocus()
+def test_to_the_next_step_that_changes_the_live_text(driver: Driver) -> None:
     steps = driver.window.session.changes.steps
-    driver.press(keys)
-    assert driver.model.step == steps[steps > 12][0]
-    assert_all_panes_agree(driver)
+    for keys in ("F9", "Ctrl+Right"):
+        driver.model.seek(12)
+        driver.window.setFocus()
+        driver.press(keys)
+        assert driver.model.step == steps[steps > 12][0]
+        assert_all_panes_agree(driver)

@@ -19,31 +19,33 @@ from wordpiece_studio.ui.widgets.chips import ChipFlow
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
 
-_LAYOUTS = ["Teach", "Engineer"]
+_LAYOUTS = ("Ctrl+1", "Ctrl+2")  # Teach and Engineer
 
 
-@pytest.fixture(params=_LAYOUTS)
-def everywhere(driver: Driver, request: pytest.FixtureRequest) -> Driver:
-    """The Studio in a layout."""
-    driver.press({"Teach": "Ctrl+1", "Engineer": "Ctrl+2"}[request.param])
-    return driver
-
-
-@pytest.mark.slow
-def test_from_a_row_of_the_history(everywhere: Driver) -> None:
-    pane = everywhere.window.history_pane
-    everywhere.click_row(pane.view, pane.rows.row_of_step(9), HistoryColumn.STEP)
-    assert everywhere.model.step == 9
-    assert_all_panes_look_at(everywhere, Selection("token", text="Th"))
-    assert_all_panes_agree(everywhere)
+def again(driver: Driver) -> None:
+    """Go back to the step of the start, with nothing selected."""
+    driver.model.seek(12)
+    driver.model.set_selection(None)
+    driver.settle()
 
 
 @pytest.mark.slow
-def test_from_a_token_in_the_history(everywhere: Driver) -> None:
-    pane = everywhere.window.history_pane
-    everywhere.click_row(pane.view, pane.rows.row_of_step(12), HistoryColumn.LEFT)
-    assert_all_panes_look_at(everywhere, Selection("token", text="ch"))
-    assert everywhere.model.step == 12
+def test_from_cells_of_the_history_and_from_chips(driver: Driver) -> None:
+    history, tokenization = driver.window.history_pane, driver.window.tokenization_pane
+    for keys in _LAYOUTS:
+        driver.press(keys)
+        driver.click_row(history.view, history.rows.row_of_step(9), HistoryColumn.STEP)
+        assert driver.model.step == 9
+        assert_all_panes_look_at(driver, Selection("token", text="Th"))
+        assert_all_panes_agree(driver)
+        again(driver)
+        driver.click_row(history.view, history.rows.row_of_step(12), HistoryColumn.LEFT)
+        assert_all_panes_look_at(driver, Selection("token", text="ch"))
+        assert driver.model.step == 12
+        again(driver)
+        driver.click_chip(ChipPlace(0, 4, 0))
+        assert_all_panes_look_at(driver, Selection("token", text=tokenization.live[0].words[4].pieces[0].token))
+        again(driver)
 
 
 def test_from_every_candidate(driver: Driver) -> None:
@@ -54,21 +56,10 @@ def test_from_every_candidate(driver: Driver) -> None:
         assert marked_candidate(driver.window) == candidate.token
 
 
-def test_from_a_word_of_the_scoreboard(driver: Driver) -> None:
-    view = driver.window.scoreboard_pane._words.view
-    driver.click_row(view, 0)
+def test_from_a_word_of_the_scoreboard_and_from_a_candidate_of_why_here(driver: Driver) -> None:
+    driver.click_row(driver.window.scoreboard_pane._words.view, 0)
     assert_all_panes_look_at(driver, Selection("word", text="chapter"))
-
-
-def test_from_a_chip(everywhere: Driver) -> None:
-    if not everywhere.window.tokenization_pane.isVisible():
-        pytest.skip("this layout shows no chips")
-    everywhere.click_chip(ChipPlace(0, 4, 0))
-    token = everywhere.window.tokenization_pane.live[0].words[4].pieces[0].token
-    assert_all_panes_look_at(everywhere, Selection("token", text=token))
-
-
-def test_from_a_candidate_of_why_here(driver: Driver) -> None:
+    again(driver)
     driver.click_chip(ChipPlace(0, 3, 0))
     why = driver.window.tokenization_pane.why
     driver.click_row(why._table, len(why.rows) - 1)
@@ -88,23 +79,30 @@ def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
 
 
 @pytest.mark.slow
-def test_from_a_chip_of_the_token_details(everywhere: Driver) -> None:
-    everywhere.model.set_selection(Selection("token", text="cha"))
-    everywhere.settle()
+def test_from_a_chip_of_the_token_details_and_as_the_step_moves(driver: Driver) -> None:
     wanted = Selection("token", text="ch")
-    controllers = [
-        controller
-        for controller in everywhere.window.token_details_pane.findChildren(ChipFlow)
-        if controller.isVisible()
-    ]
-    controller, at = next(
-        (controller, at)
-        for controller in controllers
-        for at, item in enumerate(controller.items)
-        if item.target == wanted
-    )
-    everywhere.click(controller.viewport(), controller.rect_of(at).center().toPoint())
-    assert_all_panes_look_at(everywhere, wanted)
+    for keys in _LAYOUTS:
+        driver.press(keys)
+        driver.model.set_selection(Selection("token", text="cha"))
+        driver.settle()
+        controllers = [
+            controller
+            for controller in driver.window.token_details_pane.findChildren(ChipFlow)
+            if controller.isVisible()
+        ]
+        controller, at = next(
+            (controller, at)
+            for controller in controllers
+            for at, item in enumerate(controller.items)
+            if item.target == wanted
+        )
+        driver.click(controller.viewport(), controller.rect_of(at).center().toPoint())
+        assert_all_panes_look_at(driver, wanted)
+        driver.model.set_selection(Selection("pair", left="ch", right="##a"))
+        for way in ("Alt+Home", "Alt+End", "Alt+Left"):
+            driver.press(way)
+            assert_all_panes_look_at(driver, Selection("pair", left="ch", right="##a"))
+        again(driver)
 
 
 def test_from_a_node_of_the_merge_tree(driver: Driver) -> None:
@@ -125,18 +123,13 @@ def test_from_a_word_of_the_corpus(driver: Driver) -> None:
     assert_all_panes_look_at(driver, Selection("word", text="chapter"))
 
 
-def test_from_a_step_of_the_chart(driver: Driver) -> None:
+def test_from_a_step_and_a_token_of_the_charts(driver: Driver) -> None:
     driver.press("Ctrl+2")
-    chart = driver.window.charts_pane.charts[0]
-    plot = chart.findChild(Plot)
+    pane = driver.window.charts_pane
+    plot = pane.charts[0].findChild(Plot)
     driver.click(plot.viewport(), QPointF(plot.place_of(19, 0).x(), plot.plot_rect().center().y()).toPoint())
     assert driver.model.step == 19
     assert_all_panes_agree(driver)
-
-
-def test_from_a_token_of_the_chart(driver: Driver) -> None:
-    driver.press("Ctrl+2")
-    pane = driver.window.charts_pane
     button = next(button for button in pane.findChildren(QToolButton) if button.text() == "Zipf")
     if button.isVisible():
         driver.click(button)
@@ -153,24 +146,12 @@ def test_from_a_token_of_the_chart(driver: Driver) -> None:
     assert_all_panes_look_at(driver, selection)
 
 
-def test_a_selection_from_elsewhere_brings_its_row_into_view(driver: Driver) -> None:
+def test_a_selection_from_elsewhere_brings_its_row_into_view_and_escape_takes_it_away(driver: Driver) -> None:
     driver.press("Alt+End")
     driver.model.set_selection(Selection("token", text=driver.model.history[0].token))
     assert_all_panes_look_at(driver, Selection("token", text=driver.model.history[0].token))
     view = driver.window.history_pane.view
     assert view.visualRect(driver.window.history_pane.rows.index(0, 0)).top() >= 0
-
-
-@pytest.mark.slow
-def test_a_selection_stays_as_the_step_moves(everywhere: Driver) -> None:
-    everywhere.model.set_selection(Selection("pair", left="ch", right="##a"))
-    for keys in ("Alt+Home", "Alt+End", "Alt+Left"):
-        everywhere.press(keys)
-        assert_all_panes_look_at(everywhere, Selection("pair", left="ch", right="##a"))
-
-
-def test_escape_takes_the_selection_away(driver: Driver) -> None:
-    driver.model.set_selection(Selection("token", text="Th"))
     driver.window.setFocus()
     driver.press("Esc")
     assert_all_panes_look_at(driver, None)

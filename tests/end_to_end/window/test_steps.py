@@ -17,65 +17,12 @@ if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
 
 
-def test_the_first_start_shows_a_trained_sample_of_one_mind(driver: Driver) -> None:
+def test_the_first_start_shows_a_trained_sample_of_one_mind_and_play_walks_on(driver: Driver) -> None:
     shown = assert_all_panes_agree(driver)
     assert set(shown.steps) >= {"scoreboard heading", "tokenization heading", "slider", "history row"}
     assert set(shown.steps.values()) == {12}
     assert shown.tokens["formula"] == "cha"
     assert shown.tokens["best candidate"] == "cha"
-
-
-@pytest.mark.slow
-def test_every_pane_follows_the_keys(driver: Driver) -> None:
-    moves = {
-        "Right": 13, "Left": 11, "Alt+Right": 13, "Alt+Left": 11, "F10": 13, "Shift+F10": 11, "Home": 0, "End": 25,
-        "Alt+Home": 0, "Alt+End": 25, "Shift+Right": 22, "Shift+Left": 2, "Alt+PgDown": 22, "Alt+PgUp": 2,
-    }  # fmt: skip
-    for keys, step in moves.items():
-        driver.model.seek(12)
-        driver.window.setFocus()
-        driver.press(keys)
-        assert driver.model.step == step, keys
-        assert_all_panes_agree(driver)
-
-
-def test_every_pane_follows_the_menu(driver: Driver) -> None:
-    moves = {
-        "Next merge": 13, "Ten merges forward": 23, "Ten merges back": 13, "Previous merge": 12,
-        "Go to the beginning": 0, "Next change to the text": 3, "Go to the last merge": 25,
-        "Previous change to the text": 21,
-    }  # fmt: skip
-    for command, step in moves.items():
-        driver.click_menu("Step", command)
-        assert driver.model.step == step, command
-        assert_all_panes_agree(driver)
-
-
-def test_every_pane_follows_the_slider_as_it_is_dragged(driver: Driver) -> None:
-    plot = driver.window.timeline_pane.plot
-    places = [QPoint(round(plot.x_of(step)), plot.height() // 2) for step in (12, 5, 19)]
-    driver.drag(plot, *places)
-    assert driver.model.step == 19
-    assert_all_panes_agree(driver)
-
-
-@pytest.mark.slow
-def test_every_pane_follows_a_walk_to_every_step(driver: Driver) -> None:
-    driver.press("Alt+Home")
-    for step in range(1, 26):
-        driver.press("Alt+Right")
-        assert driver.model.step == step
-        assert_all_panes_agree(driver)
-
-
-def test_next_at_the_last_merge_says_why_there_is_none(driver: Driver) -> None:
-    driver.press("Alt+End")
-    driver.press("Alt+Right")
-    assert "vocabulary size reached" in driver.window.notices.training.text
-    assert driver.model.step == 25
-
-
-def test_play_walks_on_and_the_space_bar_holds_it(driver: Driver) -> None:
     driver.window.player.set_speed(50.0)
     driver.window.setFocus()
     driver.press("Space")
@@ -86,12 +33,52 @@ def test_play_walks_on_and_the_space_bar_holds_it(driver: Driver) -> None:
     assert not driver.window.player.is_playing
 
 
-def test_a_jump_by_number(driver: Driver) -> None:
+@pytest.mark.slow
+def test_every_pane_follows_the_keys_and_a_walk_to_every_step(driver: Driver) -> None:
+    moves = {
+        "Right": 13, "Left": 11, "Alt+Right": 13, "Alt+Left": 11, "F10": 13, "Shift+F10": 11, "Home": 0, "End": 25,
+        "Alt+Home": 0, "Alt+End": 25, "Shift+Right": 22, "Shift+Left": 2, "Alt+PgDown": 22, "Alt+PgUp": 2,
+    }  # fmt: skip
+    for keys, step in moves.items():
+        driver.model.seek(12)
+        driver.window.setFocus()
+        driver.press(keys)
+        assert driver.model.step == step, keys
+        assert_all_panes_agree(driver)
+    driver.press("Alt+Home")
+    for step in range(1, 26):
+        driver.press("Alt+Right")
+        assert driver.model.step == step
+        assert_all_panes_agree(driver)
+
+
+def test_every_pane_follows_the_menu_and_the_slider_as_it_is_dragged(driver: Driver) -> None:
+    moves = {
+        "Next merge": 13, "Ten merges forward": 23, "Ten merges back": 13, "Previous merge": 12,
+        "Go to the beginning": 0, "Next change to the text": 3, "Go to the last merge": 25,
+        "Previous change to the text": 21,
+    }  # fmt: skip
+    for command, step in moves.items():
+        driver.click_menu("Step", command)
+        assert driver.model.step == step, command
+        assert_all_panes_agree(driver)
+    plot = driver.window.timeline_pane.plot
+    places = [QPoint(round(plot.x_of(step)), plot.height() // 2) for step in (21, 5, 19)]
+    driver.drag(plot, *places)
+    assert driver.model.step == 19
+    assert_all_panes_agree(driver)
+
+
+def test_a_jump_by_number_and_next_at_the_last_merge(driver: Driver) -> None:
     driver.press("Ctrl+G")
     driver.type("7")
     driver.press("Return")
     assert driver.model.step == 7
     assert_all_panes_agree(driver)
+    driver.press("Alt+End")
+    driver.press("Alt+Right")
+    assert "vocabulary size reached" in driver.window.notices.training.text  # why there is none
+    assert driver.model.step == 25
 
 
 def test_train_anew_and_step_on_by_the_menu(driver: Driver) -> None:

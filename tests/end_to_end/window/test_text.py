@@ -16,33 +16,27 @@ if TYPE_CHECKING:
 _HUGGING, _UNKNOWN = 3, 6  # words of "This is the Hugging Face course!", as the trainer splits it
 
 
-def test_why_here_on_a_boundary_shows_the_ladder(driver: Driver) -> None:
+def test_why_here_tells_of_a_boundary_an_unknown_word_and_the_birth_of_a_token(driver: Driver) -> None:
+    pane = driver.window.tokenization_pane
     driver.click_chip(ChipPlace(0, _HUGGING, 1), boundary=True)
-    why = driver.window.tokenization_pane.why
-    assert "Hugging" in why.title
-    assert "split after character 2" in why.title
-    assert [row[1] for row in why.rows][-1] == "✓"
-    assert {row[1] for row in why.rows[:-1]} == {"✗"}
+    assert "Hugging" in pane.why.title
+    assert "split after character 2" in pane.why.title
+    assert [row[1] for row in pane.why.rows][-1] == "✓"
+    assert {row[1] for row in pane.why.rows[:-1]} == {"✗"}
     assert driver.model.selection == Selection("token", text="##u")
 
+    driver.click_chip(ChipPlace(0, _UNKNOWN, 0))
+    assert "nothing matches from character 1" in pane.why.title
+    assert "the symbol ! does not occur" in pane.unknown_box.text()
+    assert {row[1] for row in pane.why.rows} <= {"✗"}
+    assert_all_panes_agree(driver)
 
-def test_why_here_on_a_chip_says_when_its_token_was_born(driver: Driver) -> None:
     driver.press("Alt+End")
-    pane = driver.window.tokenization_pane
     born = pane.live[0].words[_HUGGING].pieces[0].token
     driver.click_chip(ChipPlace(0, _HUGGING, 0))
     step = [merge.token for merge in driver.model.history].index(born) + 1
     assert pane.why.rows[-1][0] == born
     assert f"step {step}" in pane.why.rows[-1][2]
-
-
-def test_why_here_on_an_unknown_word_says_which_symbol_is_missing(driver: Driver) -> None:
-    driver.click_chip(ChipPlace(0, _UNKNOWN, 0))
-    pane = driver.window.tokenization_pane
-    assert "nothing matches from character 1" in pane.why.title
-    assert "the symbol ! does not occur" in pane.unknown_box.text()
-    assert {row[1] for row in pane.why.rows} <= {"✗"}
-    assert_all_panes_agree(driver)
 
 
 @pytest.mark.slow
