@@ -39,15 +39,15 @@ def wait_counted(studio: Studio) -> None:
 # -- names
 
 
-@pytest.mark.parametrize("name", ["punctuation", "split:isolated:a+byte-level", "pattern:[a-z]+|."])
-def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(empty_studio: Studio, name: str) -> None:
+def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(empty_studio: Studio) -> None:
     figures = empty_studio.window.corpus_pane.figures
-    figures.set_names("bert-cased", name)
-    assert figures.pre_tokenizer_box.currentData() == name
-    assert figures.pre_tokenizer.name in name
-    with pytest.raises(StudioError):
-        figures.set_names("bert-cased", "no such")
-    assert figures.pre_tokenizer_box.currentData() == name
+    for name in ("punctuation", "split:isolated:a+byte-level", "pattern:[a-z]+|."):
+        figures.set_names("bert-cased", name)
+        assert figures.pre_tokenizer_box.currentData() == name
+        assert figures.pre_tokenizer.name in name
+        with pytest.raises(StudioError):
+            figures.set_names("bert-cased", "no such")
+        assert figures.pre_tokenizer_box.currentData() == name
 
 
 def test_another_pre_tokenizer_is_typed(studio: Studio) -> None:
@@ -196,42 +196,43 @@ def test_an_empty_file_says_so_in_its_preview(studio: Studio, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1024, 700)])
-def test_the_files_are_never_cut_nor_over_each_other(studio: Studio, tmp_path: Path, size: tuple[int, int]) -> None:
+def test_the_files_are_never_cut_nor_over_each_other(studio: Studio, tmp_path: Path) -> None:
     for number in range(12):
         (tmp_path / f"{number}.csv").write_text(f"id,text\n1,{'a' * 2000} hug pug\n", encoding="utf-8")
-    studio.window.resize(*size)
     studio.open(tmp_path)
     wait_counted(studio)
     pane = studio.window.corpus_pane
     view = pane.files_view
-    studio.window.docks.bring("corpus")  # a tab in a narrow window
-    studio.wait(lambda: view.list.geometry().bottom() < view.form.geometry().top())
-    area = pane.parentWidget().parentWidget()
-    assert isinstance(area, QScrollArea)
-    assert pane.width() <= area.maximumViewportSize().width()
-    assert view.form.height() >= view.form.minimumSizeHint().height()
-    if size == (1440, 900):
-        header = view.list.horizontalHeader()
-        end = header.sectionViewportPosition(FileColumn.DISTINCT) + header.sectionSize(FileColumn.DISTINCT)
-        assert end <= view.list.viewport().width()
-        assert view.list.viewport().height() >= 5 * view.list.verticalHeader().defaultSectionSize()
+    for size in ((1440, 900), (1366, 768), (1024, 700)):
+        studio.window.resize(*size)
+        studio.window.docks.bring("corpus")  # a tab in a narrow window
+        studio.wait(studio.rests)
+        assert view.list.geometry().bottom() < view.form.geometry().top()
+        area = pane.parentWidget().parentWidget()
+        assert isinstance(area, QScrollArea)
+        assert pane.width() <= area.maximumViewportSize().width()
+        assert view.form.height() >= view.form.minimumSizeHint().height()
+        if size == (1440, 900):
+            header = view.list.horizontalHeader()
+            end = header.sectionViewportPosition(FileColumn.DISTINCT) + header.sectionSize(FileColumn.DISTINCT)
+            assert end <= view.list.viewport().width()
+            assert view.list.viewport().height() >= 5 * view.list.verticalHeader().defaultSectionSize()
 
 
-@pytest.mark.parametrize("width", [1024, 1200, 1366])
-def test_nothing_in_the_pane_is_lower_than_its_text(studio: Studio, width: int) -> None:
-    studio.window.resize(width, 700)
+def test_nothing_in_the_pane_is_lower_than_its_text(studio: Studio) -> None:
     studio.set_text("a" * 2000 + " hug\n")
     pane = studio.window.corpus_pane
     title = "Every Chinese character is a word, and so on"
     findings = [Finding(kind, "warning", title, (), {}, (), LengthFix(50), "Keep them") for kind in ("split", "twins")]
     pane.lint_view.show_findings(findings)
-    studio.qtbot.wait(50)
     layout = pane.layout()
-    for widget in (layout.itemAt(place).widget() for place in range(layout.count())):
-        if widget.isVisible() and widget.layout() is not None and widget.hasHeightForWidth():
-            assert widget.height() >= widget.layout().minimumHeightForWidth(widget.width())
-    assert pane.figures.summary_label.geometry().bottom() < pane.figures.fold.geometry().top()
+    for width in (1024, 1200, 1366):
+        studio.window.resize(width, 700)
+        studio.qtbot.wait(50)
+        for widget in (layout.itemAt(place).widget() for place in range(layout.count())):
+            if widget.isVisible() and widget.layout() is not None and widget.hasHeightForWidth():
+                assert widget.height() >= widget.layout().minimumHeightForWidth(widget.width())
+        assert pane.figures.summary_label.geometry().bottom() < pane.figures.fold.geometry().top()
 
 
 @pytest.mark.slow

@@ -104,20 +104,19 @@ def test_nothing_in_the_bar_moves_when_the_state_changes(studio: Studio, width: 
     assert places(bar) == before
 
 
-@pytest.mark.parametrize(("width", "has_captions"), [(1366, True), (1024, True), (700, False)])
-def test_the_controls_of_the_bar_are_labelled_and_not_cut(studio: Studio, width: int, has_captions: bool) -> None:
-    window = studio.window
-    window.setMinimumSize(1, 1)
-    window.centralWidget().widget().setMinimumSize(1, 1)  # else it is scrolled
-    window.resize(width, 768)
-    studio.wait(lambda: window.bar.width() == width)
-    bar = window.bar
+def test_the_controls_of_the_bar_are_labelled_and_not_cut(studio: Studio) -> None:
+    window, bar = studio.window, studio.window.bar
     captions = [label for label in bar.settings.findChildren(QLabel) if label.buddy() is not None]
-    assert [caption.isVisible() for caption in captions] == 3 * [has_captions]
-    seen = (*captions, *bar.findChildren(QAbstractButton), *bar.settings.findChildren(QComboBox))
-    cut = [each for each in seen if each.isVisible() and each.width() < each.minimumSizeHint().width()]
-    assert not cut
-    assert all(each.mapTo(bar, each.rect().bottomRight()).x() <= width for each in seen if each.isVisible())
+    for width, has_captions in ((1366, True), (1024, True), (700, False)):
+        window.setMinimumSize(1, 1)
+        window.centralWidget().widget().setMinimumSize(1, 1)  # else it is scrolled
+        window.resize(width, 768)
+        studio.wait(lambda width=width: bar.width() == width)
+        assert [caption.isVisible() for caption in captions] == 3 * [has_captions]
+        seen = (*captions, *bar.findChildren(QAbstractButton), *bar.settings.findChildren(QComboBox))
+        cut = [each for each in seen if each.isVisible() and each.width() < each.minimumSizeHint().width()]
+        assert not cut
+        assert all(each.mapTo(bar, each.rect().bottomRight()).x() <= width for each in seen if each.isVisible())
 
 
 def test_a_second_press_upon_the_button_that_took_the_place_is_not_taken(studio: Studio) -> None:

@@ -76,13 +76,14 @@ def test_it_is_said_in_the_language_of_the_window_why_there_is_no_hash(studio: S
     assert dict(dialog.inspection.manifests["folder"][0])["Corpus hash"] == "Not available: b.txt: geändert"
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_an_exported_history_has_its_manifest(studio: Studio, tmp_path: Path, kind: str) -> None:
-    if kind == "parquet":
-        pytest.importorskip("pyarrow.parquet")  # loading it may take long, and no one is to wait for that below
-    controller = studio.window.export_controller.history
-    controller.write(str(tmp_path / f"merges.{kind}"))
-    studio.wait(lambda: (tmp_path / f"merges.{kind}.card.json").exists())
-    studio.wait(lambda: "Exported" in studio.window.notices.export.text)
-    manifest = read_manifest(tmp_path / f"merges.{kind}.card.json")
-    assert (manifest.kind, manifest.merges, manifest.parts) == ("merges", 25, "all")
+def test_an_exported_history_has_its_manifest(studio: Studio, tmp_path: Path) -> None:
+    for kind in ("csv", "jsonl", "parquet"):
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet")  # loading it may take long, and no one is to wait for that below
+        controller = studio.window.export_controller.history
+        controller.write(str(tmp_path / f"merges.{kind}"))
+        card = tmp_path / f"merges.{kind}.card.json"
+        studio.wait(card.exists)
+        studio.wait(lambda: "Exported" in studio.window.notices.export.text)
+        manifest = read_manifest(card)
+        assert (manifest.kind, manifest.merges, manifest.parts) == ("merges", 25, "all")

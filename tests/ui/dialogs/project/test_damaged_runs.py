@@ -57,37 +57,38 @@ def saved(path: Path, selection: Selection, **others: Any) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["runs/0/places/positions", "runs/0/words/text"])
-@pytest.mark.parametrize("selection", [WORD, TOKEN, PAIR], ids=lambda selection: selection.kind)
-@pytest.mark.parametrize("is_small", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("is_small", [True, False])
 def test_with_something_selected_it_is_reported_once_and_the_rows_stay(
     projects: Projects,
     told: list[str],
     monkeypatch: pytest.MonkeyPatch,
     part: str,
-    selection: Selection,
     is_small: bool,
 ) -> None:
     if not is_small:
         monkeypatch.setattr(project_state, "_FEW", 0)
-    path = saved(projects.path("bad"), selection)
-    damage(path, part)
-    projects.open(path)
     window, model = projects.window, projects.window.model
-    assert len(told) == 1
-    assert f"bad.wpstudio is damaged at {part}" in told[0]
-    assert model.history is not None
-    assert model.history.is_damaged
-    assert (model.merge_count, model.step) == (9, 3)
-    projects.studio.box().done(0)
-    for each in (Selection("word", text="pug"), Selection("token", text="hug"), Selection("pair", "h", "##u"), None):
-        model.set_selection(each)
-        for step in (0, 5, 9):
-            model.seek(step)
-            projects.studio.qtbot.wait(1)
-    window.history_pane.rows.sort(HistoryColumn.WORDS, Qt.SortOrder.DescendingOrder)
-    projects.studio.wait(lambda: not window.history_pane.rows.task.is_running)
-    assert not window.session.marks.watch.is_searching
-    assert len(told) == 1
+    for selection in (WORD, TOKEN, PAIR):
+        path = saved(projects.path(f"bad {selection.kind}"), selection)
+        damage(path, part)
+        told.clear()
+        projects.open(path)
+        assert len(told) == 1
+        assert f"{path.name} is damaged at {part}" in told[0]
+        assert model.history is not None
+        assert model.history.is_damaged
+        assert (model.merge_count, model.step) == (9, 3)
+        projects.studio.box().done(0)
+        others = (Selection("word", text="pug"), Selection("token", text="hug"), Selection("pair", "h", "##u"), None)
+        for each in others:
+            model.set_selection(each)
+            for step in (0, 5, 9):
+                model.seek(step)
+                projects.studio.qtbot.wait(1)
+        window.history_pane.rows.sort(HistoryColumn.WORDS, Qt.SortOrder.DescendingOrder)
+        projects.studio.wait(lambda: not window.history_pane.rows.task.is_running)
+        assert not window.session.marks.watch.is_searching
+        assert len(told) == 1
 
 
 def test_damaged_words_of_the_corpus_do_not_harm_its_run(projects: Projects, told: list[str]) -> None:
