@@ -479,10 +479,8 @@ class TrainCommand(CorpusCommand):
                 far = progress
 
             def show() -> bool:
-                if far.done is None:
-                    report(f"Training with {library} (progress not available)", 0, None)
-                else:
-                    report(f"Training with {library}", far.done, far.total)
+                known = " (progress not available)" if far.done is None else ""
+                report(f"Training with {library}{known}", far.done or 0, far.total)
                 return False
 
             run = train_library(

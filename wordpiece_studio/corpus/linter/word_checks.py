@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized, normalize
 
 import regex
@@ -30,7 +30,7 @@ from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.text.normalizers import BertNormalizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from wordpiece_studio.text.pipeline import Pipeline
 
@@ -145,12 +145,7 @@ def invisible(evidence: Evidence) -> Finding | None:
             *plural(len(bad), "1 word has them, {occurrences:,}×.", "{distinct:,} words have them, {occurrences:,}×."),
             *plural(doubled, "1 also occurs without them.", "{doubled:,} also occur without them."),
         ),
-        {
-            "distinct": len(bad),
-            "occurrences": occurrences,
-            "doubled": doubled,
-            "character": f"U+{ord(characters.most_common(1)[0][0]):04X}",
-        },
+        {**_amount(bad), "doubled": doubled, "character": f"U+{ord(characters.most_common(1)[0][0]):04X}"},
         tuple(Example(word, without_stray_characters(word), *evidence.place_of(word)) for word in best),
         _fix_of_invisible(evidence, list(bad)[:_MOST_TRIED], "".join(sorted(characters)), needed),
         "Remove them",
@@ -198,15 +193,8 @@ def long_words(evidence: Evidence) -> Finding | None:
     is_unspaced = 2 * sum(2 * len(_UNSPACED.findall(word)) > len(word) for word in looked_at) > len(looked_at)
     fix, name = _fix_of_long_words(evidence, found, is_unspaced)
     examples, line = _long_examples(evidence, longest)
-    values: dict[str, int | str] = {
-        "distinct": len(found),
-        "occurrences": sum(found.values()),
-        "limit": LONG_WORD,
-        "left_out": left_out,
-        "longest": max([*map(len, longest[:1]), *(word.length for word in counts.skipped)]),
-    }
-    if line is not None:
-        values["line"] = line
+    values = {**_amount(found), "limit": LONG_WORD, "left_out": left_out} | ({} if line is None else {"line": line})
+    values["longest"] = max([*map(len, longest[:1]), *(word.length for word in counts.skipped)])
     return Finding(
         "long-words",
         _severity(sum(found.values()) + left_out, evidence),
@@ -273,6 +261,10 @@ def _remark(fix: Fix | None, is_unspaced: bool) -> tuple[str, ...]:
     return () if fix is not None else ("The longer the longest word, the slower the training.",)
 
 
+def _amount(found: Mapping[Any, int]) -> dict[str, int | str]:
+    return {"distinct": len(found), "occurrences": sum(found.values())}
+
+
 def _severity(occurrences: int, evidence: Evidence) -> Severity:
     return "warning" if occurrences >= _FEW * evidence.counts.total else "note"
 
@@ -312,13 +304,7 @@ def lost_marks(evidence: Evidence) -> Finding | None:
                 "Different words become one and the same in {collapsed:,} cases.",
             ),
         ),
-        {
-            "word": word,
-            "plain": plain,
-            "distinct": len(changes),
-            "occurrences": sum(changes.values()),
-            "collapsed": len(collapsed),
-        },
+        {"word": word, "plain": plain, **_amount(changes), "collapsed": len(collapsed)},
         _examples_of_marks(collapsed, changes, evidence),
         fix_to(kept),
         "Keep accents" if are_accents else "Keep signs",
@@ -342,13 +328,7 @@ def jamo(evidence: Evidence) -> Finding | None:
             "{word} has {syllables} syllables and becomes {letters} letters (jamo), each a symbol of its own.",
             *plural(len(changes), "1 word changes, {occurrences:,}×.", "{distinct:,} words change, {occurrences:,}×."),
         ),
-        {
-            "word": word,
-            "syllables": len(word),
-            "letters": len(letters),
-            "distinct": len(changes),
-            "occurrences": sum(changes.values()),
-        },
+        {"word": word, "syllables": len(word), "letters": len(letters), **_amount(changes)},
         tuple(Example(before, " ".join(after), *evidence.place_of(before)) for before, after in best[:3]),
         fix_to(kept),
         "Keep syllables whole",
@@ -399,7 +379,7 @@ def characters_alone(evidence: Evidence) -> Finding | None:
             "{distinct:,} characters are separate words, {occurrences:,}×.",
             "Kept together they are split at punctuation only: sentences become words of up to {longest:,} characters.",
         ),
-        {"distinct": len(alone), "occurrences": sum(alone.values()), "longest": max(map(len, words))},
+        {**_amount(alone), "longest": max(map(len, words))},
         (_run_example(evidence, [word for word, _ in words.most_common()], runs, run),),
         fix_to(kept),
         "Keep Chinese together" if is_chinese else "Keep them together",
