@@ -380,14 +380,9 @@ class WordCounts:
     def chosen(self, indices: NDArray[np.int64], statistics: CorpusStatistics | None = None) -> WordCounts:
         """Return the words with these indices, in this order, with these statistics or the same ones."""
         words = self.words
-        return WordCounts(
-            [words[index] for index in indices.tolist()],
-            self.counts[indices],
-            self.normalizer,
-            self.pre_tokenizer,
-            statistics or self.statistics,
-            self.skipped,
-        )
+        chosen = [words[index] for index in indices.tolist()]
+        rest = self.normalizer, self.pre_tokenizer, statistics or self.statistics, self.skipped
+        return WordCounts(chosen, self.counts[indices], *rest)
 
     def digest(self) -> str:
         """Return a SHA-256 in hexadecimal of the words, their order and their counts; it is computed once."""

@@ -193,14 +193,10 @@ def read_bpe_files(
         added = (AddedToken(END_OF_TEXT, special=True),) if END_OF_TEXT in vocab else ()
         pipeline = Pipeline(normalizers.Unchanged(), ByteLevel(add_prefix_space=False))
         return LibraryTokenizer(path, reading=TextReading(pipeline, added))
-    return BpeTokenizer(
-        vocab,
-        merges,
-        normalizer or "none",
-        pre_tokenizer or "bert",
-        unk_token=next((token for token in UNKNOWN_TOKENS if token in vocab), None),
-        end_of_word_suffix=END_OF_WORD if any(token.endswith(END_OF_WORD) for token in vocab) else "",
-    )
+    unknown = next((token for token in UNKNOWN_TOKENS if token in vocab), None)
+    suffix = END_OF_WORD if any(token.endswith(END_OF_WORD) for token in vocab) else ""
+    steps = normalizer or "none", pre_tokenizer or "bert"
+    return BpeTokenizer(vocab, merges, *steps, unk_token=unknown, end_of_word_suffix=suffix)
 
 
 def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequence[tuple[str, str]]:

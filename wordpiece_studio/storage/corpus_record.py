@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project
 
 
+_READING = ("kind", "column", "encoding", "errors")
 ONLY_COUNTS = "only the word counts are known"
 STREAM = "it was read from standard input"
 PARTIAL = "counting was stopped, and only the beginning of the corpus was taken"
@@ -61,7 +62,7 @@ class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     sha256_missing: str = ""  # why it is not known
 
     def file(self, path: str) -> CorpusFile:
-        return CorpusFile(path, self.kind, self.column, self.encoding, self.errors)
+        return CorpusFile(path, **{name: getattr(self, name) for name in _READING})
 
 
 @decodable
@@ -157,10 +158,7 @@ def _recorded(reference: CorpusReference, should_stop: Callable[[], bool]) -> Re
     digest, reason = _digest(reference, should_stop)
     return RecordedFile(
         path=os.fsencode(file.path).decode("utf-8", "backslashreplace"),
-        kind=file.kind,
-        column=file.column,
-        encoding=file.encoding,
-        errors=file.errors,
+        **{name: getattr(file, name) for name in _READING},
         bytes=reference.size if reference.size >= 0 else None,
         sha256=digest,
         sha256_missing=reason,

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-import numpy as np
 
 from wordpiece_studio.corpus.count_tables import write_word_counts
 from wordpiece_studio.errors import StudioError
@@ -112,15 +111,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         pre_tokenizer: str | PreTokenizer | None = None,
     ) -> Tokenizer:
         given: dict[str, Any] = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
-        vocabulary = Vocabulary(
-            tokens,
-            self.special_tokens,
-            self.continuing_subword_prefix,
-            self.end_of_word_suffix,
-            added_tokens=self.added_tokens,
-            pieces=self.pieces,
-            **{**given, "unk_token": self.unk_token},
-        )
+        given |= {name: getattr(self, name) for name in (*_AFFIXES, "unk_token", "added_tokens", "pieces")}
+        vocabulary = Vocabulary(tokens, self.special_tokens, **given)
         lengths = {name: getattr(self, name) for name in _LENGTHS}
         return Tokenizer(vocabulary, normalizer or self.steps[0], pre_tokenizer or self.steps[1], **lengths)
 
@@ -247,14 +239,9 @@ def side_manifest(path: str | os.PathLike[str]) -> Path:
 def present_versions() -> dict[str, str]:
     from importlib.metadata import version  # takes 20 ms to load
 
-    return {
-        "wordpiece-studio": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": version("numba"),
-        "regex": version("regex"),
-        "platform": platform.platform(),
-    }
+    libraries = {name: version(name) for name in ("numpy", "numba", "regex")}
+    own = {"wordpiece-studio": __version__, "python": platform.python_version()}
+    return own | libraries | {"platform": platform.platform()}
 
 
 def read_manifest(path: Path) -> Manifest:

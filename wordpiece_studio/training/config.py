@@ -236,19 +236,11 @@ class TrainingConfig:
         ('count', ('##u', '##g'))
         """
         prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix or ""
-        return dataclasses.replace(
-            self,
-            objective="count",
-            tie="ids",
-            alphabet="huggingface",
-            alphabet_overflow="remove",
-            end_of_word="attached",
-            continuing_order=tuple(
-                token
-                for token in _text_tuple("tokens", tokens)
-                if len(token) > 1 == len(token.removeprefix(prefix).removesuffix(suffix))
-            ),
-        )
+        known = (token for token in _text_tuple("tokens", tokens) if len(token) > 1)
+        order = tuple(token for token in known if len(token.removeprefix(prefix).removesuffix(suffix)) == 1)
+        rules: dict[str, Any] = {"objective": "count", "tie": "ids", "alphabet": "huggingface"}
+        rules |= {"alphabet_overflow": "remove", "end_of_word": "attached"}
+        return dataclasses.replace(self, **rules, continuing_order=order)
 
     def vocabulary(self, tokens: Sequence[str] | TokenList, size: int | None = None) -> Vocabulary:
         """Return the vocabulary of tokens that a training with these settings makes; the arguments are `Vocabulary`'s.
@@ -256,15 +248,9 @@ class TrainingConfig:
         >>> TrainingConfig(unk_token="<unk>").vocabulary(["[PAD]", "<unk>", "[CLS]", "[SEP]", "[MASK]"]).unk_token
         '<unk>'
         """
-        return Vocabulary(
-            tokens,
-            self.special_tokens,
-            self.continuing_subword_prefix,
-            self.end_of_word_suffix,
-            size=size,
-            added_tokens=self.user_tokens,
-            **{role: getattr(self, role) for role in ROLES},
-        )
+        affixes = self.continuing_subword_prefix, self.end_of_word_suffix
+        roles = {role: getattr(self, role) for role in ROLES}
+        return Vocabulary(tokens, self.special_tokens, *affixes, size=size, added_tokens=self.user_tokens, **roles)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""

@@ -523,14 +523,8 @@ def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] |
         cells[block.insides] = INSIDE
         cells[block.begins] = cells[block.ends - 1] = standing
         numbers[block.words] = block.symbol_counts
-    return dataclasses.replace(
-        initial,
-        cells=cells,
-        symbol_counts=numbers,
-        symbols=symbols,
-        vocabulary_tokens=vocabulary.tokens,
-        symbol_ids=symbol_ids,
-    )
+    named: dict[str, Any] = {"symbols": symbols, "symbol_ids": symbol_ids, "vocabulary_tokens": vocabulary.tokens}
+    return dataclasses.replace(initial, cells=cells, symbol_counts=numbers, **named)
 
 
 def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray[np.int64], NDArray[np.int32]]:

@@ -77,17 +77,11 @@ class _ClusterCounting:
         paths = (file.path if is_url(file.path) else os.path.abspath(file.path) for file in corpus.files)
         placed = [replace(file, path=path) for file, path in zip(corpus.files, paths, strict=True)]
         stretches = _stretches(corpus.files, corpus.sizes, connection.threads)
-        # The tasks: a worker is sent the files of its stretch only.
+        # A worker is sent the files of its stretch only.
+        sent = ({segment.file: placed[segment.file] for segment in stretch} for stretch in stretches)
+        rest = pipeline, longest, bytes_to_come
         self._tasks = [
-            functools.partial(
-                counted,
-                {segment.file: placed[segment.file] for segment in stretch},
-                stretch,
-                pipeline,
-                longest,
-                bytes_to_come,
-            )
-            for stretch in stretches
+            functools.partial(counted, files, stretch, *rest) for files, stretch in zip(sent, stretches, strict=True)
         ]
         self._first_files = [stretch[0].file for stretch in stretches] + [len(corpus.files)]
         self._renamed = {display_name(there.path): name for there, name in zip(placed, corpus.names, strict=True)}
