@@ -96,15 +96,19 @@ class FileOptions:
 
     @contextmanager
     def opened(self, files: list[str]) -> Iterator[TextStream]:
-        (name,) = files
-        with _opened_bytes(name) as stream:
-            yield opened_stream(stream, _stream_name(name), self._stream_kind(name), **self._rest)
+        with self._stream(files) as (stream, name, reading):
+            yield opened_stream(stream, name, **reading)
 
     def counted_stream(self, files: list[str], normalizer: Normalizer, **counting: Any) -> WordCounts:
+        with self._stream(files) as (stream, name, reading):
+            return count_stream(stream, name, normalizer, **reading, **counting)
+
+    @contextmanager
+    def _stream(self, files: list[str]) -> Iterator[tuple[BufferedIOBase, str, dict[str, Any]]]:
         (name,) = files
         with _opened_bytes(name) as stream:
-            reading = {"kind": self._stream_kind(name), **self._rest}
-            return count_stream(stream, _stream_name(name), normalizer, **reading, **counting)
+            kind = self._kind() or kind_of_name(name) or "text"
+            yield stream, STDIN if name == "-" else display_name(name), {"kind": kind, **self._rest}
 
     @property
     def _rest(self) -> dict[str, Any]:
@@ -117,9 +121,6 @@ class FileOptions:
                 raise StudioError("--word-counts and --kind {kind} cannot be combined", "Omit one of them.", kind=name)
             name = "word-counts"
         return None if name is None else checked_kind(name)
-
-    def _stream_kind(self, name: str) -> FileKind:
-        return self._kind() or kind_of_name(name) or "text"
 
 
 class PipelineOptions:
@@ -315,10 +316,6 @@ def _table_warnings(counts: WordCounts, files: Iterable[CorpusFile], user_tokens
                 f"{f'--user-tokens with {named}' if tokens else 'and no --user-tokens'}. Without the same here, a "
                 "tokenizer makes other words of a text than these."
             )
-
-
-def _stream_name(name: str) -> str:
-    return STDIN if name == "-" else display_name(name)
 
 
 class CorpusNotes:
