@@ -12,23 +12,24 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, get_args
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.widgets.fields import room_for
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_look, set_plain_text, shown, tool_button
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
 
     from PySide6.QtGui import QEnterEvent
 
-    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _log = logging.getLogger(__name__)
@@ -149,6 +150,15 @@ def ask(
     by_answer = {which.value: act for which, act in acts.items()}
     box.finished.connect(lambda answer: by_answer.get(answer, otherwise)())
     box.open()
+
+
+@contextmanager
+def reported(report: Callable[[StudioError], object]) -> Iterator[None]:
+    """Report a `StudioError`, which ends what stands in the block."""
+    try:
+        yield
+    except StudioError as error:
+        report(error)
 
 
 def sentence(what: str) -> str:

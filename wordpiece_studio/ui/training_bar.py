@@ -520,7 +520,7 @@ class TrainingBar(Fitted, QFrame):
         self.progress_bar.hide()
         self._engine_words: tuple[str, ...] = ()
         self.is_preparing = False  # the fast engine is compiled
-        self.ready_timer = single_shot(self, self._forget_engine, _READY_MS)
+        self.ready_timer = single_shot(self, lambda: setattr(self, "_engine_words", ()), _READY_MS)
         parts = self.buttons, _space(10), self.settings, _space(6), (self.progress_label, 1)
         more = self.messages_button, self.export_button, self.search_button
         self._controls = fill(QHBoxLayout(), *parts, *more, margins=(12, 7, 12, 5), spacing=6)
@@ -537,9 +537,6 @@ class TrainingBar(Fitted, QFrame):
         elif stage is None:
             self._engine_words = ()
         self.is_preparing = stage == "compiling" or (self.is_preparing and stage is not None)
-
-    def _forget_engine(self) -> None:
-        self._engine_words = ()
 
     def show_text(self, *forms: str, more: str = "") -> None:
         """Show a text in place of the progress: the first form that fits; the tooltip has the full one, and `more`."""

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.actions import Actions, tr
-from wordpiece_studio.ui.messages import Messages, Notices
+from wordpiece_studio.ui.messages import Messages, Notices, reported
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.comparison.comparison_pane import ComparisonPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
@@ -31,7 +30,7 @@ from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops, RoomArea
 from wordpiece_studio.ui.widgets.pane import Pane, Panel, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from wordpiece_studio.session.settings import SettingsStore
@@ -81,17 +80,13 @@ class Workspace(QMainWindow):
     # -- what is remembered for the next start
 
     def remember(self, **preferences: object) -> None:
-        self._keep(lambda: self.settings.change(**preferences))
+        with reported(self.messages.show_error):
+            self.settings.change(**preferences)
 
     def remember_files(self, *paths: Path) -> None:
         """Keep these paths, which were opened or saved together, for the menu of recent files."""
-        self._keep(lambda: self.settings.remember_files([path.absolute() for path in paths]))
-
-    def _keep(self, keep: Callable[[], object]) -> None:
-        try:
-            keep()
-        except StudioError as error:
-            self.messages.show_error(error)
+        with reported(self.messages.show_error):
+            self.settings.remember_files([path.absolute() for path in paths])
 
     # -- construction
 

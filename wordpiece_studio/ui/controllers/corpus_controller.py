@@ -39,19 +39,19 @@ from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.file_questions import (
     LONGEST_NAMED,
     agreement_box,
-    and_more,
     ask_for_place,
+    listed,
     names_project,
     overwrite_box,
 )
-from wordpiece_studio.ui.messages import ask, question_box
+from wordpiece_studio.ui.messages import ask, question_box, reported
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, shown
 from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
@@ -127,11 +127,12 @@ class CorpusController(Controller):
     def add_folder(self) -> None:
         self._ask_for_places(self.tr("Add folder"), self.add_paths)
 
-    def _recent_files(self) -> Iterator[MenuChoice]:
-        for paths in self._window.settings.values.recent_files:
-            yield MenuChoice(paths, menu_text(_name_of(paths)), "\n".join(paths))
-
-    @command(choices=_recent_files)
+    @command(
+        choices=lambda self: (
+            MenuChoice(paths, menu_text(_name_of(paths)), "\n".join(paths))
+            for paths in self._window.settings.values.recent_files
+        )
+    )
     def open_recent(self, paths: Sequence[str]) -> None:
         self.open_paths(paths)
 
@@ -225,25 +226,22 @@ class CorpusController(Controller):
 
     def load_sample(self, name: str) -> None:
         self._session.opening.stop()
-        try:
+        with reported(self._messages.show_error):
             self._window.project.detach()
             self._document.load_sample(name)
-        except StudioError as error:
-            self._messages.show_error(error)
-            return
-        chosen, settings = sample(name), self._session.settings
-        self._session.take_corpus(chosen.title, is_sample=True)
-        self._session.counting.set_pipeline(
-            resolve_normalizer(chosen.normalizer), resolve_pre_tokenizer(chosen.pre_tokenizer)
-        )
-        config = replace(
-            settings.valid_config(), objective=chosen.objective, vocab_size=chosen.size or None, min_frequency=0
-        )
-        settings.set_config(config)
-        settings.suggestion.withdraw()
-        self._window.tokenization_pane.ask_nothing()
-        self._suggest_text(chosen.sentence)
-        self._training.train_automatically(chosen.step)
+            chosen, settings = sample(name), self._session.settings
+            self._session.take_corpus(chosen.title, is_sample=True)
+            self._session.counting.set_pipeline(
+                resolve_normalizer(chosen.normalizer), resolve_pre_tokenizer(chosen.pre_tokenizer)
+            )
+            config = replace(
+                settings.valid_config(), objective=chosen.objective, vocab_size=chosen.size or None, min_frequency=0
+            )
+            settings.set_config(config)
+            settings.suggestion.withdraw()
+            self._window.tokenization_pane.ask_nothing()
+            self._suggest_text(chosen.sentence)
+            self._training.train_automatically(chosen.step)
 
     def _begin_empty(self) -> None:
         self._session.opening.stop()
@@ -405,14 +403,11 @@ class CorpusController(Controller):
             self._save_corpus_to(path)
 
     def _save_corpus_to(self, path: Path) -> None:
-        try:
+        with reported(self._messages.show_error):
             self._document.save_text(path)
-        except StudioError as error:
-            self._messages.show_error(error)
-            return
-        self._window.remember_files(path)
-        self._session.note_renamed()
-        self._session.watch.take(path)
+            self._window.remember_files(path)
+            self._session.note_renamed()
+            self._session.watch.take(path)
 
 
 class CorpusOnDisk(Controller):
@@ -535,18 +530,16 @@ class CorpusOnDisk(Controller):
         document, path = self._document, self._document.path
         if path is None:
             return
-        try:
-            file = read_text_file(path, None if document.file.encoding.startswith("utf-8") else document.file.encoding)
-        except StudioError as error:
-            self._messages.show_error(error)
-            return
-        self._banner.clear()
-        if (file.encoding, file.mark) == (document.file.encoding, document.file.mark):
-            document.set_text(file.text)  # as an edit, so that it can be undone
-            document.note_saved()
-        else:
-            document.take_text(file, path)
-        self._watch.take(path)
+        encoding, mark = document.file.encoding, document.file.mark
+        with reported(self._messages.show_error):
+            file = read_text_file(path, None if encoding.startswith("utf-8") else encoding)
+            self._banner.clear()
+            if (file.encoding, file.mark) == (encoding, mark):
+                document.set_text(file.text)  # as an edit, so that it can be undone
+                document.note_saved()
+            else:
+                document.take_text(file, path)
+            self._watch.take(path)
 
     # -- files that were moved
 
@@ -558,9 +551,7 @@ class CorpusOnDisk(Controller):
         gone = self.gone
         if not gone:
             return
-        names = "\n".join(display_name(path) for path in gone[:_MOST_NAMED])
-        if len(gone) > _MOST_NAMED:
-            names += "\n" + and_more(len(gone) - _MOST_NAMED)
+        names = listed([*map(display_name, gone)], _MOST_NAMED)
         title = plural(len(gone), "Locate missing file", "Locate missing files")
         answers = {_OPEN: self.tr("&Look in a folder…")}
         if len(gone) == 1:
@@ -569,12 +560,11 @@ class CorpusOnDisk(Controller):
         nearest = next((folder for folder in Path(gone[0]).parents if folder.is_dir()), None)
         ask_where = partial(ask_for_place, self._window, folder=nearest)
         search = partial(ask_where, self.tr("Look in this folder and its subfolders"), "folder", self._search_in)
-        choose = partial(ask_where, self.tr("Choose the file"), "file", self._take_place)
+        choose = partial(ask_where, self.tr("Choose the file"), "file", partial(self._take_place, gone[0]))
         ask(box, {_OPEN: search, _YES: choose})
 
-    def _take_place(self, path: str) -> None:
-        for old in self.gone[:1]:
-            self._take_places({old: os.path.abspath(path)})
+    def _take_place(self, old: str, new: str) -> None:
+        self._take_places({old: os.path.abspath(new)})
 
     def _search_in(self, folders: list[str]) -> None:
         known = [self._watch.reference(CorpusFile(path)) for path in self.gone]
@@ -617,9 +607,7 @@ class CorpusOnDisk(Controller):
                 "A file of the corpus is outside the project’s folder and has not been read: {paths}",
                 "{number} files of the corpus are outside the project’s folder and have not been read: {paths}",
             )
-        paths = " · ".join(shown(display_name(place), LONGEST_NAMED) for place in places[:_MOST_NAMED])
-        if len(places) > _MOST_NAMED:
-            paths += " · " + and_more(len(places) - _MOST_NAMED)
+        paths = listed([shown(display_name(place), LONGEST_NAMED) for place in places], _MOST_NAMED, " · ")
         action = self._reading_words()
         if not _has_room(places):
             action = plural(len(unagreed), "Read this file…", "Read these files…")

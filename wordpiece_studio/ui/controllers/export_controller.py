@@ -14,7 +14,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMessageBox
 from shiboken6 import isValid
 
-from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.task import Task, Turn, later
 from wordpiece_studio.storage.corpus_record import record_of_project
@@ -25,7 +24,7 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExportDialog, inspect, usage_lines
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
-from wordpiece_studio.ui.messages import ask, question_box
+from wordpiece_studio.ui.messages import ask, question_box, reported
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.workspace import Controller, Workspace
 
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.dialogs.export_dialog import Inspection
 
 _MOST_NAMES = 6
 _TABLE_KINDS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
@@ -102,11 +101,8 @@ class ExportController(Controller):
         self._write(Path(place), partial(self._chart.picture, kind), self.tr("Saved the chart to {path}"))
 
     def _write(self, path: Path, make: Callable[[], bytes], words: str) -> None:
-        try:
+        with reported(self._messages.show_error):
             atomic_write(path, make())
-        except StudioError as error:
-            self._messages.show_error(error)
-        else:
             self._window.notices.export.show_message(words.format(path=path))
 
 
@@ -121,10 +117,7 @@ class VocabularyExport(Controller):
         self._folder: Path | None = None
         self._give_focus_back: Callable[[], None] = lambda: None
         self.dialog: ExportDialog | None = None  # until what it asks for has been written
-        self._inspecting = Task(
-            inspect, "The export cannot be previewed", self,
-            on_answer=self._take_inspection, on_error=self._messages.show_error,
-        )  # fmt: skip
+        self._inspecting = Task(inspect, "The export cannot be previewed", self, on_error=self._messages.show_error)
         self.exporting = Task(
             export_run, "The files cannot be exported", self,
             on_answer=self._take_result, on_error=self._take_error,
@@ -154,6 +147,7 @@ class VocabularyExport(Controller):
         sizes = [(step, history.vocabulary_size(step)) for step in steps]
         self.dialog = dialog = ExportDialog(sizes, folder, self._window.theme.mono_font(-1), self._window)
         dialog.accepted.connect(lambda: self._write(dialog.chosen, project, dialog.step, dialog.with_counts))
+        self._inspecting.finished.connect(dialog.take_inspection)
         dialog.step_changed.connect(lambda: self._inspecting.run(project, dialog.step))
         dialog.rejected.connect(self._forget)
         dialog.open()
@@ -163,10 +157,6 @@ class VocabularyExport(Controller):
         """Write the file of another library, whose run the project shows, and its manifest."""
         if project.run is not None:
             self._write(Export("library", Path(place)), project, project.run.merge_count, may_replace=True)
-
-    def _take_inspection(self, inspection: Inspection) -> None:
-        if self.dialog is not None:
-            self.dialog.take_inspection(inspection)
 
     def _forget(self) -> None:
         """Do not keep a training in memory for nothing."""
@@ -302,15 +292,12 @@ class HistoryExport(Controller):
         history, path = self._model.history, Path(place)
         if history is None:
             return
-        try:
+        with reported(self._messages.show_error):
             check_merge_table_place(path)
-        except StudioError as error:
-            self._messages.show_error(error)
-            return
-        rows = np.arange(self._model.merge_count) if all_merges else self._pane.rows.shown_items()
-        self.job.run(path, history, rows + 1, self._window.project.capture_run(), all_merges)
-        self._give_focus_back = _held_focus(self._window)
-        self._show_progress(0, len(rows))
+            rows = np.arange(self._model.merge_count) if all_merges else self._pane.rows.shown_items()
+            self.job.run(path, history, rows + 1, self._window.project.capture_run(), all_merges)
+            self._give_focus_back = _held_focus(self._window)
+            self._show_progress(0, len(rows))
 
     def _take_result(self, _: object) -> None:
         path, _, steps, *_ = self.job.forget()

@@ -171,11 +171,8 @@ class ProjectController(Controller):
 
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
         self.box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
-        self.box.finished.connect(self._forget_box)
+        self.box.finished.connect(lambda: setattr(self, "box", None))
         ask(self.box, {_DISCARD: then, _SAVE: partial(self.save_project, partial(self._check_again, then, loss))})
-
-    def _forget_box(self) -> None:
-        self.box = None
 
     def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
         """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""

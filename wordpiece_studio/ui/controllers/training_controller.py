@@ -20,7 +20,7 @@ from wordpiece_studio.session.training_job import Progress, TrainerState
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
-from wordpiece_studio.ui.messages import ask, question_box
+from wordpiece_studio.ui.messages import ask, question_box, reported
 from wordpiece_studio.ui.training_bar import (
     FurtherDialog,
     further_note,
@@ -80,7 +80,8 @@ class TrainingController(Controller):
     def _on_warm_up_changed(self) -> None:
         warm_up = self._session.warm_up
         if warm_up.answer is not None:
-            self.needs.set_pace(warm_up.answer)
+            self.needs.pace = warm_up.answer
+            self.needs.look()
         elif warm_up.error is not None:
             self._banner.show_message(str(warm_up.error), "warning")
         self._bar.show_engine(warm_up.progress, is_ready=warm_up.answer is not None)
@@ -189,10 +190,8 @@ class TrainingController(Controller):
         checked=lambda self: self.live.is_on,
     )  # fmt: skip
     def train_as_you_type(self) -> None:
-        try:
+        with reported(self._refuse):
             self.live.set_on(not self.live.is_on)
-        except StudioError as error:
-            self._refuse(error)
 
     def _press_train_further(self) -> None:
         self._banner.clear()
@@ -255,10 +254,8 @@ class TrainingController(Controller):
         return True
 
     def _train_live(self, counts: WordCounts) -> None:
-        try:
+        with reported(self._refuse):
             self.live.train(counts, self._settings.config())
-        except StudioError as error:
-            self._refuse(error)
         if not self._model.is_replacing:
             self._show_state()
 
@@ -267,12 +264,10 @@ class TrainingController(Controller):
         if not len(counts):
             self._banner.show_message(why_no_words(counts), "warning")
         else:
-            try:
+            with reported(self._refuse):
                 config = self._settings.config()
                 if one_merge or not self._show_trained(counts, config):
                     self.needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
-            except StudioError as error:
-                self._refuse(error)
         self._show_state()
 
     def _show_trained(self, counts: WordCounts, config: TrainingConfig) -> bool:
@@ -391,7 +386,7 @@ class TrainingNeeds(Controller):
         self._counts: WordCounts | None = None  # those that the forecast is for
         self._needed = 0  # 0: not worth mentioning
         self._seconds = 0.0
-        self._pace = 1.0
+        self.pace = 1.0
         self._available: int | None = None
         self._is_much = False
         self._warning = ""  # the last one that was shown
@@ -402,17 +397,13 @@ class TrainingNeeds(Controller):
         self._forecaster = Forecaster(counts) if counts is not None and _is_large(counts) else None
         self.look()
 
-    def set_pace(self, pace: float) -> None:
-        self._pace = pace
-        self.look()
-
     def look(self) -> None:
         self._needed = 0
         if self._forecaster is not None:
             try:
                 config = self._settings.config()
                 self._needed = self._forecaster.memory(config).peak
-                self._seconds = self._forecaster.seconds(config, self._pace, is_watched=True)
+                self._seconds = self._forecaster.seconds(config, self.pace, is_watched=True)
             except StudioError:
                 return  # training says what is wrong with the settings
             self._available = available_memory()
@@ -522,18 +513,15 @@ class LibraryController(Controller):
         trainer = self._trainer
         if trainer is None:
             return
-        try:
+        with reported(self._on_training_failed):
             config = library_settings(trainer, self._session.settings.config())
             check_library_settings(trainer, config)
-        except StudioError as error:
-            self._on_training_failed(error)
-            return
-        if not len(counts):
-            self._show(None)
-            self._banner.show_message(why_no_words(counts), "warning")
-            return
-        origin = self._session.origin(is_wanted=True)
-        self._training.run(trainer, counts, config, origin, self._trains_twice)
+            if len(counts):
+                origin = self._session.origin(is_wanted=True)
+                self._training.run(trainer, counts, config, origin, self._trains_twice)
+            else:
+                self._show(None)
+                self._banner.show_message(why_no_words(counts), "warning")
 
     def _show(self, trainer: LibraryTrainer | None) -> None:
         self._trainer = trainer

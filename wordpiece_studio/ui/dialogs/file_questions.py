@@ -131,9 +131,10 @@ def changed_box(parent: QWidget, path: Path) -> QMessageBox:
     return question_box(parent, title, text, answers)
 
 
-def and_more(number: int) -> str:
-    """Return the last line of a list that leaves out so many."""
-    return counted(number, "and 1 more", "and {count} more")
+def listed(names: Sequence[str], most: int, between: str = "\n") -> str:
+    """Join the first names, and say how many more there are."""
+    rest = len(names) - most
+    return between.join([*names[:most], *([counted(rest, "and 1 more", "and {count} more")] if rest > 0 else [])])
 
 
 def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessageBox:
@@ -141,12 +142,10 @@ def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessa
 
     `places`: where they are; `action`: what Yes is called.
     """
-    lines = [shown(display_name(place), LONGEST_NAMED) for place in places[:_MOST_LINES]]
-    if len(places) > _MOST_LINES:
-        lines.append(and_more(len(places) - _MOST_LINES))
-    lines.append(parent.tr("Reading a file on another computer can tell that computer who you are."))
+    names = listed([shown(display_name(place), LONGEST_NAMED) for place in places], _MOST_LINES)
+    risk = parent.tr("Reading a file on another computer can tell that computer who you are.")
     title = parent.tr("Read files outside the project’s folder?")
-    box = question_box(parent, title, "\n".join(lines), {_Button.Yes: action})
+    box = question_box(parent, title, f"{names}\n{risk}", {_Button.Yes: action})
     box.setDetailedText("\n".join(map(display_name, places)))
     return box
 

@@ -246,16 +246,11 @@ def _symbol_styles(words: Iterable[str], prefix: str) -> dict[str, TokenStyle]:
     used: Counter[TokenStyle] = Counter()
     for symbol in sorted(neighbours, key=lambda each: (-len(neighbours[each]), each)):
         beside = [styles[each] for each in neighbours[symbol] - {symbol} if each in styles]
-        style = _style_beside(beside, used)
-        styles[symbol] = style
-        used[style] += 1
+        same, shades = Counter(beside), Counter(style.shade for style in beside)
+        # The style that is least like those beside it; of several, the first of those that are used least.
+        styles[symbol] = min(_STYLES, key=lambda style: (same[style], shades[style.shade], used[style]))
+        used[styles[symbol]] += 1
     return styles
-
-
-def _style_beside(beside: list[TokenStyle], used: Counter[TokenStyle]) -> TokenStyle:
-    """Return the style that is least like those beside it; of several, the first of those that are used least."""
-    same, shades = Counter(beside), Counter(style.shade for style in beside)
-    return min(_STYLES, key=lambda style: (same[style], shades[style.shade], used[style]))
 
 
 _NAMED_RUNS = ("#277d5d", "#db0059", "#8d579e", "#85940e", "#e55b86", "#9c80b4", "#0a9b86", "#6d7100")
