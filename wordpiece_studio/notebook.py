@@ -153,9 +153,7 @@ def _chip(token: str) -> str:
     # The same colour as in the window, where the symbols of a small corpus are an exception.
     color = CHIP_COLORS[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(CHIP_COLORS)]
     return _element(
-        "span",
-        _text(token),
-        _UNKNOWN if hasattr(token, "reason") else f"{_CHIP};background:{color};color:{CHIP_INK}",
+        "span", _text(token), _UNKNOWN if hasattr(token, "reason") else f"{_CHIP};background:{color};color:{CHIP_INK}"
     )
 
 

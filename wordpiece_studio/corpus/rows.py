@@ -371,14 +371,14 @@ class DelimitedRows:
         delimiter: str | None,
         errors: ErrorHandling,
         *,
-        takes_quotes_as_they_stand: bool = False,
+        is_literal: bool = False,
     ) -> None:
         # For the whole process, unfortunately; nothing else here reads csv.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         self._name = name
         self._errors = errors
         self._lines = _Lines(pieces)
-        self._literal = takes_quotes_as_they_stand
+        self._literal = is_literal
         self._delimiter = delimiter
         self._width: int | None = None
 
@@ -553,7 +553,7 @@ def delimited_texts(
     The first row names the columns, unless the column is given by a number that is not one of these names: then it is
     the column with that number, from 1, and the first row is an ordinary one.
     """
-    reader = DelimitedRows(name, pieces, "\t" if is_tsv else None, errors, takes_quotes_as_they_stand=is_tsv)
+    reader = DelimitedRows(name, pieces, "\t" if is_tsv else None, errors, is_literal=is_tsv)
     rows = iter(reader)
     first = list(islice(rows, _FIRST_ROWS))
     index, has_header = _found_column(first, column, name) if first else (0, False)

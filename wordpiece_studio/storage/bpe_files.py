@@ -22,10 +22,7 @@ from wordpiece_studio.libraries.library_child import (
     merges_beside,
 )
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-from wordpiece_studio.storage.huggingface.tokenizer_json import (
-    tokenizer_json_bytes,
-    why_not_expressible,
-)
+from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes, why_not_expressible
 from wordpiece_studio.storage.manifest import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import LARGEST_FILE_BYTES, read_json, small_file_bytes, utf8_text
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, configuration_files

@@ -208,17 +208,12 @@ def save_directory(
 
 
 def save_tokenizer(
-    folder: str | os.PathLike[str],
-    tokenizer: Tokenizer,
-    *,
-    config: TrainingConfig | None = None,
-    counts: WordCounts | None = None,
-    only: Only | None = None,
+    folder: str | os.PathLike[str], tokenizer: Tokenizer, *, only: Only | None = None, **training: Any
 ) -> None:
     """Write a tokenizer to a folder; takes and raises the same as `save_directory` otherwise."""
     folder = checked_path(folder)
     files = tokenizer_files(tokenizer, checked_only(only))
-    manifest = make_manifest(tokenizer, config=config, counts=counts, folder=folder)
+    manifest = make_manifest(tokenizer, **training, folder=folder)
     check_no_other_files(folder, files)
     write_with_manifest(manifest, folder / MANIFEST_FILE, files)
 

@@ -115,7 +115,7 @@ def verify(
     if all(manifest.kind == "ids" for manifest in manifests.values()):
         what = "{path} contains token IDs, and verify does not encode text again"
         raise file_error(place, what, "Run encode again with another output, and compare the files.")
-    words = _recount(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
+    words = _recount(folder, main, sources, is_counts, processes, counting)
     if not words.counts:
         raise StudioError(
             "There are no words in {source}", "Specify the corpus, its word counts or the project.", source=words.source
@@ -331,7 +331,6 @@ def _recount(
     folder: Path,
     manifest: Manifest,
     sources: Sequence[str],
-    *,
     is_counts: bool,
     processes: int | None,
     progress: Callable[[CountingProgress], None] | None,

@@ -18,12 +18,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.encoding import (
-    UnknownReason,
-    UnknownToken,
-    checked_ids,
-    checked_text,
-)
+from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken, checked_ids, checked_text
 from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordEncoder, WordMatch, WordTrace
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder, TextReading, roles_of
 

@@ -27,12 +27,7 @@ from wordpiece_studio.corpus.listing import Listing, listing, opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import (
-    EncodedBlock,
-    Encoder,
-    LibraryEncoder,
-    checked_flag,
-)
+from wordpiece_studio.tokenizer.encoding import EncodedBlock, Encoder, LibraryEncoder, checked_flag
 from wordpiece_studio.tokenizer.shaping import EncodingStopped, Template, watched
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 

@@ -301,12 +301,7 @@ class Encoder(ABC):
     ) -> Any: ...
 
     def encode(
-        self,
-        text: Any,
-        pair: Any = None,
-        *,
-        is_pretokenized: bool = False,
-        **options: Unpack[EncodingOptions],
+        self, text: Any, pair: Any = None, *, is_pretokenized: bool = False, **options: Unpack[EncodingOptions]
     ) -> Encoding | list[Encoding]:
         """Return the tokens of a text, or of each of many, as `tokenizers` does, which takes all of a list at once.
 

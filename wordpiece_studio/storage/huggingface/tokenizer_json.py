@@ -86,7 +86,7 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
         }
     else:
         unknown = vocabulary.unk_token if vocabulary.unk_token in vocabulary else None
-        model = _bpe(ids, merges, unknown, vocabulary.end_of_word_suffix)
+        model = _bpe(ids, merges, unknown, end_of_word_suffix=vocabulary.end_of_word_suffix)
     added = ({"id": vocabulary.id_of(token.content), **asdict(token)} for token in vocabulary.added_tokens)
     parts = {
         "added_tokens": sorted(added, key=itemgetter("id")),
@@ -100,25 +100,11 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
 
 
 def _bpe(
-    vocab: dict[str, int],
-    merges: Sequence[tuple[str, str]],
-    unknown: str | None,
-    suffix: str | None,
-    *,
-    fuse_unk: bool = False,
+    vocab: dict[str, int], merges: Sequence[tuple[str, str]], unknown: str | None, **others: object
 ) -> dict[str, Any]:
-    return {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": unknown,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": suffix,
-        "fuse_unk": fuse_unk,
-        "byte_fallback": False,
-        "ignore_merges": False,
-        "vocab": vocab,
-        "merges": merges,
-    }
+    model = {"type": "BPE", "dropout": None, "unk_token": unknown, "continuing_subword_prefix": None}
+    usual = {"end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False}
+    return model | usual | others | {"vocab": vocab, "merges": merges}
 
 
 def pretty_json(value: Any) -> bytes:
@@ -224,7 +210,7 @@ class SentencePieceModel:
         plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
         if self._is_bpe:
             ids = {piece.text: number for number, piece in enumerate(self.pieces)}
-            model = _bpe(ids, list(self._merges(ids)), self.pieces[self._unknown].text, None, fuse_unk=True)
+            model = _bpe(ids, list(self._merges(ids)), self.pieces[self._unknown].text, fuse_unk=True)
         else:
             vocab = [(piece.text, piece.score) for piece in self.pieces]
             model = {"type": "Unigram", "unk_id": self._unknown, "vocab": vocab, "byte_fallback": False}

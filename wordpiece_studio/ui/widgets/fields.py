@@ -26,15 +26,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
 from wordpiece_studio.ui.widgets.pane import BareArea, fill
-from wordpiece_studio.ui.widgets.plain import (
-    ExactEdit,
-    WholeLabel,
-    editor_text,
-    explain,
-    plain_label,
-    set_look,
-    whole,
-)
+from wordpiece_studio.ui.widgets.plain import ExactEdit, WholeLabel, editor_text, explain, plain_label, set_look, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -20,14 +20,7 @@ from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
-from wordpiece_studio.ui.widgets.plain import (
-    WholeLabel,
-    explain,
-    plain_label,
-    set_look,
-    set_plain_text,
-    tool_button,
-)
+from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, plain_label, set_look, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:

@@ -19,12 +19,7 @@ from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
-from wordpiece_studio.ui.panes.tokenization.token_table import (
-    ChangesView,
-    PieceTexts,
-    TokenModel,
-    birth_step,
-)
+from wordpiece_studio.ui.panes.tokenization.token_table import ChangesView, PieceTexts, TokenModel, birth_step
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import copy_text, explain, key_text, plain_label, set_plain_text, tool_button
