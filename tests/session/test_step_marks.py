@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.session.conftest import random_counts
-from wordpiece_studio.session.step_marks import Bookmarks, SelectionStep
+from wordpiece_studio.session.step_marks import Bookmarks, step_of_selection
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import NOBODY, Bookmark, Selection
 from wordpiece_studio.training.config import TrainingConfig
@@ -113,17 +113,17 @@ def test_the_step_of_the_selection(trained: TrainerModel) -> None:
     history, merges = trained.history, trained.merge_count
     for merge in history:
         first = next(each.step for each in history if (each.left, each.right) == (merge.left, merge.right))
-        assert SelectionStep().find(Selection("pair", left=merge.left, right=merge.right), history, merges) == first
+        assert step_of_selection(Selection("pair", left=merge.left, right=merge.right), history, merges) == first
         if merge.is_new:
-            assert SelectionStep().find(Selection("token", text=merge.token), history, merges) == merge.step
-            assert SelectionStep().find(Selection("token", text=merge.token), history, merge.step - 1) is None
+            assert step_of_selection(Selection("token", text=merge.token), history, merges) == merge.step
+            assert step_of_selection(Selection("token", text=merge.token), history, merge.step - 1) is None
     letter = next(token for token in history.vocabulary(0).tokens if len(token) == 1)
-    assert SelectionStep().find(Selection("token", text=letter), history, merges) == 0
+    assert step_of_selection(Selection("token", text=letter), history, merges) == 0
 
 
 def test_the_step_of_a_word(trained: TrainerModel) -> None:
     history = trained.history
-    steps = {word: SelectionStep().find(Selection("word", text=word), history, 30) for word in history.input.words}
+    steps = {word: step_of_selection(Selection("word", text=word), history, 30) for word in history.input.words}
     whole = {word for word in steps if len(history.segmentation(word, 30)) == 1 < len(history.segmentation(word, 0))}
     assert {word for word, step in steps.items() if step is not None} == whole != set()
     for word in whole:
@@ -134,19 +134,18 @@ def test_the_step_of_a_word(trained: TrainerModel) -> None:
     "selection", [None, Selection("token", text="nowhere"), Selection("pair", left="x"), Selection("word")]
 )
 def test_what_never_came_to_be(trained: TrainerModel, selection: Selection | None) -> None:
-    assert SelectionStep().find(selection, trained.history, trained.merge_count) is None
-    assert SelectionStep().find(selection, None, 0) is None
+    assert step_of_selection(selection, trained.history, trained.merge_count) is None
+    assert step_of_selection(selection, None, 0) is None
 
 
 def test_a_selection_is_found_when_its_step_comes(trained: TrainerModel) -> None:
     history = trained.history
     word = next(word for word in history.input.words if len(history.segmentation(word, 30)) == 1 < len(word))
-    step = SelectionStep().find(Selection("word", text=word), history, 30)
-    finder = SelectionStep()
+    step = step_of_selection(Selection("word", text=word), history, 30)
     for selection, wanted in (
         (Selection("word", text=word), step),
         (Selection("token", text=history[14].token), 15),
         (Selection("pair", left=history[14].left, right=history[14].right), 15),
     ):
-        found = [finder.find(selection, history, merges) for merges in (0, wanted - 1, wanted, 30, wanted - 1)]
+        found = [step_of_selection(selection, history, merges) for merges in (0, wanted - 1, wanted, 30, wanted - 1)]
         assert found == [None, None, wanted, wanted, None]

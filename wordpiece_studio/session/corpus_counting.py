@@ -148,12 +148,9 @@ class CorpusCounting(QObject):
         document.files.begin_counting()
         self.is_paused = self.is_ending = False
         self.task.run(
-            None if is_of_files else document.text,
-            document.files.files if is_of_files else (),
-            self.pipeline.normalizer,
-            self.pipeline.pre_tokenizer,
-            self.max_word_length,
-        )
+            None if is_of_files else document.text, document.files.files if is_of_files else (),
+            self.pipeline.normalizer, self.pipeline.pre_tokenizer, self.max_word_length,
+        )  # fmt: skip
 
     def count_again(self) -> None:
         self._forget()
@@ -276,12 +273,9 @@ class CountsRequest(QObject):
     """
 
     def __init__(
-        self,
-        counting: CorpusCounting,
-        take: Callable[[WordCounts], None],
-        give_up: Callable[[StudioError | None], None],
-        parent: QObject | None = None,
-    ) -> None:
+        self, counting: CorpusCounting, take: Callable[[WordCounts], None],
+        give_up: Callable[[StudioError | None], None], parent: QObject | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._counting = counting
         self._take, self._give_up = take, give_up

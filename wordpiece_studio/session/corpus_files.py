@@ -82,12 +82,9 @@ class FileRow:
         return ("text", "jsonl", "csv", "tsv", "word-counts")
 
     def read_as(
-        self,
-        encoding: str | None = None,
-        column: str | None = None,
-        errors: ErrorHandling | None = None,
+        self, encoding: str | None = None, column: str | None = None, errors: ErrorHandling | None = None,
         kind: FileKind | None = None,
-    ) -> FileRow:
+    ) -> FileRow:  # fmt: skip
         """Return the row with the file read in another way; None, or an impossible kind, changes nothing."""
         file, is_kind_guess = self.file, self.is_kind_guess and kind is None
         if kind in self.kinds and kind != file.kind:

@@ -100,13 +100,11 @@ def write_text_file(path: Path, text: str, like: TextFile) -> TextFile:
     try:
         data = text.encode(like.encoding)
     except UnicodeEncodeError as error:
+        what = "The character {character!r} in line {line} cannot be written in the encoding {encoding}"
         raise StudioError(
-            "The character {character!r} in line {line} cannot be written in the encoding {encoding}",
-            "Remove it, or save the text as UTF-8.",
-            character=text[error.start],
-            line=text.count("\n", 0, error.start) + 1,
-            encoding=like.encoding.upper(),
-        ) from error
+            what, "Remove it, or save the text as UTF-8.", character=text[error.start],
+            line=text.count("\n", 0, error.start) + 1, encoding=like.encoding.upper(),
+        ) from error  # fmt: skip
     atomic_write(path, like.mark + data)
     return TextFile(text, like.encoding, like.mark)
 
@@ -176,13 +174,9 @@ class Document(QObject):
     # Replacing the text.
 
     def take_text(
-        self,
-        file: TextFile,
-        path: Path | None,
-        *,
-        is_modified: bool = False,
+        self, file: TextFile, path: Path | None, *, is_modified: bool = False,
         unread_origin: CorpusReference | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Switch to a text that was read, and its file; `is_modified`: the file holds a different text."""
         self._take(file, path, unread_origin)
         if is_modified:

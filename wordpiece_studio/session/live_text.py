@@ -24,6 +24,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.system.arrays import first_after, last_before
 from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
 
 if TYPE_CHECKING:
@@ -160,13 +161,9 @@ class TextChanges(Sequence[TextChange]):
     """
 
     def __init__(
-        self,
-        runs: tuple[Run, ...] = (),
-        steps: NDArray[np.int64] = _NO_STEPS,
-        changes: NDArray[np.int64] = _NO_STEPS,
-        start: TextSummary = TextSummary(),
-        unknown_word: str = "",
-    ) -> None:
+        self, runs: tuple[Run, ...] = (), steps: NDArray[np.int64] = _NO_STEPS, changes: NDArray[np.int64] = _NO_STEPS,
+        start: TextSummary = TextSummary(), unknown_word: str = "",
+    ) -> None:  # fmt: skip
         self.runs = runs
         self.steps = steps  # of its run
         self.changes = changes  # by how many tokens each step changes the text
@@ -401,12 +398,10 @@ class LiveChanges(QObject):
         return replace(start, tokens=int(self.rows.tokens[past - 1])) if past else start
 
     def next_after(self, step: int) -> int | None:
-        index = int(np.searchsorted(self.steps, step, side="right"))
-        return int(self.steps[index]) if index < len(self.steps) else None
+        return first_after(self.steps, step)
 
     def previous_before(self, step: int) -> int | None:
-        index = int(np.searchsorted(self.steps, step, side="left")) - 1
-        return int(self.steps[index]) if index >= 0 else None
+        return last_before(self.steps, step)
 
 
 _GROWTH_MS = 50

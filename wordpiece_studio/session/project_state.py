@@ -17,7 +17,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import Task, free_words_slowly
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.project.container import ProjectStamp, stamp_of
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, steps_of
 from wordpiece_studio.storage.view import RunTab, View
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
@@ -191,12 +191,8 @@ class ProjectState(QObject):
         shown, whole = self._shown_live_text
         if view.live_text == shown:  # one too long to be shown in full stays whole until it is edited
             view = msgspec.structs.replace(view, live_text=whole)
-        settings = ProjectSettings(
-            training=self._session.settings.valid_config().to_dict(),
-            normalizer=normalizers.to_spec(pipeline.normalizer),
-            pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
-            max_word_length=self._counting.max_word_length,
-        )
+        training, length = self._session.settings.valid_config().to_dict(), self._counting.max_word_length
+        settings = ProjectSettings(training=training, **steps_of(pipeline), max_word_length=length)
         if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
         return Project(settings=settings, corpus=self._session.corpus(), view=view, runs=runs, counts=counts)
@@ -317,11 +313,10 @@ class ProjectState(QObject):
 
 def _own_settings(project: Project) -> tuple[object, ...]:
     settings, run = project.settings, project.run
-    if run is not None:
-        steps = normalizers.to_spec(run.counts.normalizer), pre_tokenizers.to_spec(run.counts.pre_tokenizer)
-        if (settings.training, settings.normalizer, settings.pre_tokenizer) == (run.config.to_dict(), *steps):
-            return (settings.max_word_length,)
-    return (settings,)
+    if run is None:
+        return (settings,)
+    of_run = msgspec.structs.replace(settings, training=run.config.to_dict(), **steps_of(run.counts))
+    return (settings.max_word_length,) if settings == of_run else (settings,)
 
 
 def _learned(run: Run) -> tuple[object, ...]:
@@ -335,15 +330,13 @@ def content_of(project: Project) -> ProjectContent:
     tabs = {number: RunTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
     compared = tuple((note.step, note.run) for note in view.notes if note.run is not None)
     return ProjectContent(
-        project.settings,
-        _own_settings(project),
+        project.settings, _own_settings(project),
         (corpus.text, corpus.encoding, corpus.mark, tuple(each.file for each in corpus.files)),
         {number: _learned(run) for number, run in wanted.items()},
         {number: (tabs[number].name, tabs[number].color, tabs[number].is_compared) for number in wanted},
-        tuple(msgspec.structs.replace(note, run=None, owner=None) for note in view.notes),
-        (compared, view.breakpoints),
+        tuple(msgspec.structs.replace(note, run=None, owner=None) for note in view.notes), (compared, view.breakpoints),
         view.live_text,
-    )
+    )  # fmt: skip
 
 
 # What would be lost if the window closed now, or showed something else: what is in no file.
@@ -397,11 +390,9 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
             others=project.path is not None,  # it was recovered: its file holds something older
         )
     return replace(
-        unsaved,
-        trains=trains,
-        is_file_another=project.is_file_another,
+        unsaved, trains=trains, is_file_another=project.is_file_another,
         is_text_missing=project.path is None and path is not None and path in session.watch.gone,
-    )
+    )  # fmt: skip
 
 
 def _compared(session: Session, now: ProjectContent, saved: ProjectContent) -> UnsavedWork:

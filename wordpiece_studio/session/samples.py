@@ -13,9 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin
+from wordpiece_studio.storage.project.contents import (
+    Project,
+    ProjectCorpus,
+    ProjectSettings,
+    Run,
+    RunOrigin,
+    steps_of,
+)
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
-from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
@@ -222,22 +228,12 @@ def document_project(name: str) -> Project:
         for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
     )
     notes = tuple(Bookmark(step, note, shown.history[step - 1].token, owner=0) for step, note in document.notes.items())
-    return Project(
-        settings=ProjectSettings(
-            training=first.config.to_dict(),
-            normalizer=normalizers.to_spec(shown.counts.normalizer),
-            pre_tokenizer=pre_tokenizers.to_spec(shown.counts.pre_tokenizer),
-        ),
-        corpus=ProjectCorpus(name=title, text=document.corpus),
-        view=View(
-            step=len(shown.history) if document.step is None else document.step,
-            live_text=document.text,
-            notes=notes,
-            tabs=tabs,
-            is_longest_first=document.is_longest_first,
-        ),
-        runs=runs,
-    )
+    view = View(
+        step=len(shown.history) if document.step is None else document.step, live_text=document.text, notes=notes,
+        tabs=tabs, is_longest_first=document.is_longest_first,
+    )  # fmt: skip
+    settings = ProjectSettings(training=first.config.to_dict(), **steps_of(shown.counts))
+    return Project(settings=settings, corpus=ProjectCorpus(name=title, text=document.corpus), view=view, runs=runs)
 
 
 def _trained(run: _Run, number: int, document: _Document, title: str) -> Run:

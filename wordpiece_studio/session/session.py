@@ -229,15 +229,10 @@ class Session(QObject):
         if current is not None:
             tabs[current] = msgspec.structs.replace(current.tab, step=model.step)
         return View(
-            step=model.step,
-            selection=selection,
-            live_text=self.live_text,
-            notes=marks.bookmarks.records,
-            breakpoints=marks.breakpoints.records,
-            tabs=tuple(tabs.values()),
-            current=0 if current is None else current.number,
-            is_longest_first=self.comparison.is_longest_first,
-        )
+            step=model.step, selection=selection, live_text=self.live_text, notes=marks.bookmarks.records,
+            breakpoints=marks.breakpoints.records, tabs=tuple(tabs.values()),
+            current=0 if current is None else current.number, is_longest_first=self.comparison.is_longest_first,
+        )  # fmt: skip
 
     def show_view(self, view: View) -> None:
         """Show what a view says of the run that is shown."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import logging
 import shutil
-import stat
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 import platformdirs
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
@@ -71,18 +71,6 @@ def default_folder() -> Path:
     return platformdirs.user_config_path("wordpiece-studio", appauthor=False)
 
 
-def _content(path: Path) -> bytes:
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise StudioError(
-            "The settings cannot be read: {path} is not a regular file", "The defaults are used.", path=path
-        )
-    if status.st_size > _LARGEST_BYTES:
-        what = "The settings {path} cannot be read: they have {size:,} bytes"
-        raise StudioError(what, "The defaults are used.", path=path, size=status.st_size)
-    return path.read_bytes()
-
-
 class SettingsStore:
     """The settings and their file; a damaged one is copied with the suffix ``.bad``, and `damage` is set."""
 
@@ -101,12 +89,10 @@ class SettingsStore:
             _log.info("the settings are not saved: %s", error)
             if not self._is_failure_reported:
                 self._is_failure_reported = True
-                raise StudioError(
-                    "The settings cannot be saved as {path}: {reason}",
-                    "They apply until you quit WordPiece Studio.",
-                    path=self.path,
-                    reason=error.what if isinstance(error, StudioError) else error,
-                ) from error
+                what = "The settings cannot be saved as {path}: {reason}"
+                advice = "They apply until you quit WordPiece Studio."
+                reason = error.what if isinstance(error, StudioError) else error
+                raise StudioError(what, advice, path=self.path, reason=reason) from error
 
     def remember_files(self, paths: Sequence[Path]) -> None:
         opened = tuple(str(path) for path in paths)
@@ -115,28 +101,21 @@ class SettingsStore:
 
     def _read(self) -> StudioSettings:
         try:
-            return msgspec.json.decode(_content(self.path), type=StudioSettings)
-        except FileNotFoundError:
-            pass
-        except StudioError as error:
-            self.damage = error
-        except OSError as error:
-            self.damage = StudioError(
-                "The settings {path} cannot be read: {reason}", "The defaults are used.", path=self.path, reason=error
-            )
+            if self.path.exists():
+                data = small_file_bytes(self.path, _LARGEST_BYTES, "{path} is {n} MB, too large for settings")
+                return msgspec.json.decode(data, type=StudioSettings)
+        except (StudioError, OSError) as error:
+            reason = error.what if isinstance(error, StudioError) else error
+            self.damage = StudioError("The settings cannot be read: {reason}", "The defaults are used.", reason=reason)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self._set_aside(error)
         return StudioSettings()
 
     def _set_aside(self, error: Exception) -> None:
         copy = self.path.with_name(FILE_NAME + ".bad")
-        self.damage = StudioError(
-            "The settings {path} are damaged: {reason}",
-            "The defaults are used; the damaged file was kept as {copy}.",
-            path=self.path,
-            reason=error,
-            copy=copy,
-        )
+        what = "The settings {path} are damaged: {reason}"
+        advice = "The defaults are used; the damaged file was kept as {copy}."
+        self.damage = StudioError(what, advice, path=self.path, reason=error, copy=copy)
         try:
             shutil.copyfile(self.path, copy)
         except OSError as failure:

@@ -19,6 +19,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import NOBODY, Bookmark, Breakpoint
+from wordpiece_studio.system.arrays import first_after, last_before
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
@@ -99,7 +100,6 @@ class BreakpointSearch:
         self.fault: StudioError | None = None  # why the search was abandoned: nothing more is found
         self._breakpoint = breakpoint_
         self._history = history
-        self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if not looked up yet
         self._pattern = SearchPattern(breakpoint_.text) if breakpoint_.kind == "pattern" else None
 
     @property
@@ -160,16 +160,13 @@ class BreakpointSearch:
 
     def _wholes(self, first: int, end: int) -> Steps:
         """A word of the corpus is whole when its last boundary is gone; any other word, when its token is born."""
-        history, word = self._history, self._breakpoint.text
-        if self._word is None:
-            try:
-                self._word = -1 if history.is_damaged else history.input.words.index(word)
-            except ValueError:
-                self._word = -1
-        if self._word < 0:
-            return self._birth_of(word + (history.config.end_of_word_suffix or ""), first, end)
-        start = int(history.input.word_starts[self._word])
-        inside = history.places.boundary_steps[start + 1 : start + int(history.input.word_lengths[self._word])]
+        history, text = self._history, self._breakpoint.text
+        try:
+            word = history.places.index_of(text)
+        except StudioError:  # it is not there, or the words are damaged
+            return self._birth_of(text + (history.config.end_of_word_suffix or ""), first, end)
+        start = int(history.input.word_starts[word])
+        inside = history.places.boundary_steps[start + 1 : start + int(history.input.word_lengths[word])]
         return _within(int(inside.max()), first, end) if len(inside) else _NONE
 
 
@@ -233,19 +230,20 @@ class BreakpointWatch(QObject):
 
     def next_hit(self, after: int, last: int = _END) -> Hit | None:
         """Return the first hit after step `after` and up to step `last`; only certain up to `known`."""
-        steps = (_first_after(search.steps, after) for search in self._searches.values())
-        step = min(steps, default=_END)
-        return self._hit_at(step) if step <= last and step != _END else None
+        steps = (first_after(search.steps, after) for search in self._searches.values())
+        step = min(filter(None, steps), default=None)
+        return self._hit_at(step) if step is not None and step <= last else None
 
     def previous_hit(self, before: int) -> Hit | None:
-        step = max((_last_before(search.steps, before) for search in self._searches.values()), default=0)
-        return self._hit_at(step) if step else None
+        steps = (last_before(search.steps, before) for search in self._searches.values())
+        step = max(filter(None, steps), default=None)
+        return None if step is None else self._hit_at(step)
 
     def hit_at(self, step: int) -> Hit | None:
         return self.next_hit(step - 1, step)
 
     def _hit_at(self, step: int) -> Hit:
-        hit = (each for each, search in self._searches.items() if _first_after(search.steps, step - 1) == step)
+        hit = (each for each, search in self._searches.items() if step in search.steps)
         return Hit(step, tuple(hit))
 
     # What happens.
@@ -282,16 +280,6 @@ class BreakpointWatch(QObject):
             if search.fault is not None and each in self._searches:  # to disable one looks at the others, too
                 self._breakpoints.enable(self._breakpoints.records.index(each), False)
                 self.faulted.emit(search.fault)
-
-
-def _first_after(steps: Steps, step: int) -> int:
-    index = int(np.searchsorted(steps, step, side="right"))
-    return int(steps[index]) if index < len(steps) else _END
-
-
-def _last_before(steps: Steps, step: int) -> int:
-    index = int(np.searchsorted(steps, step, side="left")) - 1
-    return int(steps[index]) if index >= 0 else 0
 
 
 class Bookmarks(Marks["Bookmark"]):
@@ -597,32 +585,18 @@ def step_of_pair(pair: Selection, history: MergeHistory, merges: int) -> int | N
     return int(np.argmax(is_merge)) + 1 if is_merge.any() else None
 
 
-class SelectionStep:
-    """Finds the step at which the selection came to be; during training, it looks a word up once."""
+def step_of_selection(selection: Selection | None, history: MergeHistory | None, merges: int) -> int | None:
+    """Return the step, up to `merges`, at which the selection came to be (0: the alphabet); None if it did not.
 
-    def __init__(self) -> None:
-        self._history: MergeHistory | None = None
-        self._word = ""
-        self._search: BreakpointSearch | None = None
-
-    def find(self, selection: Selection | None, history: MergeHistory | None, merges: int) -> int | None:
-        """Return the step, up to `merges`, at which the selection came to be (0: the alphabet); None if it did not.
-
-        For a pair that is the first step that merged it; for a word, that from which it is one token.
-        """
-        if selection is None or history is None:
-            return None
-        if selection.kind == "word":
-            return self._whole(selection.text, history, merges) if selection.text else None
-        if selection.kind == "pair":
-            return step_of_pair(selection, history, merges)
+    For a pair that is the first step that merged it; for a word, that from which it is one token.
+    """
+    if selection is None or history is None:
+        return None
+    if selection.kind == "pair":
+        return step_of_pair(selection, history, merges)
+    if selection.kind == "token" or not selection.text:
         token_id = history.vocabulary(merges).id_of(selection.text)
         return None if token_id is None else history.birth_step(token_id)
-
-    def _whole(self, word: str, history: MergeHistory, merges: int) -> int | None:
-        if self._search is None or word != self._word or history is not self._history:
-            self._history, self._word = history, word
-            self._search = BreakpointSearch(Breakpoint("word", word), history)
-        self._search.advance(merges)
-        step = next(iter(self._search.steps.tolist()), None)
-        return step if step is not None and step <= merges else None
+    search = BreakpointSearch(Breakpoint("word", selection.text), history)
+    search.advance(merges)
+    return next(iter(search.steps.tolist()), None)

@@ -284,12 +284,8 @@ def as_studio_error(error: Exception, failure: str) -> StudioError:
     _log.error("%s", failure, exc_info=error)
     if isinstance(error, MemoryError):
         return StudioError(failure, "There is not enough memory. Close other programs, or use a smaller corpus.")
-    return StudioError(
-        failure,
-        "This is a bug in WordPiece Studio ({kind}: {message}); the log has the details.",
-        kind=type(error).__name__,
-        message=error,
-    )
+    advice = "This is a bug in WordPiece Studio ({kind}: {message}); the log has the details."
+    return StudioError(failure, advice, kind=type(error).__name__, message=error)
 
 
 _TURN_SECONDS = 0.001

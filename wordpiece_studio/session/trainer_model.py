@@ -107,12 +107,9 @@ class TrainerModel(QObject):
     candidates_changed = Signal(object)
 
     def __init__(
-        self,
-        parent: QObject | None = None,
-        *,
-        trainer_factory: TrainerFactory = default_trainer,
+        self, parent: QObject | None = None, *, trainer_factory: TrainerFactory = default_trainer,
         candidates_finder: Callable[..., Candidates] = candidates_beside,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         application = QCoreApplication.instance()
         if application is not None:  # before the tasks, which wait for each other

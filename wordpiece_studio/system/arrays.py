@@ -30,6 +30,18 @@ def slices(count: int) -> Iterator[slice]:
         yield slice(start, min(start + SLICE, count))
 
 
+def first_after(numbers: NDArray[np.int64], number: int) -> int | None:
+    """Return the first of ascending numbers that is greater; None if there is none."""
+    index = int(np.searchsorted(numbers, number, side="right"))
+    return int(numbers[index]) if index < len(numbers) else None
+
+
+def last_before(numbers: NDArray[np.int64], number: int) -> int | None:
+    """Return the last of ascending numbers that is less; None if there is none."""
+    index = int(np.searchsorted(numbers, number)) - 1
+    return int(numbers[index]) if index >= 0 else None
+
+
 def lengths_of(words: Sequence[str]) -> NDArray[np.int64]:
     return _mapped(len, words)
 

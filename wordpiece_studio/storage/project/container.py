@@ -268,11 +268,9 @@ class Image:
     """
 
     def __init__(
-        self,
-        expected: int = 0,
-        progress: Callable[[int, int], object] | None = None,
+        self, expected: int = 0, progress: Callable[[int, int], object] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._version = MAJOR * 1000 + MINOR
         self._expected, self._progress, self._should_stop = expected, progress, should_stop
         self._chunks = 0

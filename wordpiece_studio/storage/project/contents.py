@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.storage.view import View
+    from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory
 
@@ -316,6 +317,14 @@ class RunHead(CountsHead, frozen=True, kw_only=True, forbid_unknown_fields=True)
     library: LibraryHead | None = None
 
 
+def steps_of(pipeline: WordCounts | Pipeline) -> dict[str, Any]:
+    """Return what makes words of text, as records have it."""
+    return {
+        "normalizer": normalizers.to_spec(pipeline.normalizer),
+        "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+    }
+
+
 def to_json(record: Any) -> str:
     return json.dumps(msgspec.to_builtins(record))
 
@@ -377,14 +386,9 @@ def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None,
         raise ValueError(record.mark)
     known_encoding(record.encoding)
     return ProjectCorpus(
-        name=record.name,
-        text=text,
-        encoding=record.encoding,
-        mark=bytes.fromhex(record.mark),
-        is_edited=record.is_edited,
-        origin=origins[0] if origins else None,
-        files=tuple(files),
-    )
+        name=record.name, text=text, encoding=record.encoding, mark=bytes.fromhex(record.mark),
+        is_edited=record.is_edited, origin=origins[0] if origins else None, files=tuple(files),
+    )  # fmt: skip
 
 
 _LONGEST = 1 << 16  # no system supports longer paths

@@ -35,6 +35,7 @@ from wordpiece_studio.storage.project.contents import (
     from_json,
     note_agreed,
     read_corpus,
+    steps_of,
     to_json,
     write_corpus,
 )
@@ -51,7 +52,6 @@ from wordpiece_studio.storage.project.stored_run import (
 from wordpiece_studio.storage.view import View, run_letter
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error, printable
-from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.history import table_of
 from wordpiece_studio.version import __version__
 
@@ -76,13 +76,9 @@ _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, Over
 
 
 def save_project(
-    path: str | os.PathLike[str],
-    project: Project,
-    *,
-    about: msgspec.Struct | None = None,
-    progress: Callable[[int, int], object] | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> None:
+    path: str | os.PathLike[str], project: Project, *, about: msgspec.Struct | None = None,
+    progress: Callable[[int, int], object] | None = None, should_stop: Callable[[], bool] = lambda: False,
+) -> None:  # fmt: skip
     """Write a project to the file at `path` atomically; an existing file is replaced.
 
     The parts of a run that a file already holds are copied from it. A training may continue meanwhile; what it appends
@@ -140,12 +136,9 @@ def is_project(path: str | os.PathLike[str]) -> bool:
 
 
 def _image(
-    path: str | os.PathLike[str],
-    project: Project,
-    about: msgspec.Struct | None,
-    progress: Callable[[int, int], object] | None,
-    should_stop: Callable[[], bool],
-) -> tuple[bytes, list[RunHead], dict[str, Part]]:
+    path: str | os.PathLike[str], project: Project, about: msgspec.Struct | None,
+    progress: Callable[[int, int], object] | None, should_stop: Callable[[], bool],
+) -> tuple[bytes, list[RunHead], dict[str, Part]]:  # fmt: skip
     texts = {run.text: "" for run in project.runs if run.text is not None}
     texts = {text: f"runs/text/{number}" for number, text in enumerate(texts)}
     expected = 2 + len(texts) + _PARTS_OF_A_RUN * len(project.runs)
@@ -177,10 +170,7 @@ def _image(
         if project.counts is not None:
             for part in words_parts(_CORPUS_WORDS, project.counts):
                 image.add(part)
-            records[_COUNTS] = CountsHead(
-                normalizer=normalizers.to_spec(project.counts.normalizer),
-                pre_tokenizer=pre_tokenizers.to_spec(project.counts.pre_tokenizer),
-            )
+            records[_COUNTS] = CountsHead(**steps_of(project.counts))
         meta = {name: to_json(record) for name, record in records.items()}
         return image.finished({**meta, PROGRAM: f"WordPiece Studio {__version__}"}, sources), heads, image.parts
 

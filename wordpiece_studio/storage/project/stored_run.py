@@ -24,7 +24,15 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryRun, Repetition, check_library_settings
 from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container import Container, array_part, damaged, strings_parts, text_part
-from wordpiece_studio.storage.project.contents import LibraryHead, ProjectCorpus, Run, RunHead, RunOrigin, from_json
+from wordpiece_studio.storage.project.contents import (
+    LibraryHead,
+    ProjectCorpus,
+    Run,
+    RunHead,
+    RunOrigin,
+    from_json,
+    steps_of,
+)
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
@@ -238,27 +246,15 @@ def head_of(run: Run, table: HistoryTable, parts: str, words: str, text: str | N
     if library_run is not None:
         repetition = library_run.repetition
         library = LibraryHead(
-            trainer=library_run.trainer,
-            config=library_run.config.to_dict(),
-            has_steps=run.history.has_steps,
+            trainer=library_run.trainer, config=library_run.config.to_dict(), has_steps=run.history.has_steps,
             repetition=None if repetition is None else dataclasses.astuple(repetition),
-        )
+        )  # fmt: skip
     return RunHead(
-        parts=parts,
-        words=words,
-        text=text,
-        config=run.config.to_dict(),
-        first_config=table.config.to_dict(),
-        normalizer=normalizers.to_spec(run.counts.normalizer),
-        pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
-        **{name: getattr(table, name) for name in _OF_TABLE},
-        stop_reason=run.stop_reason,
-        corpus_name=run.origin.corpus_name,
-        is_of_corpus=run.is_of_corpus,
-        is_wanted=run.origin.is_wanted,
-        number=run.number,
-        library=library,
-    )
+        parts=parts, words=words, text=text, config=run.config.to_dict(), first_config=table.config.to_dict(),
+        **steps_of(run.counts), **{name: getattr(table, name) for name in _OF_TABLE}, stop_reason=run.stop_reason,
+        corpus_name=run.origin.corpus_name, is_of_corpus=run.is_of_corpus, is_wanted=run.origin.is_wanted,
+        number=run.number, library=library,
+    )  # fmt: skip
 
 
 # Runs being read.

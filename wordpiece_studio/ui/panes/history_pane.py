@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWid
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryFilter, HistoryTableModel
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.plural import counted, filled, plural
-from wordpiece_studio.session.step_marks import SelectionStep
+from wordpiece_studio.session.step_marks import step_of_selection
 from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.session.task import Task, Turn
 from wordpiece_studio.session.training_job import TrainerState
@@ -417,7 +417,6 @@ class HistoryPane(Pane):
         self.export_button = self._controls.export
         self._copying = Task(history_tsv, "The rows cannot be copied", self, on_answer=self._take_copy)
         self.empty = EmptyState(self)
-        self.selection_step = SelectionStep()
         self._is_my_selection = False  # the selection was made here, so it is in view
         self._is_selection_marked = False
         self._is_open_for_step = False  # the filter row, which closes once the step is typed
@@ -567,7 +566,7 @@ class HistoryPane(Pane):
         """Mark the row of the selection; scroll to it if it was made elsewhere."""
         model, step = self._model, 0
         if model.selection is not None and model.selection.kind != "word":
-            step = self.selection_step.find(model.selection, model.history, model.merge_count) or 0
+            step = step_of_selection(model.selection, model.history, model.merge_count) or 0
         self._is_selection_marked = bool(step)
         self.view.selection_step = step
         self.view.viewport().update()

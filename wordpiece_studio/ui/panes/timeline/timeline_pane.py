@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QToolButton, QVBo
 
 from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.runs import divergences
-from wordpiece_studio.session.step_marks import SelectionStep
+from wordpiece_studio.session.step_marks import step_of_selection
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
@@ -179,7 +179,6 @@ class TimelinePane(Pane):
         self._actions, self._session = actions, session
         self._comparison, self._marks, self._changes = session.comparison, session.marks, session.changes
         self.divergences = Task(divergences, "The runs cannot be compared", self)
-        self.selection_step = SelectionStep()
         self._said = ""  # about the step
         self._said_step = -1
         self._buttons = TimelineButtons(actions, theme, self)
@@ -313,7 +312,7 @@ class TimelinePane(Pane):
     def _show_marks(self) -> None:
         model, marks = self._model, self._marks
         notes = np.array([note.step for note in marks.bookmarks.of_run()], dtype=np.int64)
-        birth = self.selection_step.find(model.selection, model.history, model.merge_count)
+        birth = step_of_selection(model.selection, model.history, model.merge_count)
         self.plot.marks = PlotMarks(self._changes.steps, marks.watch.steps, notes, birth)
         self.plot.update()
         self._show_legend()
