@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import models, normalizers, pre_tokenizers
 
@@ -91,7 +91,6 @@ def test_equals_the_plain_tokenizer(normalizer: str, pre_tokenizer: str) -> None
     plain = tokenizer(normalizer, pre_tokenizer)
     kept = CompiledEncoder(plain)  # which has seen the texts before
 
-    @settings(max_examples=60)
     @given(TEXTS)
     def run(text: str) -> None:
         check(CompiledEncoder(plain, capacity=1, most_chunk_bytes=20), plain, text)

@@ -408,7 +408,7 @@ def test_equal_by_content_and_the_same_bytes_after_use(way: str) -> None:
 
 
 def test_threads_may_ask_for_different_forms() -> None:
-    lines = ["a b ab", "b"] * 5000
+    lines = ["a b ab", "b"] * 2000
     forms = [{"max_length": length, "padding": "max_length"} for length in (1, 2, 3, 7)]
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda form: WORDPIECE.encode(lines, **form), forms * 3))

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
+from tests.sampling import one_example_in
 from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer, Normalizer
 from wordpiece_studio.tokenizer import tokenizer as tokenizer_module
 from wordpiece_studio.tokenizer.encoding import Encoding, UnknownReason, UnknownToken
@@ -99,6 +100,7 @@ class Doubling(CharacterNormalizer):
         (Doubling(), "bert", {}),
     ],
 )
+@one_example_in(3)
 @given(st.lists(TEXTS, max_size=3))
 def test_what_is_kept_of_earlier_texts_changes_nothing(
     normalizer: str | Normalizer, pre_tokenizer: str, settings: dict[str, Any], most: int, texts: list[str]

@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
+from tests.sampling import one_example_in
 from wordpiece_studio.ui.panes.corpus.files_view import PreviewText, PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
 from wordpiece_studio.ui.training_bar import SpecialTokensDialog
@@ -72,6 +73,7 @@ def test_an_ampersand_in_a_file_name_is_no_shortcut() -> None:
     assert menu_text("a&b") == "a&&b"
 
 
+@one_example_in(4)
 @given(texts)
 def test_the_clipboard_gets_the_whole_text(qapp: object, text: str) -> None:
     copy_text(text)
