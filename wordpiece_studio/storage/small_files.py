@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from wordpiece_studio.corpus.files import regular_file_status, unreadable
+from wordpiece_studio.corpus.files import reading, regular_file_status
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name, file_error, printable
 
@@ -40,13 +40,10 @@ def small_file_bytes(
     """Return all bytes of a file; the error for a larger one has fields ``{path}`` and ``{n}``, its size in MB."""
     size = regular_file_status(path).st_size
     if size <= most_bytes:
-        try:
-            with open(path, "rb") as file:
-                data = file.read(size + 1)  # allocates as much memory as it is asked to read
-                if len(data) > size:  # it has grown, or the system generates it on reading
-                    data += file.read(most_bytes + 1 - len(data))
-        except OSError as error:
-            raise unreadable(path, error) from error
+        with reading(path) as file:
+            data = file.read(size + 1)  # allocates as much memory as it is asked to read
+            if len(data) > size:  # the system generates it on reading
+                data += file.read(most_bytes + 1 - len(data))
         size = len(data)
     if size > most_bytes:
         raise file_error(path, too_large, advice, n=size >> 20)

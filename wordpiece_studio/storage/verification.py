@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from wordpiece_studio.corpus.counting.counting import count_words, read_word_counts
-from wordpiece_studio.corpus.files import KIND_OF_SUFFIX, CorpusFile, regular_file_status, unreadable
+from wordpiece_studio.corpus.files import KIND_OF_SUFFIX, CorpusFile, reading, regular_file_status
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus
@@ -279,11 +279,8 @@ def _compared(then: Path, now: Path) -> Check:
     if not then.is_file():
         return Check(name, "differs", "it does not exist")
     size, new = then.stat().st_size, now.read_bytes()
-    try:
-        with then.open("rb") as file:  # which may be far larger than what was exported
-            old = file.read(len(new) + 1)
-    except OSError as error:
-        raise unreadable(then, error) from error
+    with reading(then) as file:  # which may be far larger than what was exported
+        old = file.read(len(new) + 1)
     if old == new:
         return Check(name, "agrees")
     byte = common_length(old, new)
