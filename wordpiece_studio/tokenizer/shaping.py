@@ -7,8 +7,9 @@ here: what options mean (`encoding`).
 
 from __future__ import annotations
 
+import threading
 import time
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -137,7 +138,7 @@ def _is_number(value: object) -> bool:
 
 
 class Library:
-    """A tokenizer of the library, which is never changed: each form that is asked for is one that shares its model."""
+    """A tokenizer of the library."""
 
     def __init__(self, tokenizer: Any, *, is_ours: bool = False) -> None:
         tokenizer.no_truncation()
@@ -148,7 +149,7 @@ class Library:
             tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
         self._tokenizer = tokenizer
         self._is_ours = is_ours
-        self._forms: dict[Form, Any] = {}
+        self._turn = threading.Lock()
 
     @classmethod
     def of_json(cls, content: bytes) -> Library:
@@ -157,34 +158,40 @@ class Library:
         return cls(Tokenizer.from_str(content.decode()), is_ours=True)
 
     def encoded(self, both: Sequence[Texts], form: Form, *, is_pretokenized: bool = False) -> list[Any]:
-        """Return an encoding of the library for each text or pair; lets other threads run meanwhile if there is much.
-
-        An error is raised if a text cannot be truncated as asked.
-        """
-        is_pair = len(both[0]) > 1
+        """Return an encoding for each text or pair; lets other threads run meanwhile if there is much."""
+        is_pair, made = len(both[0]) > 1, self._tokenizer
         room = self._room(form, is_pair)
-        if _may_be_short(form, room, is_pair):
-            plain = partial(self._tokenizer.encode_batch, is_pretokenized=is_pretokenized, add_special_tokens=False)
-            columns = [[*texts] for texts in zip(*both, strict=True)]
-            # Of the second text alone enough is left, however long it is, where the first one, a question, is short.
-            most = room - form.stride - 1 if form.truncation == "only_second" else -1
-            unsure = [text for text in columns[0] if not self._is_short(text, most)]
-            if unsure and max(map(len, plain(unsure))) > most:
-                _check_stride(form, room, zip(*([*map(len, plain(texts))] for texts in columns), strict=True))
-        options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
-        in_form = self._in_form(form)
-        try:
-            if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
-                return [in_form.encode(*both[0], **options)]
-            return in_form.encode_batch(both if is_pair else [text for (text,) in both], **options)  # type: ignore[no-any-return]
-        except Exception as error:
-            if "Truncation error" not in str(error):
-                raise
-            what = "Truncating the second text alone cannot make everything fit into {length} tokens"
-            if form.truncation == "only_first":
-                what = "Truncating the first text alone cannot make everything fit into {length} tokens"
-            advice = 'Use a larger max_length, or truncation="longest_first".'
-            raise StudioError(what, advice, length=form.most) from None
+        with self._turn:  # it has one form at a time
+            if _may_be_short(form, room, is_pair):
+                self._check_stride(both, form, room, is_pretokenized)
+            try:
+                self._put_in(form)
+                options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
+                if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
+                    return [made.encode(*both[0], **options)]
+                return made.encode_batch(both if is_pair else [text for (text,) in both], **options)  # type: ignore[no-any-return]
+            except Exception as error:
+                if "Truncation error" not in str(error):
+                    raise
+                what = "Truncating the second text alone cannot make everything fit into {length} tokens"
+                if form.truncation == "only_first":
+                    what = "Truncating the first text alone cannot make everything fit into {length} tokens"
+                advice = 'Use a larger max_length, or truncation="longest_first".'
+                raise StudioError(what, advice, length=form.most) from None
+            finally:
+                made.no_truncation()
+                made.no_padding()
+
+    def _check_stride(self, both: Sequence[Texts], form: Form, room: int, is_pretokenized: bool) -> None:
+        def lengths(texts: Iterable[Any]) -> list[int]:
+            options = {"is_pretokenized": is_pretokenized, "add_special_tokens": False}
+            return [*map(len, self._tokenizer.encode_batch([*texts], **options))]
+
+        # Of the second text alone enough is left, however long it is, where the first one, a question, is short.
+        most = room - form.stride - 1 if form.truncation == "only_second" else -1
+        unsure = [texts[0] for texts in both if not self._is_short(texts[0], most)]
+        if unsure and max(lengths(unsure)) > most:
+            _check_stride(form, room, zip(*map(lengths, zip(*both, strict=True)), strict=True))
 
     def _is_short(self, text: str | Sequence[str], most: int) -> bool:
         """Return whether a text surely has so few tokens, by steps of the Studio, which lengthen ASCII by a blank."""
@@ -201,42 +208,19 @@ class Library:
             raise StudioError(what, "Use a larger max_length.", count=around, length=form.most)
         return room
 
-    def _in_form(self, form: Form) -> Any:
-        if form.most is None and form.pad is None:
-            return self._tokenizer
-        key = form._replace(add_special_tokens=False)
-        made = self._forms.get(key)
-        if made is None:
-            made = _shared(self._tokenizer)
-            if (pad := form.pad) is not None:
-                given = {"length": pad.length, "direction": pad.side, "pad_to_multiple_of": pad.multiple}
-                made.enable_padding(pad_token=pad.token, pad_id=pad.id, **given)
+    def _put_in(self, form: Form) -> None:
+        given: dict[str, Any]
+        if (pad := form.pad) is not None:
+            given = {"length": pad.length, "direction": pad.side, "pad_to_multiple_of": pad.multiple}
+            self._tokenizer.enable_padding(pad_token=pad.token, pad_id=pad.id, **given)
+        if (most := form.most) is not None:
+            given = {"stride": form.stride, "strategy": form.truncation, "direction": form.side}
             try:
-                if form.most is not None:
-                    made.enable_truncation(form.most, stride=form.stride, strategy=form.truncation, direction=form.side)
+                self._tokenizer.enable_truncation(most, **given)
             except ValueError:  # it counts the special tokens of one text even where none are added
-                raise _too_long(form, form.most - made.num_special_tokens_to_add(False)) from None
-            if len(self._forms) >= _MOST_FORMS:
-                self._forms = {}
-            self._forms[key] = made
-        return made
+                raise _too_long(form, most - self._tokenizer.num_special_tokens_to_add(False)) from None
 
 
-def _shared(tokenizer: Any) -> Any:
-    """Return a tokenizer that does the same with the same model, which is not copied."""
-    from tokenizers import Tokenizer
-
-    made = Tokenizer(tokenizer.model)
-    for name in ("normalizer", "pre_tokenizer", "post_processor"):
-        if (step := getattr(tokenizer, name)) is not None:
-            setattr(made, name, step)
-    added = tokenizer.get_added_tokens_decoder()
-    made.add_tokens([token for _, token in sorted(added.items())])
-    # A file of somebody else may have gaps between ids.
-    return made if made.get_added_tokens_decoder() == added else Tokenizer.from_str(tokenizer.to_str())
-
-
-_MOST_FORMS = 16
 _SHORT = 1000  # characters, or words: so little is done before threads would have got their turn
 
 
@@ -247,7 +231,7 @@ def shaper(post_processor: Any) -> Library:
     return _library_of(msgspec.json.encode({"version": "1.0", "added_tokens": [], **parts}))
 
 
-_library_of = lru_cache(_MOST_FORMS)(Library.of_json)
+_library_of = lru_cache(16)(Library.of_json)
 
 
 def around(first: tuple[str, int | None], last: tuple[str, int | None]) -> dict[str, Any]:

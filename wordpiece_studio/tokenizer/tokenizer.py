@@ -366,21 +366,17 @@ class Tokenizer(WordEncoder):
             places = zip(raw.sequence_ids, raw.word_ids, raw.offsets, raw.ids, strict=True)
             for place, (text, word, offsets, token_id) in enumerate(places):
                 if token_id == unknown and text is not None:
-                    number = 0 if isinstance(texts[text], str) else word
+                    is_whole = isinstance(given := texts[text], str)
                     if text not in reasons:
-                        reasons[text] = self._reasons(texts[text])
-                    if reason := reasons[text].get((number, *offsets)):
-                        tokens[place] = UnknownToken(tokens[place], reason)
+                        reasons[text] = self._unknown_in([given] if is_whole else given)
+                    tokens[place] = reasons[text].get((0 if is_whole else word, *offsets), tokens[place])
         return tokens
 
-    def _reasons(self, text: str | Sequence[str]) -> dict[tuple[int, int, int], UnknownReason]:
-        """Return why words of a text, or of its words, are unknown, by where these stand."""
-        found = {}
-        for number, part in enumerate([text] if isinstance(text, str) else text):
-            for word in self.tokenize_words(part):
-                if word.unknown is not None:
-                    found[number, word.pieces[0].start, word.pieces[0].end] = word.unknown
-        return found
+    def _unknown_in(self, texts: Sequence[str]) -> dict[tuple[int, int, int], str]:
+        """Return the tokens of unknown words, by the index of their text and where they stand in it."""
+        found = ((number, columns) for number, columns in enumerate(self._columns_of(texts)))
+        pairs = ((number, *pair) for number, each in found for pair in zip(each.tokens, each.offsets, strict=True))
+        return {(number, *span): token for number, token, span in pairs if isinstance(token, UnknownToken)}
 
     def retokenized(self, words: tuple[TokenizedWord, ...], earlier: Tokenizer) -> tuple[TokenizedWord, ...]:
         """Return words that a tokenizer with the same pipeline and special tokens found, as this one tokenizes them.
