@@ -28,7 +28,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.tokenizer.encoding import EncodedBlock, Encoder, LibraryEncoder, checked_flag
-from wordpiece_studio.tokenizer.shaping import EncodingStopped, Template, watched
+from wordpiece_studio.tokenizer.shaping import EncodingStopped, Template, portions, watched
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
@@ -324,19 +324,6 @@ def _ids_around(tokenizer: Encoder) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(number for _, number in parts[:place]), tuple(number for _, number in parts[place + 1 :])
 
 
-def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    held: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        held.append(piece)
-        size += len(piece)
-        if size >= BLOCK_BYTES:
-            yield b"".join(held)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)
-
-
 def _offsets_in(file: IO[bytes]) -> Iterator[NDArray[np.int64]]:
     yield np.zeros(1, np.int64)
     file.seek(0)
@@ -453,7 +440,7 @@ class CorpusBlocks:
 
     def __iter__(self) -> Iterator[bytes]:
         """Return the text in blocks of at least BLOCK_BYTES, except perhaps the last; none is empty."""
-        return _in_blocks(self._whole_lines())
+        return map(b"".join, portions(self._whole_lines(), BLOCK_BYTES))
 
     def _whole_lines(self) -> Iterator[bytes]:
         for source in self._texts:

@@ -278,7 +278,7 @@ def portions(texts: Iterable[_T], characters: int) -> Iterator[list[_T]]:
     size = 0
     for text in texts:
         portion.append(text)
-        size += len(written(text)) + 1
+        size += len(written(text)) or 1
         if size >= characters:
             yield portion
             portion, size = [], 0
@@ -317,9 +317,9 @@ def watched(
         progress(total, total)
 
 
-def written(texts: Any) -> str:
-    """Return all characters of a text, of its words, or of two of them."""
-    return texts if isinstance(texts, str) else "".join(map(written, texts))
+def written(texts: Any) -> Any:
+    """Return all characters of a text, of its words, or of two of them; bytes as they are."""
+    return texts if isinstance(texts, str | bytes) else "".join(map(written, texts))
 
 
 def restored(state: bytes) -> Any:
