@@ -108,11 +108,9 @@ class Messages(QObject):
 
 def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: str = "") -> QMessageBox:
     """Return a message box without buttons that shows `text` and `details` as they are, never as HTML."""
-    box = QMessageBox(parent)
+    box = QMessageBox(parent, icon=picture, textFormat=Qt.TextFormat.PlainText)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowTitle("WordPiece Studio")
-    box.setIcon(picture)
     most = min(_LONGEST_TEXT, room_for(parent).height() * _CHARACTERS_PER_PIXEL)
     box.setText(shown(text, most))
     box.setInformativeText(shown(details, most))

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMessageBox
 from shiboken6 import isValid
 
 from wordpiece_studio.session.plural import counted, filled, plural
-from wordpiece_studio.session.task import Task, Turn, later
+from wordpiece_studio.session.task import Task, Turn
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, export_run
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 6
 _TABLE_KINDS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
-_PATIENCE_MS = 500  # before the banner says that something is being written
 
 
 def _held_focus(window: Workspace) -> Callable[[], None]:
@@ -169,16 +168,10 @@ class VocabularyExport(Controller):
     def _write(
         self, export: Export, project: Project, step: int, with_counts: bool = False, may_replace: bool = False
     ) -> None:
-        self._banner.clear()
         self.exporting.run(export, project, step, with_counts, may_replace)
         self._give_focus_back = _held_focus(self._window)
-        later(self, _PATIENCE_MS, self._say_writing)
-
-    def _say_writing(self) -> None:
-        if self.exporting.is_running and self.exporting.request is not None:
-            export: Export = self.exporting.request[0]
-            text = self.tr("Writing {path}…").format(path=display_name(export.place))
-            self._banner.show_message(text, action=self.tr("Cancel"), act=self._cancel)
+        text = self.tr("Writing {path}…").format(path=display_name(export.place))
+        self._banner.show_message(text, action=self.tr("Cancel"), act=self._cancel)
 
     def _cancel(self) -> None:
         self._forget()

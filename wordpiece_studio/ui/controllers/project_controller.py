@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QLockFile, Signal
 from PySide6.QtWidgets import QMessageBox
@@ -74,11 +74,9 @@ class ProjectLock:
         file = QLockFile(str(lock_path(target)))
         file.setStaleLockTime(0)  # a lock is stale once its owner has ended, whatever its age
         if not file.tryLock(0) and file.error() is QLockFile.LockError.LockFailedError:
-            info = cast("tuple[object, ...]", file.getLockInfo())  # pid, machine, program; empty if it cannot be read
-            match info:
-                case (int(pid), str(host), *_):
-                    return pid, host
-            return 0, ""
+            # With the program, or nothing if it cannot be read.
+            pid, host, *_ = cast("tuple[Any, ...]", file.getLockInfo()) or (0, "")
+            return pid, host
         self.release()
         if file.isLocked():
             self._file, self._path = file, target

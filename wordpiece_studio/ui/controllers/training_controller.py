@@ -32,7 +32,7 @@ from wordpiece_studio.ui.training_bar import (
     why_not_further,
     why_nothing_was_learned,
 )
-from wordpiece_studio.ui.widgets.token_text import library_trainer_name, repetition_text, run_names
+from wordpiece_studio.ui.widgets.token_text import duration, library_trainer_name, repetition_text, run_names
 from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
@@ -422,7 +422,7 @@ class TrainingNeeds(Controller):
             return ()
         time = self.tr("under 1 s")
         if self._seconds >= 1:
-            time = self.tr("about {time}").format(time=rough_duration(self._seconds))
+            time = self.tr("about {time}").format(time=duration(float(f"{self._seconds:.2g}")))
         needed, free = memory_text(self._needed), memory_text(self._available or 0)
         whole = self.tr("About {needed} of {free} free, {time}").format(needed=needed, free=free, time=time)
         shorter = self.tr("About {needed}, {time}").format(needed=needed, time=time)
@@ -591,21 +591,6 @@ class LibraryController(Controller):
 
 def _is_large(counts: WordCounts) -> bool:
     return max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES
-
-
-def rough_duration(seconds: float) -> str:
-    """Return a time span of which only the magnitude is known.
-
-    >>> rough_duration(3.4), rough_duration(38), rough_duration(200), rough_duration(9000)
-    ('3 s', '40 s', '3 min', '2.5 h')
-    """
-    if seconds < 10:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 57:
-        return f"{round(seconds / 5) * 5} s"
-    if seconds < 3600:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def _advice() -> str:

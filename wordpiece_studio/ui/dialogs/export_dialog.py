@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
 from wordpiece_studio.session.plural import counted, filled, plural
-from wordpiece_studio.session.task import later
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import Export, Exported, ExportKind, counts_name
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, Manifest, manifest_bytes
@@ -71,7 +70,6 @@ _LONGEST_MANIFEST = 20_000
 _LONGEST_VALUE = 300
 _LINES = 2
 _LONGEST_SHOWN = 2000
-_COPIED_MS = 1500
 _NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 _PENDING = "computed when the files are written"
@@ -320,7 +318,7 @@ class ExportPreview(QWidget):
         self.usage.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         margins = 2 * (self.usage.document().documentMargin() + self.usage.frameWidth() + 1)
         self.usage.setFixedHeight(round(_LINES * self.usage.fontMetrics().lineSpacing() + margins))
-        self.copy_button = QPushButton(self.tr("Co&py"), self, autoDefault=False)
+        self.copy_button = QPushButton(self, autoDefault=False)
         self.copy_button.setAccessibleName(self.tr("Copy the Python lines"))
         self.copy_button.clicked.connect(self._copy_lines)
         self.manifest = _Pairs(3, self._manifest_labels)
@@ -347,10 +345,7 @@ class ExportPreview(QWidget):
         fill(QVBoxLayout(self), *parts, spacing=-1)
 
     def _code_view(self, name: str, title: str, font: QFont) -> ExactEdit:
-        view = ExactEdit(self)
-        view.setReadOnly(True)
-        view.setTabChangesFocus(True)
-        view.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
+        view = ExactEdit(self, readOnly=True, tabChangesFocus=True, lineWrapMode=ExactEdit.LineWrapMode.NoWrap)
         view.setFont(font)
         view.setObjectName(name)
         view.setAccessibleName(title)
@@ -370,15 +365,11 @@ class ExportPreview(QWidget):
         self.usage.setPlainText(shown(lines, _LONGEST_SHOWN))
         set_plain_tooltip(self.usage, lines)
         self.copy_button.setEnabled(bool(lines))
-        self._reset_copy_button()
+        self.copy_button.setText(self.tr("Co&py"))
 
     def _copy_lines(self) -> None:
         copy_text(self.lines)
         self.copy_button.setText(self.tr("Copied"))
-        later(self, _COPIED_MS, self._reset_copy_button)
-
-    def _reset_copy_button(self) -> None:
-        self.copy_button.setText(self.tr("Co&py"))
 
     def _file_labels(self, name: str, purpose: str) -> tuple[QLabel, QLabel]:
         return CutLabel(display_name(name), self, most=_NAME_WIDTH), CutLabel(purpose, self, role="hint")
@@ -409,9 +400,8 @@ class ExportPreview(QWidget):
 
 def _scrolled(content: QWidget, parent: QWidget) -> QScrollArea:
     """Return an area that scrolls up and down, on the ground of the dialog itself."""
-    area = QScrollArea(parent)
+    area = QScrollArea(parent, widgetResizable=True)
     area.setWidget(content)
-    area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     for ground in (content, area.viewport()):
         ground.setAutoFillBackground(False)

@@ -59,14 +59,12 @@ def ask_for_place(
     The dialog starts in `folder` if there is one, suggests `name`, completes what is typed by `suffix`, and `asks`
     whether to replace a file.
     """
-    dialog = QFileDialog(window, title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     modes = QFileDialog.AcceptMode
-    dialog.setAcceptMode(modes.AcceptSave if kind == "new file" else modes.AcceptOpen)
-    dialog.setFileMode(_MODES[kind])
+    mode = modes.AcceptSave if kind == "new file" else modes.AcceptOpen
+    dialog = QFileDialog(window, title, acceptMode=mode, fileMode=_MODES[kind], defaultSuffix=suffix)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly, kind == "folder")
     dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not asks)
-    dialog.setDefaultSuffix(suffix)
     if accept:
         dialog.setLabelText(QFileDialog.DialogLabel.Accept, accept)
     if filters:

@@ -166,7 +166,7 @@ class HistoryView(TableView):
             return
         if select:
             self.setCurrentIndex(self._merges.index(row, 0))
-        self.bring_into_view(row, _ROWS_AROUND)
+        self.bring_into_view(row, _ROWS_AROUND, is_early=True)
         self._shown_step = step
 
     def resizeEvent(self, event: QResizeEvent) -> None:

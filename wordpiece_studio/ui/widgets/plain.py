@@ -115,12 +115,9 @@ def plain_label(
     The `role` says how the style sheet draws it: ``"title"``, ``"hint"``, ``"caption"``, ``"heading"``, ``"value"``,
     ``"error"`` or nothing; `entry` of the glossary explains it.
     """
-    label = QLabel(parent)
+    label = QLabel(parent, wordWrap=wrap)
     explain(entry, label)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(wrap)
-    if role:
-        label.setProperty("role", role)
+    label.setProperty("role", role)
     set_plain_text(label, text)
     return label
 

@@ -252,7 +252,7 @@ class TableView(QTableView):
         look: Callable[[Any, int], RowLook] = lambda _source, _item: _PLAIN,
         keys: Mapping[Key, Callable[[], object]] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(parent)
+        super().__init__(parent, showGrid=False, wordWrap=wraps)
         self.rows = rows
         self.look = look
         self.keys: dict[Key, Callable[[], object]] = {QKeySequence.StandardKey.Copy: self._copy_rows, **(keys or {})}
@@ -283,14 +283,12 @@ class TableView(QTableView):
 
     def _set_up(self, several: bool, wraps: bool) -> None:
         mode = QAbstractItemView.SelectionMode
-        self.setShowGrid(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(mode.ExtendedSelection if several else mode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setWordWrap(wraps)
         self.setTabKeyNavigation(False)  # Tab leaves the table: the arrow keys move inside it
         self.setMinimumSize(80, 48)  # Qt's own least size would make small windows scroll twice
         self.verticalHeader().hide()
@@ -343,17 +341,21 @@ class TableView(QTableView):
         elif row != self.currentIndex().row() or not self.selectionModel().hasSelection():
             self.setCurrentIndex(self.rows.index(row, 0))
 
-    def bring_into_view(self, row: int, around: int) -> None:
-        """Scroll to a row with some rows around it; a distant row goes to the middle. The topmost row is whole."""
+    def bring_into_view(self, row: int, around: int, *, is_early: bool = False) -> None:
+        """Scroll to a row with some rows around it; a distant row goes to the middle. The topmost row is whole.
+
+        `is_early`: scroll as soon as there are fewer rows around it, not only once it is out of view.
+        """
         self.executeDelayedItemsLayout()  # the scroll bar knows the rows
         height, room = self.row_height, self.viewport().height()
         bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
         margin = min(around, max(room // height - 1, 0) // 2) * height
+        edge = margin if is_early else 0
         if top < -4 * height or top > room + 4 * height:
             bar.setValue(_whole_rows(bar.value() + top - (room - height) // 2, height))
-        elif top < margin:
+        elif top < edge:
             bar.setValue(_whole_rows(bar.value() + top - margin, height))
-        elif top + height > room - margin:
+        elif top + height > room - edge:
             bar.setValue(-_whole_rows(-(bar.value() + top + height - room + margin), height))
 
     # -- look
@@ -383,7 +385,7 @@ class TableView(QTableView):
             self.verticalHeader().setDefaultSectionSize(height)
             if row >= 0:
                 self.updateGeometries()  # else the scroll bar ends too early
-                self.bring_into_view(row, 1)  # a higher heading may take a row's room
+                self.bring_into_view(row, 1, is_early=True)  # a higher heading may take a row's room
         if self._least_rows:
             self.show_rows(self._least_rows)
 

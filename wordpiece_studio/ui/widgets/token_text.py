@@ -120,9 +120,7 @@ def held_out_text(figure: HeldOutFigure) -> str:
     rate = value_text(figure.rate)
     if not figure.loses_text:
         return rate
-    return QCoreApplication.translate("HeldOut", "{rate} ({share} unknown)").format(
-        rate=rate, share=f"{figure.unknown:.1%}"
-    )
+    return _tr("{rate} ({share} unknown)").format(rate=rate, share=f"{figure.unknown:.1%}")
 
 
 _NORMALIZERS = (

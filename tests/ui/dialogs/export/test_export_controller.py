@@ -29,7 +29,6 @@ from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary
-from wordpiece_studio.ui.controllers import export_controller
 from wordpiece_studio.ui.dialogs import export_dialog
 
 if TYPE_CHECKING:
@@ -319,8 +318,6 @@ def test_a_vocab_txt_does_not_tear_a_tokenizer_apart(exporting: Exporting, tmp_p
 def test_a_long_export_is_reported_and_can_be_given_up(
     exporting: Exporting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_controller, "_PATIENCE_MS", 0)
-
     def hang(*_request: object, should_stop: Callable[[], bool]) -> tuple[str, ...]:
         while not should_stop():
             time.sleep(0.01)

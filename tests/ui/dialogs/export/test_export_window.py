@@ -24,7 +24,7 @@ def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
     assert not studio.window.bar.export_button.isEnabled()
-    studio.wait(lambda: str(tmp_path / "out") in studio.window.notices.export.text)
+    studio.wait(lambda: f"to {tmp_path / 'out'}" in studio.window.notices.export.text)
     assert studio.window.focusWidget() is studio.window.bar.export_button
     text = "This is the Hugging Face course!"
     assert load_tokenizer(tmp_path / "out").encode(text) == studio.window.model.tokenizer_at(25).encode(text)
