@@ -65,8 +65,6 @@ class SelectedToken(NamedTuple):
 
 
 class ChartSource:
-    """The figures of all charts, as far as the run has progressed."""
-
     def __init__(self, session: Session) -> None:
         self.model, self.usage, self.changes = session.model, session.usage, session.changes
         self._judging = session.judging

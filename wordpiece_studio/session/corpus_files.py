@@ -54,8 +54,6 @@ class FileState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file of the corpus."""
-
     file: CorpusFile  # and how it is read
     size: int = 0  # bytes on disk
     compression: str = ""  # "gz" and so on
@@ -115,10 +113,12 @@ def described_row(found: FileDescription | tuple[CorpusFile, StudioError]) -> Fi
 
 
 _UNKNOWN = "–"
+_SIZES, _SI = QLocale.c(), QLocale.DataSizeFormat.DataSizeSIFormat
 _MARKS = {
     FileState.WAITING: "·", FileState.COUNTING: "▸", FileState.DONE: "✓", FileState.PARTLY: "◐", FileState.FAULT: "✗",
     FileState.CHANGED: "≠", FileState.OUTSIDE: "⊘",
 }  # fmt: skip
+_STATE_INKS = {FileState.FAULT: "error", FileState.WAITING: "faint"}
 
 
 class FileColumn(IntEnum):
@@ -154,20 +154,21 @@ class CorpusFiles(RecordTableModel["FileRow"]):
             TableColumn("", each_row(lambda row: _MARKS[row.shown_state]), align=Qt.AlignmentFlag.AlignCenter,
                         width=_letters(2), spoken=each_row(lambda row: self.state_words(row.shown_state)),
                         spoken_title=self.tr("State"),
-                        ink=each_row(_state_ink)),
+                        ink=each_row(lambda row: _STATE_INKS.get(row.shown_state, ""))),
             # Both ends of a file name matter.
-            TableColumn(self.tr("File"), each_row(_file_name), align=LEFT, width=_letters(28, 0), least=_letters(14, 0),
-                        stretch=1, elide=Qt.TextElideMode.ElideMiddle,
+            TableColumn(self.tr("File"), each_row(lambda row: PurePath(row.name).name or row.name), align=LEFT,
+                        width=_letters(28, 0), least=_letters(14, 0), stretch=1, elide=Qt.TextElideMode.ElideMiddle,
                         ink=each_row(lambda row: "error" if row.shown_state is FileState.FAULT else "")),
-            TableColumn(self.tr("Size"), each_row(lambda row: self._size_text(row.size)), width=_letters(7),
-                        elide=Qt.TextElideMode.ElideRight),
+            TableColumn(self.tr("Size"), each_row(lambda row: _SIZES.formattedDataSize(row.size, 1, _SI)),
+                        width=_letters(7), elide=Qt.TextElideMode.ElideRight),
             TableColumn(self.tr("Words"), each_row(lambda row: _counted(row, "words")), entry="word",
                         width=_letters(12)),
             TableColumn(self.tr("Distinct"), each_row(lambda row: _counted(row, "distinct_words")), entry="word",
                         width=_letters(10)),
             # There is more to say about one that is guessed.
-            TableColumn(self.tr("Encoding"), each_row(_encoding_mark), align=LEFT, width=_letters(21),
-                        least=_letters(8), ink=each_row(lambda row: "tie_text" if row.known == "guess" else "")),
+            TableColumn(self.tr("Encoding"), each_row(lambda row: _encoding_name(row) + "?" * (row.known == "guess")),
+                        align=LEFT, width=_letters(21), least=_letters(8),
+                        ink=each_row(lambda row: "tie_text" if row.known == "guess" else "")),
             TableColumn(self.tr("Lines"), each_row(lambda row: _counted(row, "lines")), width=_letters(10),
                         importance=-1),
             TableColumn(self.tr("Kind"), each_row(self._kind_text), align=LEFT, width=_letters(9), importance=-1),
@@ -360,9 +361,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         named = {"word-counts": self.tr("Word counts"), "text": self.tr("Text"), "parquet": "Parquet"}
         return named.get(kind, kind.upper())
 
-    def _size_text(self, size: int) -> str:
-        return QLocale.c().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
-
     def _kind_text(self, row: FileRow) -> str:
         return " · ".join(filter(None, (self.kind_words(row), row.compression)))
 
@@ -371,24 +369,12 @@ def _letters(count: int, more: int = 8) -> Callable[[Any, object], int]:
     return lambda measure, _rows: count * int(measure.letter) + more
 
 
-def _state_ink(row: FileRow) -> str:
-    return {FileState.FAULT: "error", FileState.WAITING: "faint"}.get(row.shown_state, "")
-
-
-def _file_name(row: FileRow) -> str:
-    return PurePath(row.name).name or row.name
-
-
 def _counted(row: FileRow, name: str) -> int | str:
     return getattr(row.statistics, name) if row.statistics is not None else _UNKNOWN
 
 
 def _encoding_name(row: FileRow) -> str:
     return row.encoding.upper().replace("_", "-") or _UNKNOWN
-
-
-def _encoding_mark(row: FileRow) -> str:
-    return _encoding_name(row) + ("?" if row.known == "guess" else "")
 
 
 def _row_of(reference: CorpusReference) -> FileRow:

@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The content of a file."""
-
     text: str  # with its original line breaks, without the byte order mark
     encoding: str = "utf-8"  # the matching Python codec
     mark: bytes = b""  # the byte order mark
@@ -200,7 +198,6 @@ class Document(QObject):
         self.note_saved()
 
     def note_saved(self) -> None:
-        """Note that the file holds the text as it is now."""
         self._clean_text = self.text
         self._note_modified()
 

@@ -151,7 +151,6 @@ def _numbers(
     """Return a column of numbers; `longest` returns texts at least as long as any of them so far."""
 
     def width(measure: Any, items: HistoryItems | None) -> int:
-        """Return the width of the longest number, as bold as at the step."""
         texts = longest(items) if items is not None and len(items.history) else ()
         return int(max(measure.text(*texts, is_bold=True) + 14, measure.title + _NEEDS))
 
@@ -164,7 +163,6 @@ def _figures(
     name: str, *described: Any, longest: Callable[[HistoryItems], Sequence[str]] | None = None,
     **how: Any,
 ) -> TableColumn[HistoryItems]:  # fmt: skip
-    """Return a column of the history's own."""
     return _numbers(
         *described, longest=longest or (lambda items: [f"{items.bounds(name)[1]:,}"]),
         value=lambda items, index: items.history.column(name)[index].item(),
@@ -208,7 +206,8 @@ def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
                  drawn=lambda items, index: value_text(items.history.column("value")[index].item())),
         _figures("ties", _tr("Ties"),
                  _tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
-                 "tie", 7, drawn=_ties_drawn),
+                 "tie", 7,
+                 drawn=lambda items, index: f"{ties:,}" if (ties := items.history.column("ties")[index]) != 1 else "·"),
         _numbers(_tr("Vocabulary"), _tr("How many tokens the vocabulary had after this merge"),
                  "vocabulary", 4, value=lambda items, index: items.history.vocabulary_size(index + 1),
                  keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
@@ -226,11 +225,6 @@ def history_columns() -> tuple[TableColumn[HistoryItems], ...]:
                  keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
                  longest=lambda _items: ()),
     )  # fmt: skip
-
-
-def _ties_drawn(items: HistoryItems, index: int) -> str:
-    ties = int(items.history.column("ties")[index])
-    return "·" if ties == 1 else f"{ties:,}"
 
 
 class HistoryTableModel(SortedTableModel[HistoryItems]):

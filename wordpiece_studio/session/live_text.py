@@ -122,8 +122,6 @@ _ADDED = ""  # in place of the word of an added token
 
 @dataclass(frozen=True, slots=True)
 class TextSummary:
-    """Number of words, of tokens, and of unknown words."""
-
     words: int = 0
     tokens: int = 0
     unknown: int = 0

@@ -104,8 +104,6 @@ class ProjectContent:
 
 
 class ProjectState(QObject):
-    """The contents of the project that the window shows, and its file."""
-
     changed = Signal()  # some content of the project
     path_changed = Signal(object)  # the file of the project; None: it has none
     saved = Signal()  # the present content, or it was discarded: there is nothing to recover
@@ -343,16 +341,12 @@ def content_of(project: Project) -> ProjectContent:
 
 
 class Loss(Enum):
-    """What is about to be given up."""
-
     ALL = "all"
     CORPUS = "corpus"
 
 
 @dataclass(frozen=True, slots=True)
 class UnsavedWork:
-    """Work that is in no file."""
-
     text: bool = False  # whether the text of the corpus, or the list of its files, was changed
     merges: int = 0  # that the user asked for
     library_runs: int = 0
@@ -373,7 +367,6 @@ class UnsavedWork:
 
 
 def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
-    """Return what `loss` would cost."""
     model, path, saved = session.model, session.document.path, project.saved_content
     is_training = model.state is TrainerState.TRAINING and model.origin.is_wanted
     trains = loss is not Loss.CORPUS and is_training and model.run is not None and model.run.is_worth_asking

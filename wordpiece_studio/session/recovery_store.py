@@ -85,7 +85,8 @@ class FolderLock:
         try:
             is_free = _lock(descriptor)
         except OSError:  # a file system without locks: fall back on the process id
-            is_free = _is_abandoned(descriptor)
+            text = os.read(descriptor, 20).strip()
+            is_free = not text.isdigit() or is_gone(int(text))
         if not is_free:
             os.close(descriptor)
             return False
@@ -102,11 +103,6 @@ class FolderLock:
             with contextlib.suppress(OSError):
                 _unlock(descriptor)  # closing is not enough while a process just being started shares it
             os.close(descriptor)
-
-
-def _is_abandoned(descriptor: int) -> bool:
-    text = os.read(descriptor, 20).strip()
-    return not text.isdigit() or is_gone(int(text))
 
 
 if sys.platform == "win32":
@@ -283,7 +279,6 @@ class KeptText:
         return path, len(data)
 
     def close(self) -> None:
-        """Remove the file and its folder."""
         if self._lock is not None:
             self._lock.release()
         if self._folder is not None:
@@ -347,8 +342,6 @@ class Recoverable:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Recovered work, opened."""
-
     project: Project  # as last kept
     about: About
     lost_run: StudioError | None = None  # why merges of some runs are missing, and of which, if so
@@ -405,7 +398,6 @@ def recover(recoverable: Recoverable) -> Recovered:
 
 
 def remove(recoverable: Recoverable) -> None:
-    """Remove the work, at the user's request."""
     recoverable.lock.release()
     remove_folder(recoverable.folder)
 

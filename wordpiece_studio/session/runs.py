@@ -78,7 +78,8 @@ class Runs(QObject):
 
     def trained_on(self, counts: WordCounts, config: TrainingConfig) -> Run | None:
         """Return the first run that went to its end with these words and settings, if there is one."""
-        return next((run for run in self.all if run.is_trained_on(counts, config) and not run.is_half_way), None)
+        ended = (run for run in self.all if run.stop_reason not in (None, "user"))
+        return next((run for run in ended if run.is_trained_on(counts, config)), None)
 
     # What the user does.
 
@@ -107,7 +108,6 @@ class Runs(QObject):
             self._keep_changed(run)
 
     def keep_all(self) -> None:
-        """Keep the preview: all runs are saved."""
         for run in self.all:
             if not run.is_kept:
                 self.keep(run)

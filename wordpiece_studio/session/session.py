@@ -43,8 +43,6 @@ MOST_BYTES = 120_000  # a larger corpus is not trained as one types
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What has changed since the run began."""
-
     is_other_corpus: bool = False
     corpus: bool = False  # it has other words
     pipeline: bool = False  # text becomes words in another way
@@ -54,8 +52,6 @@ class Changes:
 
 
 class Session(QObject):
-    """The parts as attributes."""
-
     corpus_taken = Signal()  # another text, or another list of files, is the corpus
     live_text_changed = Signal(object)
 
@@ -235,7 +231,6 @@ class Session(QObject):
         )  # fmt: skip
 
     def show_view(self, view: View) -> None:
-        """Show what a view says of the run that is shown."""
         self.marks.breakpoints.set_marks(view.breakpoints)
         self.marks.bookmarks.set_notes(view.notes)
         self.model.seek(view.step)
@@ -430,7 +425,6 @@ class ChosenSettings(QObject):
         return self.target_size, self._value("min_frequency")
 
     def set_values(self, **values: Any) -> None:
-        """Replace values that the user did not choose."""
         self._values.update(values)
         self.replaced.emit()
 

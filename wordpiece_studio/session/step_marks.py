@@ -187,8 +187,6 @@ class Hit:
 
 
 class BreakpointWatch(QObject):
-    """Finds the steps at which any enabled breakpoint is hit."""
-
     changed = Signal()  # `known` or `steps` has changed
     faulted = Signal(object)
     """A breakpoint was disabled because its expression takes too long, as this `StudioError` says."""
@@ -577,7 +575,6 @@ def selected_id(model: TrainerModel) -> int | None:
 
 
 def step_of_pair(pair: Selection, history: MergeHistory, merges: int) -> int | None:
-    """Return the first of so many steps that merged a pair; None if none did."""
     left, right = map(history.vocabulary(merges).id_of, (pair.left, pair.right))
     if left is None or right is None:
         return None

@@ -480,7 +480,6 @@ class SortedTableModel(TableModel[ItemsT]):
             self._ask()
 
     def _refilter(self) -> None:
-        """Find the rows anew, since the filter lets other items through."""
         self._is_refiltered = True
         self._ask()
 

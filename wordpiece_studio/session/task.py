@@ -61,8 +61,6 @@ class _Mail(NamedTuple):
 
 
 class _Mailbox(QObject):
-    """What the work sends to the window, in order."""
-
     rung = Signal()
 
     def __init__(self) -> None:

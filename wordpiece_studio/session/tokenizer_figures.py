@@ -161,8 +161,6 @@ class FiguresFound:
 
 
 class FiguresMeasuring(QObject):
-    """Measures the runs, the steps that are compared, and the tokenizers that were opened."""
-
     changed = Signal()  # any of the properties has changed
 
     def __init__(

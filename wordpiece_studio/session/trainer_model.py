@@ -307,7 +307,6 @@ class TrainerModel(QObject):
         self._show_whole(run, state, step)
 
     def forget(self) -> None:
-        """Discard the run, canceling a running training."""
         if self._is_closed:
             return
         self._end_run()

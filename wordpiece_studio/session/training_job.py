@@ -69,8 +69,6 @@ class TrainerState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a training."""
-
     merges: int  # learned and published
     vocabulary_size: int
     target_size: int | None  # None if there is no such limit

@@ -104,7 +104,6 @@ def length_in_text(text: str, view: str, view_length: int) -> int:
 
 
 def is_too_long(text: str) -> bool:
-    """Return whether a text is too long to be edited."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     lines = sum(map(text.count, _BREAKS)) - text.count("\r\n")
     return size > LARGEST_TEXT or lines > MOST_LINES or has_long_line(text)

@@ -216,15 +216,6 @@ class VocabularyItems(SortedItems):
         ]
 
 
-def score_text(score: float) -> str:
-    """Return a score with three digits after the point.
-
-    >>> score_text(-2.34567), score_text(0.0), score_text(-17.0)
-    ('-2.346', '0.000', '-17.000')
-    """
-    return f"{score:.3f}"
-
-
 def _births_of(ids: NDArray[np.int64], history: MergeHistory) -> NDArray[np.int64]:
     """Return the steps that made tokens, by their ids in `history`, where -1 stands for a token it does not have."""
     births = np.searchsorted(history.vocabulary_sizes(), ids, side="right") + 1
@@ -291,7 +282,7 @@ def vocabulary_columns() -> tuple[TableColumn[VocabularyItems], ...]:
         TableColumn(
             lambda items: _tr("log p") if items is not None and items.is_unigram else _tr("Score"),
             VocabularyItems.score,
-            text=lambda items, token_id: "" if items.scores is None else score_text(items.scores[token_id]),
+            text=lambda items, token_id: "" if items.scores is None else f"{items.scores[token_id]:.3f}",
             keys=lambda items, size, _stop: np.array(items.scores or np.zeros(size))[:size],
             explanation=_tr("Given by the library; for Unigram, the logarithm of its probability"),
             width=_width("-000.000"), is_there=lambda items: items.scores is not None,

@@ -43,8 +43,6 @@ class FileStamp:
 
 
 class FileWatch(QObject):
-    """Watches open files."""
-
     noticed = Signal(object, object)
     """The file (Path) has "changed": its bytes differ from what was last read, or from when this was last emitted. Or
     it is "gone". Or it is "back": it was missing and has reappeared with the same bytes, or is taken as it is now."""

@@ -15,6 +15,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.plural import filled
 from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.history import MergeHistory
@@ -38,8 +39,6 @@ _tr = partial(QCoreApplication.translate, "RunWordsModel")
 
 
 class WordColumn(IntEnum):
-    """The columns of the table, left to right."""
-
     WORD = 0
     COUNT = 1
     SPLIT = 2
@@ -127,9 +126,6 @@ class RunWords(SortedItems):
     def split(self, index: int) -> tuple[str, ...]:
         return tuple(self.history.places.tokens(index, self.step))
 
-    def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        return self.search.ranks(self.words)
-
     def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
         self.history.places.prepare()  # here, because it would hold up the window when a word is looked up
         return self.weights
@@ -143,12 +139,6 @@ class RunWords(SortedItems):
         return np.concatenate(parts)
 
 
-def _split_title(words: RunWords | None) -> str:
-    if words is None:
-        return _tr("Split")
-    return _tr("At step {step}").format(step=f"{words.step:,}")
-
-
 class RunWordsModel(SortedTableModel[RunWords]):
     """One row per word; the columns are those of `WordColumn`. The first rows are the words that this step changed.
 
@@ -158,7 +148,8 @@ class RunWordsModel(SortedTableModel[RunWords]):
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         columns: tuple[TableColumn[RunWords], ...] = (
             TableColumn(
-                _tr("Word"), lambda words, item: words.words[item], keys=RunWords.word_ranks, align=LEFT,
+                _tr("Word"), lambda words, item: words.words[item], align=LEFT,
+                keys=lambda words, _count, _stop: words.search.ranks(words.words),
                 spoken=self._spoken_word, bold=lambda _words, item: self.is_changed(item), width=self._word_width,
             ),
             TableColumn(
@@ -167,7 +158,8 @@ class RunWordsModel(SortedTableModel[RunWords]):
                 explanation=_tr("How often the word occurs; a double click or Enter changes it"),
             ),
             TableColumn(
-                _split_title, lambda words, item: words.split(item), lambda words, item: " ".join(words.split(item)),
+                lambda words: filled(_tr("At step {step}"), step=words.step) if words is not None else _tr("Split"),
+                lambda words, item: words.split(item), lambda words, item: " ".join(words.split(item)),
                 keys=lambda words, count, stop: words.split_lengths(count, stop), align=LEFT,
                 explanation=_tr("The tokens of the word at this step; sorted by how many there are"),
                 entry="token", stretch=1,

@@ -162,10 +162,6 @@ class Run:
         return self.seconds > LONG_SECONDS or bool(self.name)
 
     @property
-    def is_half_way(self) -> bool:
-        return self.stop_reason in (None, "user")
-
-    @property
     def can_cut_longest_first(self) -> bool:
         """Whether it can also cut words by the longest token first, wherever it stands, at any step without a wait."""
         return self.config.is_byte_pair_encoding and self.history.has_steps and self.history.word_count <= _QUICK_WORDS

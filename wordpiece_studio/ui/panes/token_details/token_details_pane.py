@@ -16,7 +16,6 @@ from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.step_marks import step_of_pair, text_of_token
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
-from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView, merges_of
 from wordpiece_studio.ui.widgets.chips import ChipArea, ChipFlow, FlowItem
@@ -425,7 +424,7 @@ class TokenDetailsPane(Pane):
             return str(self._best.error)
         if self._best.answered is None or self._best.answered[1] != word or not self._best.answer:
             return ""
-        lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in self._best.answer]
+        lines = [f"{each.score:.3f}   {' '.join(map(token_text, each.tokens))}" for each in self._best.answer]
         return "\n".join([_tr("Most probable splits, with log probabilities:"), *lines])
 
     # -- a token
@@ -448,7 +447,7 @@ class TokenDetailsPane(Pane):
         if subject.is_special:
             kind = _tr("special token")
         elif history.scores is not None:
-            kind = filled(_tr("score {score}"), score=score_text(history.scores[subject.token_id]))
+            kind = filled(_tr("score {score}"), score=f"{history.scores[subject.token_id]:.3f}")
         elif not history.has_steps:
             kind = _tr("trained with another library")
         elif not subject.birth:
