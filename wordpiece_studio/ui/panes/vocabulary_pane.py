@@ -69,8 +69,7 @@ class VocabularyControls(QWidget):
         self._kinds.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         for kind, text in zip(_KINDS, self._kind_names(), strict=False):
             self._kinds.addItem(text, kind)
-        self.error = WholeLabel(role="error")
-        """The error in the regular expression; the pane places it."""
+        self.error = WholeLabel(role="error")  # the error in the regular expression; the pane places it
         self._field.textChanged.connect(look)
         self._kinds.activated.connect(look)
         fill(QHBoxLayout(self), (self._field, 1), self._pattern, self._kinds, spacing=_SPACING)

@@ -416,6 +416,7 @@ class CorpusFiguresView(QWidget):
 
     def _make_longest_edit(self) -> QSpinBox:
         edit = _LengthEdit(self)
+        edit.valueChanged.connect(lambda value: edit.setSuffix(plural(value, " character", " characters")))
         edit.setRange(1, _MOST_LONGEST_WORD)
         edit.setValue(self._counting.max_word_length)
         edit.setGroupSeparatorShown(True)
@@ -474,13 +475,6 @@ class CorpusFiguresView(QWidget):
 
 class _LengthEdit(QSpinBox):
     """A number of characters; the field ignores the wheel, which would recount a large corpus at every notch."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.valueChanged.connect(self._show_unit)
-
-    def _show_unit(self, value: int) -> None:
-        self.setSuffix(plural(value, " character", " characters"))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, 
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.plain_engine import split, token_of
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor, FindBar
@@ -68,15 +68,11 @@ class LineView(QWidget):
         grid.addWidget(self.heading, 0, 0, 1, 2)
         self.texts: dict[str, str] = {}  # in full, of the rows "raw", "normalized", "words" and "symbols"
         self._labels: dict[str, FittingLabel] = {}
-        for row, (name, caption, entry) in enumerate(
-            (
-                ("raw", self.tr("Raw"), "corpus"),
-                ("normalized", self.tr("Normalized"), "normalizer"),
-                ("words", self.tr("Words"), "word"),
-                ("symbols", self.tr("Symbols"), "symbol"),
-            ),
-            start=1,
-        ):
+        rows = {
+            "raw": (self.tr("Raw"), "corpus"), "normalized": (self.tr("Normalized"), "normalizer"),
+            "words": (self.tr("Words"), "word"), "symbols": (self.tr("Symbols"), "symbol"),
+        }  # fmt: skip
+        for row, (name, (caption, entry)) in enumerate(rows.items(), start=1):
             label = self._labels[name] = FittingLabel(self)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setAccessibleName(caption)
@@ -327,7 +323,10 @@ class CorpusPane(Pane):
         if self._counting.counts is not None:
             self._counted = self._counting.counts
         if self._counted is not None and not self._document.is_files and self._counted.statistics.skipped_lines:
-            notes.append(self._lines_left_out(self._counted.statistics.skipped_lines))
+            notes.append(counted(
+                self._counted.statistics.skipped_lines, "1 line is left out: it is not a word with a count.",
+                "{count} lines are left out: they are not words with counts.",
+            ))  # fmt: skip
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
         run = self._model.run
@@ -339,33 +338,21 @@ class CorpusPane(Pane):
             notes.append(said)
         self.note_label.show_text(" ".join(notes))
 
-    def _lines_left_out(self, number: int) -> str:
-        return counted(
-            number,
-            "1 line is left out: it is not a word with a count.",
-            "{count} lines are left out: they are not words with counts.",
-        )
-
     def _words_left_out(self, counts: WordCounts) -> str:
         number, first = counts.statistics.skipped_words, counts.skipped[0]
-        template = plural(
-            number,
-            "1 word was left out because it is too long: line {line}, length {length}.",
-            "{count} words were left out because they are too long; the first: line {line}, length {length}.",
-        )
+        name = PurePath(first.source).name
         if self._document.is_files and len(self._document.files.rows) > 1:
             template = plural(
-                number,
-                "1 word was left out because it is too long: line {line} of {name}, length {length}.",
+                number, "1 word was left out because it is too long: line {line} of {name}, length {length}.",
                 "{count} words were left out because they are too long; the first: line {line} of {name}, "
                 "length {length}.",
-            )
-        return template.format(
-            count=number_text(number),
-            name=PurePath(first.source).name,
-            line=number_text(first.line),
-            length=number_text(first.length),
-        )
+            )  # fmt: skip
+        else:
+            template = plural(
+                number, "1 word was left out because it is too long: line {line}, length {length}.",
+                "{count} words were left out because they are too long; the first: line {line}, length {length}.",
+            )  # fmt: skip
+        return filled(template, count=number, name=name, line=first.line, length=first.length)
 
     def _show_line(self) -> None:
         config, is_next = self._session.settings.valid_config(), not self._session.has_pipeline_of(self._model.run)
@@ -429,21 +416,10 @@ class CorpusPane(Pane):
         line = QFrame(self)
         line.setObjectName("panel_title_bar")
         line.setFixedHeight(1)
-        fill(
-            QVBoxLayout(self),
-            self.tabs,
-            self.counting_bar,
-            self.counts_offer,
-            self.find_bar,
-            (self.editor, 1),
-            (self.words_tab, 1),
-            (self.files_view, 1),
-            self.note_label,
-            self.line_view,
-            self.lint_view,
-            line,
-            self.figures,
-        )
+        above = self.tabs, self.counting_bar, self.counts_offer, self.find_bar
+        views = (self.editor, 1), (self.words_tab, 1), (self.files_view, 1)
+        below = self.note_label, self.line_view, self.lint_view, line, self.figures
+        fill(QVBoxLayout(self), *above, *views, *below)
         self.setMinimumWidth(210)
         self._theme.set_icon(self._samples_button, "down", "muted")
 

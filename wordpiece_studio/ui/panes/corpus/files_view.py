@@ -40,7 +40,7 @@ from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from PySide6.QtGui import QAction
 
@@ -104,10 +104,11 @@ class PreviewView(QWidget):
         self._slider.setPageStep(_STEPS // 10)
         self._slider.setAccessibleName(self.tr("Position in the file"))
         set_plain_tooltip(self._slider, self.tr("Which part of the file is shown"))
-        self._slider.valueChanged.connect(self._on_slider_value_changed)
+        self._slider.valueChanged.connect(lambda value: self._ask_at(lambda _file, part: part.total * value // _STEPS))
         self._place_label = plain_label("", self, role="hint")
-        self._earlier_button = tool_button("‹", self.tr("Previous part"), self, self._show_earlier)
-        self.later_button = tool_button("›", self.tr("Next part"), self, self._show_later)
+        self._earlier_button = tool_button("‹", self.tr("Previous part"), self, lambda: self._ask_at(_earlier))
+        tip = self.tr("Next part")
+        self.later_button = tool_button("›", tip, self, lambda: self._ask_at(lambda _file, part: part.end))
         self._impatience = single_shot(self, self._ask_now, _PATIENCE_MS)
         heading = plain_label(self.tr("Preview"), self, role="heading")
         turning = self._earlier_button, (self._slider, 1), self.later_button, self._place_label
@@ -160,21 +161,9 @@ class PreviewView(QWidget):
             (file, at), self._wanted = self._wanted, None
             self.task.run(file, at, PREVIEW_BYTES)
 
-    def _on_slider_value_changed(self, value: int) -> None:
+    def _ask_at(self, place: Callable[[CorpusFile, Preview], int]) -> None:
         if self._shown is not None:
-            file, part = self._shown
-            self._ask(file, part.total * value // _STEPS)
-
-    def _show_earlier(self) -> None:
-        if self._shown is not None:
-            file, part = self._shown
-            step = max(part.end - part.start, 1) if file.kind == "parquet" else PREVIEW_BYTES
-            self._ask(file, max(0, part.start - step))
-
-    def _show_later(self) -> None:
-        if self._shown is not None:
-            file, part = self._shown
-            self._ask(file, part.end)
+            self._ask(self._shown[0], place(*self._shown))
 
     # -- display
 
@@ -218,6 +207,10 @@ class PreviewView(QWidget):
             line = part.first_line
             words = share if line is None else self.tr("Line {line}").format(line=number_text(line))
         set_plain_text(self._place_label, words)
+
+
+def _earlier(file: CorpusFile, part: Preview) -> int:
+    return max(0, part.start - (max(part.end - part.start, 1) if file.kind == "parquet" else PREVIEW_BYTES))
 
 
 _LEAST_LIST, _LEAST_PREVIEW = 84, 76  # pixels
@@ -346,18 +339,15 @@ class FilesView(QWidget):
 
     def _show_detail(self) -> None:
         current = self.current
-        words = self._detail(current)
-        self.detail_label.show_text(words)
+        self.detail_label.show_text(self._detail(current))
         set_look(self.detail_label, role="error" if current is not None and current.error else "hint")
 
     def _detail(self, row: FileRow | None) -> str:
-        if row is None:
-            return ""
-        if row.error is not None:
+        if row is not None and row.error is not None:
             return str(row.error)
-        if (selected := len(self.selected)) > 1:
+        if row is not None and (selected := len(self.selected)) > 1:
             return counted(selected, "1 file selected", "{count} files selected")
-        if row.statistics is None:
+        if row is None or row.statistics is None:
             return ""
         return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 

@@ -155,7 +155,6 @@ class LintView(QWidget):
         self.rows = [LintRow(finding, self._unfolded, fix, self._theme, self) for finding in self.findings]
         for place, row in enumerate(self.rows):
             self._layout.insertWidget(place, row)
-        self._set_tab_order()
         self._show_rows()
         if has_focus and self.rows:
             self.rows[0].fix_button.setFocus()
@@ -178,18 +177,6 @@ class LintView(QWidget):
     def clear(self) -> None:
         self._more_button.setChecked(False)
         self.show_findings(())
-
-    def _set_tab_order(self) -> None:
-        """Let Tab reach the rows before the button below them; widgets made late would otherwise come last of all."""
-        before: QWidget | None = self._more_button.previousInFocusChain()
-        while before is not None and before.focusPolicy() == Qt.FocusPolicy.NoFocus:
-            before = before.previousInFocusChain()
-        if before is None:
-            return
-        for row in self.rows:
-            for control in (row.fix_button, row.unfold_button):
-                QWidget.setTabOrder(before, control)
-                before = control
 
     def _show_rows(self) -> None:
         number = len(self.rows) - self._shown_at_first
@@ -216,14 +203,11 @@ def detail_words(finding: Finding) -> str:
 
 
 def _example_words(example: Example) -> str:
-    words = jamo_apart(token_text(example.before, _LONGEST_EXAMPLE))
-    if example.after:
-        words += f" → {jamo_apart(token_text(example.after, _LONGEST_EXAMPLE))}"
-    return (
-        words
-        if example.line is None
-        else _tr("Line {line}: {example}").format(line=number_text(example.line), example=words)
-    )
+    texts = (example.before, example.after) if example.after else (example.before,)
+    words = " → ".join(jamo_apart(token_text(text, _LONGEST_EXAMPLE)) for text in texts)
+    if example.line is None:
+        return words
+    return _tr("Line {line}: {example}").format(line=number_text(example.line), example=words)
 
 
 def _values(finding: Finding) -> dict[str, int | str]:

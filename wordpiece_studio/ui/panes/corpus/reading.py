@@ -29,7 +29,6 @@ from wordpiece_studio.ui.widgets.plain import (
     tool_button,
     whole,
 )
-from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -73,12 +72,9 @@ def reading_words(document: Document) -> str:
 
 def loss_words(replaced: int, skipped: int) -> tuple[str, str]:
     """Return how many invalid sequences were replaced and lines skipped; empty for none."""
-    of_replaced = plural(replaced, "1 invalid sequence replaced", "{count} invalid sequences replaced")
-    of_skipped = plural(skipped, "1 line skipped", "{count} lines skipped")
-    return (
-        of_replaced.format(count=number_text(replaced)) if replaced else "",
-        of_skipped.format(count=number_text(skipped)) if skipped else "",
-    )
+    of_replaced = counted(replaced, "1 invalid sequence replaced", "{count} invalid sequences replaced")
+    of_skipped = counted(skipped, "1 line skipped", "{count} lines skipped")
+    return of_replaced if replaced else "", of_skipped if skipped else ""
 
 
 def _known() -> list[tuple[str, str]]:
@@ -139,7 +135,6 @@ class EncodingDialog(QuestionDialog):
         return self._all_box.isChecked()
 
 
-_KINDS_WITHOUT_ENCODING = ("parquet",)
 _COLUMN = 2
 _LEAST_BOX = 62  # pixels
 _KINDS_WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
@@ -161,20 +156,15 @@ class ReadingForm(QWidget):
         self.encoding_box = self._add_box(self.tr("Encoding"))
         self.column_box = self._add_box(self.tr("Column"))
         self._errors_box = self._add_box(self.tr("Invalid lines"))
-        set_plain_tooltip(
-            self.column_box, self.tr("The column or field with the text; type a nested field with dots: meta.text")
-        )
+        tip = self.tr("The column or field with the text; type a nested field with dots: meta.text")
+        set_plain_tooltip(self.column_box, tip)
         self.column_edit = line_field(self, most=LONGEST_LIST)
         self.column_box.setLineEdit(self.column_edit)
         self.column_box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self._column: str | None = None  # the one in force
-        set_plain_tooltip(
-            self._errors_box,
-            self.tr(
-                "Where bytes cannot be decoded or a row is malformed: stop and ask, replace them with \ufffd,"
-                " or skip the line; skipped lines are counted"
-            ),
-        )
+        tip = self.tr("Where bytes cannot be decoded or a row is malformed: stop and ask, replace them with \ufffd,"
+                      " or skip the line; skipped lines are counted")  # fmt: skip
+        set_plain_tooltip(self._errors_box, tip)
         ways = (self.tr("Stop"), "strict"), (self.tr("Replace"), "replace"), (self.tr("Skip"), "skip-line")
         offer(self._errors_box, ways)
         self._is_narrow = False
@@ -188,8 +178,7 @@ class ReadingForm(QWidget):
     def show_files(self, rows: Sequence[FileRow]) -> None:
         self.setEnabled(bool(rows))
         self._show_kinds(rows)
-        has_encoding = any(row.file.kind not in _KINDS_WITHOUT_ENCODING for row in rows)
-        self.encoding_box.setEnabled(has_encoding)
+        self.encoding_box.setEnabled(any(row.file.kind != "parquet" for row in rows))
         self._show_encodings(rows)
         columns = [column for column in (rows[0].columns if rows else ()) if all(column in row.columns for row in rows)]
         has_columns = bool(rows) and all(row.file.kind in _KINDS_WITH_COLUMNS for row in rows)
@@ -313,11 +302,8 @@ class CountsOffer(QFrame):
         if is_read:
             text = self.tr("Word counts")
             if number > 1:
-                text = plural(
-                    tables,
-                    "1 of {number:,} files is read as word counts",
-                    "{tables:,} of {number:,} files are read as word counts",
-                )
+                text = plural(tables, "1 of {number:,} files is read as word counts",
+                              "{tables:,} of {number:,} files are read as word counts")  # fmt: skip
             self._label.show_text(text.format(tables=tables, number=number))
             self.accept.setText(self.tr("Read as text"))
         elif self._offered is not None:

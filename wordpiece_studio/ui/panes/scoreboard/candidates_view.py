@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt, Signal
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.session.table_model import Index
-    from wordpiece_studio.training.engine import Candidate, Formula
+    from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "scoreboard")
@@ -49,7 +49,8 @@ class Ranking(list["Candidate"]):
         self.tied_rows = sum(candidate.is_tied for candidate in candidates)  # 0 if the best has no equal
         self.tie_text = self.tie_rule = ""  # what stands in the box around these, and in their tooltips
         self.merged_text = ""  # what marks the first of these, if it was merged
-        self._formulas: dict[int, Formula] = {}  # three columns show parts of each
+        # Three columns show parts of each.
+        self.formula = cache(lambda row: formula_of(objective, candidates[row], symbols))
 
     def goes_on_in(self, other: Ranking) -> bool:
         """Return whether another one has more candidates after these, or the same."""
@@ -66,12 +67,6 @@ class Ranking(list["Candidate"]):
 
     def is_best(self, row: int) -> bool:
         return row < max(self.tied_rows, 1)
-
-    def formula(self, row: int) -> Formula:
-        formula = self._formulas.get(row)
-        if formula is None:
-            formula = self._formulas[row] = formula_of(self.objective, self[row], self.symbols)
-        return formula
 
     def pair_text(self, row: int) -> str:
         return f"{token_text(self[row].left)} {token_text(self[row].right)}"

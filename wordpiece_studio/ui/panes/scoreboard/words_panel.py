@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QMargins
@@ -177,13 +178,8 @@ def _shortened(items: list[FlowItem]) -> list[FlowItem]:
     >>> [each.text for each in _shortened([FlowItem("a"), FlowItem("##b"), FlowItem("##c", "chip")])]
     ['…', '##c']
     """
-    result: list[FlowItem] = []
-    for item in items:
-        if item.kind == "chip":
-            result.append(item)
-        elif not result or result[-1].kind == "chip":
-            result.append(FlowItem("…"))
-    return result
+    runs = groupby(items, lambda item: item.kind == "chip")
+    return [item for is_chips, run in runs for item in (run if is_chips else (FlowItem("…"),))]
 
 
 def _word_width(measure: Measure, words: Sequence[PairWord]) -> int:

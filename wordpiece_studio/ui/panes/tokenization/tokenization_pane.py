@@ -104,11 +104,9 @@ class TokenizationPane(Pane):
     ) -> None:  # fmt: skip
         super().__init__(model, parent)
         self._changes, self._comparison = changes, comparison
-        self.live = LiveText()
-        """The text with its words, as of the last refresh."""
+        self.live = LiveText()  # the text with its words, as of the last refresh
         self._note: UnknownNote | None = None  # once the run has an unknown word
-        self._asked: tuple[ChipPlace, bool] | None = None
-        """A chip, and whether its end is asked about."""
+        self._asked: tuple[ChipPlace, bool] | None = None  # A chip, and whether its end is asked about
         self._is_low = False
         self._field = LiveField(theme, self._decoded, self)
         self.edit, self.options = self._field.edit, self._field.options
