@@ -328,7 +328,7 @@ class ViewController(Controller):
     @command(tr("T&ype text to tokenize"), tr("Go to the text field of the live tokenization"), "Ctrl+L")
     def type_live_text(self) -> None:
         self._docks.bring("tokenization")
-        self._window.tokenization_pane.focus_text()
+        self._window.tokenization_pane.edit.setFocus()
 
     @command(tr("&Go to step…"), tr("Type the number of a step"), "Ctrl+G")
     def go_to_step(self) -> None:

@@ -129,7 +129,6 @@ class Axis(NamedTuple):
         return self._replace(range=(low - 1.6 * margin, high + 1.4 * margin), floor=low)
 
     def places(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return where these values lie."""
         if self.scale != "log":
             return values
         has_one = np.isfinite(values) & (values > 0)

@@ -202,7 +202,6 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
     # -- geometry
 
     def plot_rect(self) -> QRectF:
-        """Return the plot area, in pixels from the upper left corner."""
         return QRectF(self.box.geometry())
 
     def place_of(self, x: float, y: float) -> QPointF:

@@ -70,7 +70,6 @@ class ComparedTable(QWidget):
             self.table.viewport().update()
 
     def _set_rows(self, rows: Sequence[Any], columns: Sequence[TableColumn[Any]]) -> None:
-        """Show other rows at the same place."""
         shown = rows, [column.title for column in columns], [column.explanation for column in columns]
         if shown != self._shown:
             bar = self.table.verticalScrollBar()
@@ -170,7 +169,6 @@ class TextRow(NamedTuple):
 
 
 def text_rows(texts: Sequence[LiveText]) -> list[TextRow]:
-    """Return the words of a text, which is the same in all."""
     found = [list(_words(each)) for each in texts]
     spans: list[tuple[int, int]] = []
     for start, end in sorted({(start, end) for words in found for start, end, *_ in words}):

@@ -45,8 +45,6 @@ class _Tabs(QTabBar):
 
 
 class ComparisonPane(Pane):
-    """The tabs, and one table below them."""
-
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(session.model, parent)
         self._session, self._actions = session, actions

@@ -129,7 +129,6 @@ class CorpusEditor(ExactEdit):
         self._draw_marks()
 
     def _replace(self, start: int, end: int, inserted: str) -> QTextCursor:
-        """Show `inserted` between these positions, and return a cursor placed after it."""
         self._is_own_change = True
         cursor = self._cursor(start, end)
         cursor.insertText(whole(inserted))
@@ -440,8 +439,6 @@ def previous_place(places: list[tuple[int, int]], position: int) -> int:
 
 
 class FindBar(QFrame):
-    """A field for the text to find, and the position among the places found."""
-
     def __init__(self, document: Document, editor: CorpusEditor, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document

@@ -106,7 +106,6 @@ class CountingBar(QWidget):
         return self._label.text() if not self.isHidden() else ""
 
     def show_listing(self, found: tuple[int, int] | None) -> None:
-        """Show how many files have been examined, and of how many; None when listing is over."""
         self._found = found
         self._show()
 

@@ -58,8 +58,6 @@ _SEEN_FROM_START, _SEEN_BEFORE = 14, 8
 
 
 class LineView(QWidget):
-    """Four rows under a heading that names the line."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = plain_label("", self, role="heading")
@@ -155,7 +153,6 @@ def _joined_words(words: list[str], is_later: bool) -> str:
 
 
 def beginning_near(line: str, place: int) -> str:
-    """Return a line for display, starting a little before `place` unless that is near its beginning."""
     if place <= _SEEN_FROM_START:
         return line_text(line)
     start = place - _SEEN_BEFORE
@@ -195,8 +192,6 @@ _NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the las
 
 
 class CorpusTab(IntEnum):
-    """What the pane shows of the corpus."""
-
     TEXT = 0
     WORDS = 1
     FILES = 2
@@ -229,8 +224,6 @@ class CorpusTabs(Fitted, QTabBar):
 
 
 class CorpusPane(Pane):
-    """Shows and edits the corpus as a text or a list of files."""
-
     refused = Signal(object)
     """What was typed is not possible, a StudioError: a count, or the name of a normalizer or pre-tokenizer."""
 

@@ -236,7 +236,6 @@ class TimelinePlot(QAbstractSlider):
         self._redraw()
 
     def set_step(self, step: int) -> None:
-        """Move the handle to this step without emitting a signal."""
         with QSignalBlocker(self):
             self.setValue(step)
 
@@ -523,7 +522,6 @@ class TimelinePlot(QAbstractSlider):
         return self._theme.text if self.isEnabled() else self._theme.faint
 
     def _paint_line(self, painter: QPainter, step: int, pen: QPen) -> None:
-        """Draw a line through all lanes."""
         foot = self._lane_room(len(self.lanes) - 1).bottom() if self.lanes else self._groove_y
         painter.setPen(pen)
         painter.drawLine(QPointF(self.x_of(step), self._top - 4), QPointF(self.x_of(step), foot))

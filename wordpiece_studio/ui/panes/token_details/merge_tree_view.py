@@ -73,17 +73,14 @@ def laid_out(tree: MergeTree, width_of: Callable[[int], float], gap: float) -> l
 
 def _by_level(tree: MergeTree) -> list[PlacedNode]:
     nodes = [PlacedNode(tree, 0, -1)]
-    done = 0
-    while done < len(nodes):
-        node = nodes[done]
+    for place, node in enumerate(nodes):  # which grow
         left, right = node.tree.left, node.tree.right
-        if left is not None and right is not None:
-            if len(nodes) + 2 <= MOST_NODES:
-                node.left, node.right = len(nodes), len(nodes) + 1
-                nodes += [PlacedNode(left, node.level + 1, done), PlacedNode(right, node.level + 1, done)]
-            else:
-                node.is_cut = True
-        done += 1
+        if left is None or right is None:
+            continue
+        node.is_cut = len(nodes) + 2 > MOST_NODES
+        if not node.is_cut:
+            node.left, node.right = len(nodes), len(nodes) + 1
+            nodes += [PlacedNode(left, node.level + 1, place), PlacedNode(right, node.level + 1, place)]
     return nodes
 
 

@@ -15,13 +15,13 @@ from PySide6.QtGui import QAction, QFontMetricsF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, plain_label, set_look, set_plain_text, tool_button
-from wordpiece_studio.ui.widgets.token_text import line_text, number_text
+from wordpiece_studio.ui.widgets.token_text import line_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,8 +94,7 @@ class TokenOptions(QWidget):
             button.setVisible(fits)
             entry.setVisible(not fits)
 
-    @staticmethod
-    def _width_of(buttons: Sequence[QToolButton]) -> int:
+    def _width_of(self, buttons: Sequence[QToolButton]) -> int:
         return sum(button.sizeHint().width() for button in buttons) + _SPACING * len(buttons)
 
     def _entry(self, button: QToolButton, text: str) -> QAction:
@@ -266,15 +265,11 @@ class LiveField(QFrame):
             self.decode_box.field.setFocus()
 
     def _on_edit_left_out_changed(self, count: int) -> None:
-        text = ""
-        if count:
-            text = plural(
-                count,
-                "Live tokenization takes up to {most} characters; 1 left out.",
-                "Live tokenization takes up to {most} characters; {count} left out.",
-            )
-            text = text.format(most=number_text(MOST_CHARACTERS), count=number_text(count))
-        self.limit.show_text(text)
+        said = counted(
+            count, "Live tokenization takes up to {most} characters; 1 left out.",
+            "Live tokenization takes up to {most} characters; {count} left out.", most=MOST_CHARACTERS,
+        )  # fmt: skip
+        self.limit.show_text(said if count else "")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):

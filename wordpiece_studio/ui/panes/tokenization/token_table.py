@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.session.live_text import LiveText, TextChanges
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.chips import FlowItem
@@ -128,9 +128,6 @@ class TokenModel(RecordTableModel["Token"]):
     def set_lines(self, lines: LiveText) -> None:
         self.set_records(list(_tokens_of(lines)))
 
-    def place_of(self, row: int) -> ChipPlace:
-        return self.records[row][0]
-
 
 def _tokens_of(lines: LiveText) -> Iterator[Token]:
     for number, line in enumerate(lines):
@@ -154,14 +151,9 @@ class ChangesView(QWidget):
     """
 
     def __init__(
-        self,
-        changes: LiveChanges,
-        comparison: Comparison,
-        theme: Theme,
-        parent: QWidget,
-        *,
+        self, changes: LiveChanges, comparison: Comparison, theme: Theme, parent: QWidget, *,
         go: Callable[[int, str], None],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._go = go
         self._changes = changes
@@ -238,13 +230,8 @@ class ChangesView(QWidget):
         said = _tr("Step {step}: {left} + {right} → {token}")
         if self.is_merged:
             said = _tr("Run {letter}, step {step}: {left} + {right} → {token}")
-        said = said.format(
-            letter=self._letter_of(row),
-            step=number_text(change.step),
-            left=token_text(change.left),
-            right=token_text(change.right),
-            token=token_text(change.token),
-        )
+        left, right, token = map(token_text, (change.left, change.right, change.token))
+        said = filled(said, letter=self._letter_of(row), step=change.step, left=left, right=right, token=token)
         by = plural(abs(change.change), "{change} token", "{change} tokens").format(change=signed_text(change.change))
         tokens = counted(change.tokens, "then 1 token", "then {count} tokens")
         return " · ".join((said, by, tokens))
@@ -292,12 +279,13 @@ class ChangesView(QWidget):
 
     def _show_title(self) -> None:
         rows, is_known = len(self.rows), self._changes.is_known
-        text = self.tr("Steps that changed this text")
-        if rows and is_known:
-            text = counted(rows, "1 step that changed this text", "{count} steps that changed this text")
-        elif not rows:
+        if is_known:
+            text = self.tr("No step changes this text")
+            if rows:
+                text = counted(rows, "1 step that changed this text", "{count} steps that changed this text")
+        else:
             appear = self.tr("The steps that change this text appear here")
-            text = self.tr("No step changes this text") if is_known else appear
+            text = self.tr("Steps that changed this text") if rows else appear
         set_plain_text(self._title, text)
 
     def last_past(self) -> int:

@@ -343,9 +343,6 @@ class TokenizationPane(Pane):
         word = self.live.word_at(*place[:2])
         return self._texts.spoken(self.live[place.line], word, place.chip) if word is not None else ""
 
-    def focus_text(self) -> None:
-        self.edit.setFocus()
-
     def _decoded(self, ids: Sequence[int]) -> str | None:
         tokenizer = self._model.tokenizer_at(self._model.step)
         return tokenizer.decode(ids, skip_special_tokens=False) if tokenizer is not None else None
@@ -380,7 +377,7 @@ class TokenizationPane(Pane):
             self._model.set_selection(Selection("word", text=word.word.text))
 
     def _on_table_item_chosen(self, row: int) -> None:
-        place = self._rows.place_of(row)
+        place = self._rows.records[row][0]
         self.chips.set_current(place)
         self._on_chips_chosen((place, False))
 

@@ -15,7 +15,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
@@ -189,16 +189,11 @@ class UnknownNote:
             text = _tr("“{word}” is {unk}: nothing in the vocabulary matches from character {position}.")
         else:
             text, count = self._template(character, unknown), sum(self._words_with(character))
-        return text.format(
-            word=token_text(word, 30 if unknown.kind == "too-long" else 40),
-            unk=unk_token,
-            symbol=token_text(unknown.symbol),
-            character=token_text(character),
-            position=number_text(unknown.position + 1),
-            length=number_text(len(word)),
-            limit=number_text(_LONGEST_WORD),
-            count=number_text(count),
-        )
+        return filled(
+            text, word=token_text(word, 30 if unknown.kind == "too-long" else 40), unk=unk_token,
+            symbol=token_text(unknown.symbol), character=token_text(character), position=unknown.position + 1,
+            length=len(word), limit=_LONGEST_WORD, count=count,
+        )  # fmt: skip
 
     def _template(self, character: str, unknown: UnknownReason) -> str:
         first, later = self._words_with(character)
