@@ -114,11 +114,6 @@ def test_another_tokenizer_makes_other_words(run: Run) -> None:
         assert tokens_of(watched) == tokenizer_at(run, step).encode("This chapter").tokens
 
 
-def test_a_place_is_in_its_line(run: Run) -> None:
-    watched = LiveText("ab\ncd\n", tokenizer_at(run, 0))
-    assert [watched.line_at(position) for position in range(7)] == [0, 0, 0, 1, 1, 1, 1]
-
-
 @given(
     st.lists(st.integers(0, 25), min_size=2, max_size=6),
     st.lists(st.sampled_from(["This", "chapter", "[CLS]", "tokens", "🤗", "[UNK]ing", " ", "\n"]), max_size=12),

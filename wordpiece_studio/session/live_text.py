@@ -100,10 +100,6 @@ class LiveText:
         words = self[line].words if line < len(self) else ()
         return words[word] if word < len(words) else None
 
-    def line_at(self, position: int) -> int:
-        """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
-        return max(min(bisect_right(self.starts, position) - 1, len(self) - 1), 0)
-
     def pieces(self) -> Iterator[Piece]:
         return (piece for line in self for word in line.words for piece in word.pieces)
 

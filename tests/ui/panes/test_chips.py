@@ -15,7 +15,7 @@ from wordpiece_studio.text.pipeline import Word
 from wordpiece_studio.tokenizer.encoding import UnknownReason
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, Extra, LiveChips, kept_place
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipBlocks, ChipPlace, LiveChips, kept_place
 from wordpiece_studio.ui.widgets.chips import PLAIN_CHIP, ChipLook, ChipStyle, FlowSpacing, lay_out
 
 if TYPE_CHECKING:
@@ -62,11 +62,10 @@ def laid_out(
     width: float,
     spacing: FlowSpacing = SPACING,
     widths: Callable[[LiveLine], list[list[float]]] = ten_pixels_a_chip,
-    extra: Extra | None = None,
 ) -> ChipBlocks:
     blocks = ChipBlocks(widths)
     blocks.lay_out(width, spacing)
-    blocks.set_lines(lines, extra)
+    blocks.set_lines(lines)
     return blocks
 
 
@@ -185,17 +184,6 @@ def test_up_and_down_find_the_nearest_chip() -> None:
     assert blocks.in_next_row(below, -1) == (0, 1, 1)
 
 
-@pytest.mark.parametrize(("position", "x"), [(0, 0), (1, 12), (2, 24), (3, 28), (4, 40), (5, 52), (6, 56)])
-def test_a_chip_that_is_not_part_of_the_text_counts_as_none(position: int, x: float) -> None:
-    pieces = [[Piece("a", 0, 0, 1), Piece("b", 0, 1, 2)], [Piece("c", 0, 3, 4), Piece("d", 0, 4, 5)]]
-    lines = of_known({"ab cd ": tuple(TokenizedWord(None, tuple(each), None) for each in pieces)})
-    blocks = laid_out(lines, 200, extra=Extra(0, position, 5))
-    chips = [(chip.word, chip.chip) for chip in blocks.block(0).chips]
-    assert chips == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert blocks.extra_rect().left() == x
-    assert blocks.extra_rect().width() == 5
-
-
 def test_only_rows_with_an_unknown_word_are_higher() -> None:
     unknown = TokenizedWord(Word("x", (4,), (5,)), (Piece("[UNK]", 0, 0, 1),), UnknownReason("symbol", 0, "x"))
     known = {"abcx": (*line("a b", "c"), unknown, *line("d")), "e": line("e")}
@@ -206,7 +194,7 @@ def test_only_rows_with_an_unknown_word_are_higher() -> None:
     assert blocks.height == 87
     heights = [blocks.rect_of(ChipPlace(0, word, 0)).height() for word in range(4)]
     assert heights == [20, 20, 27, 20]
-    assert laid_out(lines, 100, spacing, extra=Extra(0, -1, 5)).block(0).height == 27
+    assert laid_out(lines, 100, spacing).block(0).height == 27
     assert laid_out(lines, 28).height == 80
 
 

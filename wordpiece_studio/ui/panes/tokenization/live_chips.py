@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0  # rough averages, for the heights of lines that are not laid out yet
 _SHORT_TEXT = 5000  # a text of fewer characters is laid out at once, so that its scroll bar is exact
-_EXTRA = (-1, -1)  # in place of the word and the chip of an extra chip
 
 
 class PlacedChip(NamedTuple):
@@ -54,12 +53,11 @@ class PlacedChip(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """The words of one line, their chips in reading order, and any extra chip that is not part of the text."""
+    """The words of one line, and their chips in reading order."""
 
     words: Sequence[TokenizedWord]
     chips: list[PlacedChip]
     height: float
-    extra: PlacedChip | None = None
 
 
 class ChipPlace(NamedTuple):
@@ -68,14 +66,6 @@ class ChipPlace(NamedTuple):
     line: int
     word: int
     chip: int
-
-
-class Extra(NamedTuple):
-    """A chip that is not part of the text: its line, the code point there before which it stands, and its width."""
-
-    line: int
-    position: int
-    width: float
 
 
 class ChipBlocks:
@@ -87,7 +77,6 @@ class ChipBlocks:
     def __init__(self, chip_widths: Callable[[LiveLine], list[list[float]]]) -> None:
         self._chip_widths = chip_widths
         self.lines = LiveText()
-        self._extra: Extra | None = None
         self._keys: Sequence[object] = ()  # of the lines: their text, and what else the widths of their chips depend on
         self._known: dict[object, PlacedBlock] = {}
         self._heights: NDArray[np.float64] = np.zeros(0)
@@ -98,9 +87,9 @@ class ChipBlocks:
         self._width, self._spacing, self._hold_places = width, spacing, hold_places
         self._known.clear()
 
-    def set_lines(self, lines: LiveText, extra: Extra | None = None) -> None:
-        is_same = bool(self._known) and lines.texts is self.lines.texts and extra == self._extra
-        self.lines, self._extra = lines, extra
+    def set_lines(self, lines: LiveText) -> None:
+        is_same = bool(self._known) and lines.texts is self.lines.texts
+        self.lines = lines
         if not is_same:
             self._guess_heights()
         if len(lines.text) < _SHORT_TEXT:
@@ -109,10 +98,8 @@ class ChipBlocks:
 
     def _guess_heights(self) -> None:
         """Guess the heights of the lines: of those laid out before it is known, although their words may be others."""
-        lines, extra = self.lines, self._extra
+        lines = self.lines
         self._keys = list(zip(lines.texts, lines.starts, strict=True) if self._hold_places else lines.texts)
-        if extra is not None and extra.line < len(lines):
-            self._keys[extra.line] = extra, lines.texts[extra.line]
         self._known = {key: self._known[key] for key in self._keys if key in self._known}
         self._heights, self._tops = np.fromiter(map(self._height_of, self._keys, lines.texts), np.float64), None
 
@@ -138,18 +125,15 @@ class ChipBlocks:
         line, key = self.lines[index], self._keys[index]
         block = self._known.get(key)
         if block is None or block.words is not line.words:
-            block = self._known[key] = self._laid_out(index, line)
+            block = self._known[key] = self._laid_out(line)
         if block.height != self._heights[index]:
             self._heights[index] = block.height
             self._tops = None
         return block
 
-    def line_at(self, y: float) -> int:
-        return max(min(int(np.searchsorted(self.tops, y, side="right")) - 1, len(self.lines) - 1), 0)
-
     def between(self, top: float, bottom: float) -> Iterator[tuple[int, float, PlacedBlock]]:
         """Yield the index, top edge and chips of each block visible between two heights."""
-        index = self.line_at(top)
+        index = max(min(int(np.searchsorted(self.tops, top, side="right")) - 1, len(self.lines) - 1), 0)
         y = float(self.tops[index])
         while index < len(self.lines) and y < bottom:
             block = self.block(index)
@@ -159,16 +143,7 @@ class ChipBlocks:
 
     def rect_of(self, place: ChipPlace) -> QRectF | None:
         chip = self._chip(place)
-        return None if chip is None else self._rect(place.line, chip)
-
-    def extra_rect(self) -> QRectF | None:
-        if self._extra is None or self._extra.line >= len(self.lines):
-            return None
-        extra = self.block(self._extra.line).extra
-        return None if extra is None else self._rect(self._extra.line, extra)
-
-    def _rect(self, line: int, chip: PlacedChip) -> QRectF:
-        return QRectF(chip.x, float(self.tops[line]) + chip.y, chip.width, chip.height)
+        return None if chip is None else QRectF(chip.x, float(self.tops[place.line]) + chip.y, chip.width, chip.height)
 
     def _chip(self, place: ChipPlace) -> PlacedChip | None:
         if not 0 <= place.line < len(self.lines):
@@ -204,12 +179,9 @@ class ChipBlocks:
 
     # -- layout
 
-    def _laid_out(self, index: int, line: LiveLine) -> PlacedBlock:
-        widths, extra = self._chip_widths(line), self._extra
+    def _laid_out(self, line: LiveLine) -> PlacedBlock:
+        widths = self._chip_widths(line)
         names = [(word, chip) for word, each in enumerate(widths) for chip in range(len(each))]
-        has_extra = extra is not None and extra.line == index
-        if extra is not None and has_extra:
-            names.insert(_insert(extra, widths, line.words), _EXTRA)
         spots = lay_out(widths, self._width, self._spacing)
         row, more = self._spacing.row_height, self._spacing.unknown_height
         unknown = {place for place, word in enumerate(line.words) if is_unknown(word)}
@@ -219,34 +191,17 @@ class ChipBlocks:
             for name, (x, y, width) in zip(names, spots, strict=True)
         ]
         height = spots[-1][1] + row + more * len(higher) if spots else 0.0
-        return PlacedBlock(line.words, chips, height, chips.pop(names.index(_EXTRA)) if has_extra else None)
+        return PlacedBlock(line.words, chips, height)
 
 
 def is_unknown(word: TokenizedWord) -> bool:
     return word.unknown is not None and word.word is not None
 
 
-def _insert(extra: Extra, widths: list[list[float]], words: Sequence[TokenizedWord]) -> int:
-    """Add the width of an extra chip to those of its line, in the word that it touches or as a word of its own.
-
-    Return the number of chips before it.
-    """
-    chips = (word.pieces for word in words)
-    place = next((at for at, pieces in enumerate(chips) if pieces and extra.position <= pieces[-1].end), len(words))
-    chip = 0
-    if place == len(words) or extra.position < words[place].pieces[0].start:
-        widths.insert(place, [extra.width])
-    else:
-        chip = sum(min(piece.end, piece.start + 1) <= extra.position for piece in words[place].pieces)
-        widths[place].insert(chip, extra.width)
-    return sum(map(len, widths[:place])) + chip
-
-
 _MARGIN = 2.0
 _ROW_GAP, _CHIP_GAP, _WORD_GAP = 9.0, 4.0, 15.0
 _BOUNDARY_REACH = 4.0
 _LONGEST_UNKNOWN = 16  # characters of an unknown word below its chip; its tooltip has all of it
-_COMPOSED = ChipLook(faded=True)
 
 Rings = Callable[[TokenizedWord], Container[int]]  # returns which chips of a word are selected
 Captions = Callable[["LiveLine", Piece], tuple[str, ...]]
@@ -284,7 +239,6 @@ class LiveChips(ChipArea[ChipPlace]):
         self._caption_lines = 0
         self._captions_hold_places = False
         self._blocks = ChipBlocks(self._chip_widths)
-        self._composed, self._composed_at = "", (0, 0)
         self.rings: Rings | None = None
         self._fresh_id: int | None = None
         self._hovered_boundary: ChipPlace | None = None
@@ -321,22 +275,6 @@ class LiveChips(ChipArea[ChipPlace]):
     def set_rings(self, rings: Rings | None) -> None:
         self.rings = rings
         self.viewport().update()
-
-    def set_composed(self, text: str, line: int, position: int) -> None:
-        """Show what an input method is composing as a pale chip; it is not a token yet.
-
-        It stands at the caret: in this line, at this code point.
-        """
-        if text or self._composed:
-            self._composed, self._composed_at = text, (line, position)
-            self._set_blocks(self.lines)
-            self.viewport().update()
-
-    def composed_rect(self) -> QRectF:
-        """Return the rectangle of the composed text, in pixels from the corner of the first chip."""
-        rect = self._blocks.extra_rect() or QRectF(0, 0, self._style.width(self._composed), 0)
-        rect.setHeight(self._style.height)
-        return rect
 
     # -- layout
 
@@ -382,14 +320,11 @@ class LiveChips(ChipArea[ChipPlace]):
         self.viewport().update()
 
     def _set_blocks(self, lines: LiveText) -> None:
-        extra = Extra(*self._composed_at, self._style.width(self._composed)) if self._composed else None
-        self._blocks.set_lines(lines, extra)
+        self._blocks.set_lines(lines)
         self._update_scroll_bars()
 
     def _content_size(self) -> QSize:
-        least = self.composed_rect().top() + self._spacing.row_height if self._composed else 0
-        height = max(self._blocks.height, least)
-        return QSize(0, int(max(height - _ROW_GAP, 0) + 2 * _MARGIN + 1))
+        return QSize(0, int(max(self._blocks.height - _ROW_GAP, 0) + 2 * _MARGIN + 1))
 
     def _update_scroll_bars(self) -> None:
         self.content_height_changed.emit()
@@ -426,8 +361,6 @@ class LiveChips(ChipArea[ChipPlace]):
                     place = ChipPlace(index, number, chip.chip)
                     self._paint_chip(painter, place, rect, word, is_ringed=chip.chip in ringed)
                     self._style.paint_captions(painter, rect, self._captions_of(line, word, word.pieces[chip.chip]))
-        if self._composed:
-            self._style.paint(painter, self.composed_rect().translated(_MARGIN, -offset), self._composed, _COMPOSED)
         if self._blocks.height != height_before:
             self._update_scroll_bars()
 

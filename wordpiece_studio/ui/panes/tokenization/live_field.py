@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QToolButt
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import counted
-from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
@@ -26,7 +25,7 @@ from wordpiece_studio.ui.widgets.token_text import line_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from PySide6.QtGui import QInputMethodEvent, QResizeEvent
+    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -124,13 +123,9 @@ class TokenOptions(QWidget):
 class LiveEdit(LimitedEdit):
     """A plain-text field as high as its text, within limits in lines."""
 
-    composed_changed = Signal(object, object)
-    """What an input method is composing (str, empty when it has ended), and its position in code points (int)."""
-
     def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent, most=MOST_CHARACTERS)
         self._limits = (least, most)
-        self._composed = ""
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)  # the margin is outside the viewport, so that no half line shows in it
         self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
@@ -139,20 +134,9 @@ class LiveEdit(LimitedEdit):
         self._set_height()
         self.document().documentLayout().documentSizeChanged.connect(self._set_height)
 
-    @property
-    def caret(self) -> int:
-        """The position in code points; inside a surrogate pair, that of its start."""
-        return ViewIndex(self._text).text_position(self.textCursor().position())
-
     def set_lines(self, least: int, most: int) -> None:
         self._limits = (least, most)
         self._set_height()
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        super().inputMethodEvent(event)
-        if event.preeditString() != self._composed:
-            self._composed = event.preeditString()
-            self.composed_changed.emit(self._composed, self.caret)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -94,8 +94,6 @@ def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tup
 
 
 class TokenizationPane(Pane):
-    """Shows the typed text as chips at the current step."""
-
     comparison_requested = Signal()
 
     def __init__(
@@ -184,7 +182,6 @@ class TokenizationPane(Pane):
             self.edit.text_changed, self._comparison.changed, model.step_changed, model.merges_appended,
             model.state_changed,
         )  # fmt: skip
-        self.edit.composed_changed.connect(self._on_edit_composed_changed)
         self.options.longest_first.toggled.connect(self._comparison.set_longest_first)
         self.options.longest_first.triggered.connect(lambda on: self.comparison_requested.emit() if on else None)
         self.options.changed.connect(self._on_options_changed)
@@ -386,11 +383,6 @@ class TokenizationPane(Pane):
         vocabulary = self._model.vocabulary_at(self._model.merge_count)
         if vocabulary is not None and token in vocabulary:  # another run may have made it
             self._select_token(token)
-
-    def _on_edit_composed_changed(self, text: str, position: int) -> None:
-        line = self.live.line_at(position)
-        start = self.live[line].start if len(self.live) else 0
-        self.chips.set_composed(text, line, position - start)
 
     def _on_splitter_moved(self) -> None:
         self._is_shared_by_hand = True

@@ -68,8 +68,6 @@ def _column(place: int, title: str, **how: Any) -> TableColumn[Sequence[Rung]]:
 
 
 class WhyHere(QWidget):
-    """The ladder under a title."""
-
     def __init__(self, theme: Theme, choose: Callable[[str], None], parent: QWidget | None = None) -> None:
         """`choose` is called with the token of a rung that is clicked."""
         super().__init__(parent)
