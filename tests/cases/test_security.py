@@ -23,7 +23,7 @@ MAKERS = {
     "QMessageBox": {"ui/messages.py"},
     "QToolTip": {"ui/widgets/plain.py"},
     "QProgressDialog": set[str](),
-    "QInputDialog": {"ui/panes/corpus/corpus_figures.py"},  # our own words
+    "QInputDialog": set[str](),
     "QErrorMessage": set[str](),
     "QTextBrowser": {"ui/dialogs/help_window.py"},  # our own pages
     "QTextEdit": set[str](),

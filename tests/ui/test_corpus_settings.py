@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QInputDialog, QScrollArea
+from PySide6.QtWidgets import QComboBox, QScrollArea
 
 from wordpiece_studio.corpus.linter.finding import Finding, LengthFix
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileColumn
 from wordpiece_studio.text.pre_tokenizers import to_spec
+from wordpiece_studio.ui.widgets.fields import LineDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +27,8 @@ def choose(box: QComboBox, value: str) -> None:
 
 def type_name(figures: CorpusFiguresView, name: str) -> None:
     choose(figures.pre_tokenizer_box, "")
-    dialog = figures.window().findChild(QInputDialog)
-    dialog.setTextValue(name)
+    dialog = figures.window().findChild(LineDialog)
+    dialog.field.setText(name)
     dialog.accept()
 
 

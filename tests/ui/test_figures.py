@@ -19,8 +19,13 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import TokenizerFigures, evaluate
 from wordpiece_studio.session.table_model import RecordTableModel, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresRow, Measured
-from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
-from wordpiece_studio.ui.panes.comparison.summary_table import figures_columns, figures_lines, figures_tip, summary_text
+from wordpiece_studio.ui.panes.comparison.comparison_pane import (
+    Tab,
+    figures_columns,
+    figures_lines,
+    figures_tip,
+    summary_text,
+)
 from wordpiece_studio.ui.widgets.table import TableView
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.panes.comparison.summary_table import SummaryTable
+    from wordpiece_studio.ui.panes.comparison.comparison_pane import SummaryTable
 
 
 def figures(name: str, tokens: int, unknown: int) -> TokenizerFigures:

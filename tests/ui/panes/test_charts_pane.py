@@ -30,8 +30,7 @@ from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.chart import Axis, Dots, Line, Rule, StepChart, sampled
-from wordpiece_studio.ui.panes.charts.charts import all_charts
-from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane, all_charts
 from wordpiece_studio.ui.panes.charts.plot import ChartView, chart_picture
 from wordpiece_studio.ui.widgets.theme import LOOKS
 

@@ -49,9 +49,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "HistoryView")
-_LONGEST_TOKEN = 1000
 _AUTOMATIC, _HIDDEN = "automatic", "-"
-_ROWS_AROUND = 3
 _MOST_CARRIED = 2000
 """Selected rows that are found again in a new order within a frame; for very many, Qt takes seconds."""
 _PLAIN, _LATER = RowLook(), RowLook(ink="faint")
@@ -62,7 +60,7 @@ def _token_look(value: Callable[[HistoryItems, int], Any]) -> dict[str, Callable
     """Describe how a token is drawn, and its tooltip: the full token, which may be elided in its cell."""
     return {
         "drawn": lambda items, index: token_text(value(items, index)),
-        "tip": lambda items, index: tooltip_text(token_text(value(items, index), _LONGEST_TOKEN)),
+        "tip": lambda items, index: tooltip_text(token_text(value(items, index), 1000)),
     }
 
 
@@ -166,7 +164,7 @@ class HistoryView(TableView):
             return
         if select:
             self.setCurrentIndex(self._merges.index(row, 0))
-        self.bring_into_view(row, _ROWS_AROUND, is_early=True)
+        self.bring_into_view(row, 3, is_early=True)
         self._shown_step = step
 
     def resizeEvent(self, event: QResizeEvent) -> None:

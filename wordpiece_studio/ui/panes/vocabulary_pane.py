@@ -132,9 +132,6 @@ class VocabularyControls(QWidget):
         return *kinds, self.tr("Only in this run")
 
 
-_ROWS_AROUND = 2
-
-
 def _sign(items: VocabularyItems, token_id: int) -> str:
     dead = items.usage.dead
     return DEAD_MARK if token_id < len(dead) and dead[token_id] else ""
@@ -313,18 +310,14 @@ class VocabularyPane(Pane):
             return
         if self.view.selected_items().tolist() != [token_id]:
             self.view.setCurrentIndex(self.table.index(row, 0))
-        self.view.bring_into_view(row, _ROWS_AROUND)
+        self.view.bring_into_view(row, 2)
         self._is_scrolled_away = False
 
     def _keep_token(self, token_id: int) -> None:
         """Do the same after the rows have changed, but respect what the user has selected or scrolled to."""
-        row, selected = self.table.row_of_item(token_id), self.view.selected_items()
-        if len(selected) > 1:
-            return
-        if row < 0 or selected.tolist() != [token_id]:
+        selected = self.view.selected_items().tolist()
+        if len(selected) <= 1 and (selected != [token_id] or not self._is_scrolled_away):
             self._show_token(token_id)
-        elif not self._is_scrolled_away:
-            self.view.bring_into_view(row, _ROWS_AROUND)
 
     def _focus_rows(self) -> None:
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)

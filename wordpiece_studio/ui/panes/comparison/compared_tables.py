@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "compared_tables")
 _FEW_WORDS = 2000  # so many are compared in no time, so there is no need to wait for the step to settle
-_LEAST_LETTERS = 16  # of a column of chips, where not all columns fit
 
 
 class ComparedTable(QWidget):
@@ -97,7 +96,7 @@ class ComparedTable(QWidget):
             return TableColumn(
                 title, each_row(text), align=LEFT, stretch=1, entry="token", chips=each_row(chips), tip=each_row(tip),
                 explanation=tooltip_text(f"{where_text(step)}\n{step_name(step, names)}"),
-                width=lambda measure, _rows: measure.letter * _LEAST_LETTERS,
+                width=lambda measure, _rows: measure.letter * 16,  # of a column of chips, where not all columns fit
             )  # fmt: skip
 
         return [column(place, *each) for place, each in enumerate(zip(steps, titles, strict=True))]

@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 _SOON_MS, _LATER_MS = 0, 60
-_LONGEST_BLOCK = 2000  # characters of a line that are searched for the selection
-_MOST_MARKS = 400
 
 
 class CorpusEditor(ExactEdit):
@@ -87,7 +85,7 @@ class CorpusEditor(ExactEdit):
         self.document().setUndoRedoEnabled(False)
         self.document().setDocumentMargin(8)
         self.document().contentsChange.connect(self._on_contents_change)
-        self.document().contentsChanged.connect(self._on_contents_changed)
+        self.document().contentsChanged.connect(lambda: None if self._is_own_change else self._mend())
         self.cursorPositionChanged.connect(self._draw_marks)
         document.reset.connect(self._on_document_reset)
         document.view_edited.connect(self._on_document_view_edited)
@@ -154,10 +152,6 @@ class CorpusEditor(ExactEdit):
         self._differs = not self.is_stale and not self._agrees(position, end)
         if self.document().characterCount() <= 1:
             self._draw_marks()  # some keys that empty the text do not move the cursor
-
-    def _on_contents_changed(self) -> None:
-        if not self._is_own_change:
-            self._mend()
 
     def _agrees(self, start: int, end: int) -> bool:
         """Return whether document and editor are equally long, and equal in the lines around this range."""
@@ -321,12 +315,12 @@ class CorpusMarks(QObject):
             for word in self._words(block, tokenizer):
                 if word.word is not None and holds(word):
                     marks.append(_place(block, word))
-        editor.set_selection_marks(marks[:_MOST_MARKS])
+        editor.set_selection_marks(marks[:400])
 
     def _words(self, block: QTextBlock, tokenizer: Tokenizer) -> list[TokenizedWord]:
         if tokenizer is not self._tokenizer:
             self._tokenizer, self._tokenized = tokenizer, {}
-        text = block.text()[:_LONGEST_BLOCK]
+        text = block.text()[:2000]  # characters of a line that are searched for the selection
         words = self._tokenized.get(text)
         if words is None:
             try:
@@ -383,7 +377,6 @@ def _place(block: QTextBlock, word: TokenizedWord) -> tuple[int, int]:
 # -- finding a text
 
 _MOST_PLACES_MARKED = 500
-_SEARCH_DELAY_MS = 150
 _MOST_PLACES = 100_000
 _SAME_LETTERS = tuple(
     zip(
@@ -452,7 +445,7 @@ class FindBar(QFrame):
         self._previous_button = tool_button("", self.tr("Find previous (Shift+F3)"), self, self.find_previous)
         self._next_button = tool_button("", self.tr("Find next (F3, Enter)"), self, self.find_next)
         self.close_button = tool_button("", self.tr("Close (Esc)"), self, self.close_bar)
-        self._search_timer = single_shot(self, self._search_again, _SEARCH_DELAY_MS)
+        self._search_timer = single_shot(self, self._search_again, 150)
         for changed in (document.text_changed, document.reset):
             changed.connect(self._forget_places)
         self._lay_out()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
+from itertools import zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QInputDialog,
     QLabel,
     QProgressBar,
     QSizePolicy,
@@ -33,7 +33,7 @@ from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.ui.widgets.fields import ask_in
+from wordpiece_studio.ui.widgets.fields import LineDialog, ask_in
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
@@ -216,8 +216,6 @@ def data_size(size: int) -> str:
     return QLocale.c().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
-_MOST_LONGEST_WORD = 100_000
-_LEAST_FIELD = 60  # pixels
 _INSIDE = 4  # pixels that a style leaves beside the text of a box
 _CHOICE_DELAY_MS = 500  # how long after its last change a number counts as chosen
 
@@ -341,19 +339,14 @@ class CorpusFiguresView(QWidget):
 
     def _show_counts(self) -> None:
         """Show the size of the corpus; a dash stands for each unknown number."""
-        numbers: dict[str, int] = {}
+        numbers: list[int] = []
         counts, config = self._counting.counts, self._settings.valid_config()
         if counts is not None:
             ends_count = bool(config.end_of_word_suffix) and config.end_of_word == "symbol"
-            numbers = {
-                "lines": counts.statistics.lines,
-                "words": counts.total,
-                "distinct": len(counts),
-                "symbols": counts.symbols + ends_count * counts.total,
-                "alphabet": counts.alphabet_size,
-            }
-        for name, label in self.values.items():
-            set_plain_text(label, number_text(numbers[name]) if numbers else "–")
+            symbols = counts.symbols + ends_count * counts.total
+            numbers = [counts.statistics.lines, counts.total, len(counts), symbols, counts.alphabet_size]
+        for label, number in zip_longest(self.values.values(), numbers):
+            set_plain_text(label, "–" if number is None else number_text(number))
         self._arrange()
 
     def fit(self, *, is_dense: bool, has_choices: bool) -> None:
@@ -416,12 +409,12 @@ class CorpusFiguresView(QWidget):
     def _make_longest_edit(self) -> QSpinBox:
         edit = _LengthEdit(self)
         edit.valueChanged.connect(lambda value: edit.setSuffix(plural(value, " character", " characters")))
-        edit.setRange(1, _MOST_LONGEST_WORD)
+        edit.setRange(1, 100_000)
         edit.setValue(self._counting.max_word_length)
         edit.setGroupSeparatorShown(True)
         edit.setKeyboardTracking(False)
         edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        edit.setMinimumWidth(_LEAST_FIELD)
+        edit.setMinimumWidth(60)  # pixels
         edit.setAccessibleName(self.tr("Maximum word length"))
         set_plain_tooltip(edit, self.tr("Longer words are left out and reported. Very long words slow training down."))
         edit.valueChanged.connect(lambda: self._longest_timer.start())  # not in as many milliseconds as the number
@@ -446,27 +439,29 @@ class CorpusFiguresView(QWidget):
             self._counting.set_pipeline(self.normalizer, self.pre_tokenizer)
 
     def _ask_for_name(self, box: QComboBox) -> None:
-        dialog = QInputDialog(self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(box.accessibleName())
-        dialog.setLabelText(
+        entry, said = (
+            "normalizer",
             self.tr(
                 "Steps joined by +: bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,\n"
                 "strip-accents, none, remove: and characters to remove"
-            )
-            if box is self.normalizer_box
-            else self.tr(
-                "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation, digits,\n"
-                "digits-single, byte-level, byte-level:no-prefix, byte-level:no-regex, byte-level:bytes-only,\n"
-                "split:isolated: (or removed, merged-with-previous, merged-with-next, contiguous) followed by a\n"
-                "regular expression that matches between words, and, as the last step, pattern: followed by one\n"
-                "that matches words, such as pattern:[a-z]+|."
-            )
+            ),
         )
-        dialog.setTextValue(box.currentData())
-        others = {each: each.currentData() for each in self._chosen}
-        dialog.textValueSelected.connect(lambda name: self.choose(*(others | {box: name}).values()))
-        dialog.open()
+        if box is self.pre_tokenizer_box:
+            entry, said = (
+                "pre-tokenizer",
+                self.tr(
+                    "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation, digits,\n"
+                    "digits-single, byte-level, byte-level:no-prefix, byte-level:no-regex, byte-level:bytes-only,\n"
+                    "split:isolated: (or removed, merged-with-previous, merged-with-next, contiguous) followed by a\n"
+                    "regular expression that matches between words, and, as the last step, pattern: followed by one\n"
+                    "that matches words, such as pattern:[a-z]+|."
+                ),
+            )
+        name, chosen = box.accessibleName(), {each: each.currentData() for each in self._chosen}
+        LineDialog(
+            name, said, box.currentData(), self.window(), name=name, accept="", entry=entry,
+            take=lambda text: self.choose(*(chosen | {box: text}).values()),
+        ).open()  # fmt: skip
 
     def _take_longest_word(self) -> None:
         self._counting.set_longest_word(self.longest_edit.value())

@@ -37,8 +37,6 @@ _tr = partial(QCoreApplication.translate, "LintView")
 
 _SHOWN_AT_FIRST, _SHOWN_DENSELY = 2, 1
 _ICON = QSize(16, 16)
-_LONGEST_WORD = 24
-_LONGEST_EXAMPLE = 60
 _log = logging.getLogger(__name__)
 LARGEST_IN_THREAD = 40_000  # in characters, and in distinct words; anything larger is checked in a child process
 _DELAY_MS = 400
@@ -204,17 +202,14 @@ def detail_words(finding: Finding) -> str:
 
 def _example_words(example: Example) -> str:
     texts = (example.before, example.after) if example.after else (example.before,)
-    words = " → ".join(jamo_apart(token_text(text, _LONGEST_EXAMPLE)) for text in texts)
+    words = " → ".join(jamo_apart(token_text(text, 60)) for text in texts)
     if example.line is None:
         return words
     return _tr("Line {line}: {example}").format(line=number_text(example.line), example=words)
 
 
 def _values(finding: Finding) -> dict[str, int | str]:
-    return {
-        name: token_text(value, _LONGEST_WORD) if isinstance(value, str) else value
-        for name, value in finding.values.items()
-    }
+    return {name: token_text(value, 24) if isinstance(value, str) else value for name, value in finding.values.items()}
 
 
 def _translated(template: str) -> str:

@@ -136,7 +136,6 @@ class EncodingDialog(QuestionDialog):
 
 
 _COLUMN = 2
-_LEAST_BOX = 62  # pixels
 _KINDS_WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
 
 
@@ -245,7 +244,7 @@ class ReadingForm(QWidget):
         box = combo_box(self, name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        box.setMinimumWidth(_LEAST_BOX)
+        box.setMinimumWidth(62)  # pixels
         self._parts.append((BuddyLabel(name, box, self), box))
         return box
 

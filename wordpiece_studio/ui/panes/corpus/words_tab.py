@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.chips import FlowItem
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_ROWS_AROUND = 1
 _LONGEST_SHOWN = 14  # characters of the selected token at the box
 _CHANGED = RowLook(is_marked=True)
 _ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")  # a word and how often it is to occur
@@ -101,7 +100,7 @@ class WordsTab(Pane):
         self._field.textChanged.connect(self._take_filter)
         self._field.textChanged.connect(self._show_set_button)
         self.only.toggled.connect(self._take_filter)
-        self.view.doubleClicked.connect(self._on_view_double_clicked)
+        self.view.doubleClicked.connect(lambda at: None if at.column() == WordColumn.SPLIT else self._edit_count())
         self.view.item_chosen.connect(self._select_word)
         self.view.chip_chosen.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.table.rows_found.connect(self._on_table_rows_found)
@@ -149,7 +148,7 @@ class WordsTab(Pane):
             self.view.clearSelection()
         elif row != self.view.selected_row:
             self.view.setCurrentIndex(self.table.index(row, 0))
-            self.view.bring_into_view(row, _ROWS_AROUND)
+            self.view.bring_into_view(row, 1)
 
     def _show_token(self, token: str) -> None:
         self.only.setEnabled(bool(token) or self.only.isChecked())
@@ -213,10 +212,6 @@ class WordsTab(Pane):
             return
         self._field.setText("")
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _on_view_double_clicked(self, index: QModelIndex) -> None:
-        if index.column() != WordColumn.SPLIT:
-            self._edit_count()
 
     def _edit_count(self) -> None:
         """Put the current word into the field with its count, which can then be typed over."""

@@ -33,8 +33,6 @@ _SHORTEST_BAR, _LONGEST_BAR = 20, 150
 _CELL_ROOM = 14
 _TIE_ROOM = 16
 _MOST_AIR = 24
-_LEAST_PAIR = 8  # digits
-_LONGEST_PAIR = 320  # pixels; a longer pair is cut off at the end
 _YIELDS = 4  # at most 1/4 of the width of the pairs is given up for the formulas
 _SAMPLE = 40  # the number of rows at either end that determine the column widths
 
@@ -170,7 +168,7 @@ class CandidatesView(TableView):
                 left -= needed[column]
         tie = self.tie_width + _TIE_ROOM if self.tie_width else 0
         if left < 0:
-            pair = max(pair + left, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
+            pair = max(pair + left, self.fontMetrics().horizontalAdvance("0") * 8)  # digits
         rule = self.fontMetrics().horizontalAdvance(self.ranking.rule) + _CELL_ROOM
         title = rule if NUMBERS in needed else 0
         if 0 < title - needed.get(NUMBERS, title) <= left - tie - _SHORTEST_BAR:
@@ -209,7 +207,7 @@ class CandidatesView(TableView):
         measure, all_rows = Measure(self), range(len(self.ranking))
         rows = {*all_rows[:_SAMPLE], *all_rows[-_SAMPLE:]}
         longest = max((self.delegate.width(_chips_of(self.ranking[row])) for row in rows), default=80.0)
-        needed = {PAIR: min(int(longest), _LONGEST_PAIR) + _CELL_ROOM}
+        needed = {PAIR: min(int(longest), 320) + _CELL_ROOM}  # pixels; a longer pair is cut off at the end
         for column in (RANK, NUMBERS, REDUCED, VALUE):
             texts = (self.candidates.text(row, column) for row in rows)
             width = measure.text(*texts, is_bold=column in (RANK, VALUE))

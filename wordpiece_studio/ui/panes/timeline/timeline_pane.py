@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "timeline_marks")
 _MARK = "▼"
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94  # sizes of a button and of its icon, in lines of text
-_GROUP_GAP = 10
 _SHOWN = (
     "first_merge", "previous_merge", "play", "next_merge", "last_merge", "", "previous_change", "next_change", "",
     "keep_step",
@@ -59,7 +58,6 @@ _MORE = ("ten_back", "ten_on", "", "compare_step", "bookmarks", "", "run_back", 
 _REPEATED = ("previous_merge", "next_merge")
 _ENTRIES = {"keep_step": "bookmark", "previous_change": "changes", "next_change": "changes"}
 """Of the glossary, that explain a command; the others are about the step."""
-_BETWEEN = 14  # pixels between the parts of the title bar
 
 
 class CommandButton(Fitted, QToolButton):
@@ -103,7 +101,7 @@ class TimelineButtons(QWidget):
         self._play.setProperty("role", "primary")
         actions.play.changed.connect(self._draw_play)
         theme.dress(self._draw_play)
-        fill(QHBoxLayout(self), *(buttons.get(name) or QSpacerItem(_GROUP_GAP, 0) for name in _SHOWN), more, spacing=4)
+        fill(QHBoxLayout(self), *(buttons.get(name) or QSpacerItem(10, 0) for name in _SHOWN), more, spacing=4)
 
     def _draw_play(self) -> None:
         theme, is_playing = self._theme, self._play.isChecked()
@@ -166,7 +164,6 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
     return f"{left} + {right} → {token}"
 
 
-_LOW_LINES = 5.6  # a pane of fewer lines of text has no room for the legend
 _NARROW_LINES = 50
 _MOST_NAMED = 40  # up to this many merges, a lane names the token of each
 
@@ -216,7 +213,7 @@ class TimelinePane(Pane):
         self.link.hide()
         self.held_out = plain_label("", self, role="hint", entry="held-out-text")
         self.held_out.setAccessibleName(self.tr("Held-out text"))
-        self.held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
+        self.held_out.setContentsMargins(14, 0, 0, 0)  # pixels between the parts of the title bar
         tip = self.tr("A tenth of the corpus is held out. Vocabularies trained on the rest, one per objective, split "
                       "it into this many tokens per word; fewer is better.")  # fmt: skip
         set_plain_tooltip(self.held_out, tip)
@@ -232,7 +229,7 @@ class TimelinePane(Pane):
 
     def fit(self) -> None:
         line = self.fontMetrics().height()
-        self.legend.setVisible(self.height() >= _LOW_LINES * line)
+        self.legend.setVisible(self.height() >= 5.6 * line)  # a pane of fewer lines of text has no room for the legend
         self._further.setVisible(self.width() >= _NARROW_LINES * line)  # the menus have it too
 
     # -- contents

@@ -45,7 +45,6 @@ _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
     "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
     "divergence": ((0, 4), (4.5, -4), (-4.5, -4)),
 }
-_MANY = 200  # more marks than this are drawn small
 _MARK, _ENTRY_GAP = 13, 16
 _NO_STEPS: Steps = np.empty(0, dtype=np.int64)
 
@@ -61,7 +60,7 @@ class PlotMarks(NamedTuple):
 
 def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: float, theme: Theme) -> None:
     """Draw marks of a kind at these places; many of them are drawn small."""
-    is_small = len(xs) > _MANY
+    is_small = len(xs) > 200  # more marks than this are drawn small
     radius, width, size = (1.2, 1.0, 2 / 3) if is_small else (2.5, 1.5, 1.0)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(getattr(theme, _INKS[kind]))
@@ -184,7 +183,6 @@ _DIVERGENCE_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2
 _SHORTEST_LANE = 60  # pixels; where that much is not left, a lane has no words beside it
 _BEYOND = 11.0  # what the handle, or a mark, takes beyond the end of a lane
-_GROUND = 0.18  # how opaque the area below the curve of a lane is
 _BACKGROUND_EVENTS = (
     QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange, QEvent.Type.Resize,
 )  # fmt: skip
@@ -435,7 +433,7 @@ class TimelinePlot(QAbstractSlider):
     def _paint_lane(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
         color = self._theme.run_color(lane.run.color)
         ground = QColor(color)
-        ground.setAlphaF(_GROUND)
+        ground.setAlphaF(0.18)  # how opaque the area below the curve of a lane is
         if len(lane.values):
             xs = self._xs_of(np.array([0, len(lane.values)]), lane)
             curve_room = QRectF(xs[0], room.top(), xs[1] - xs[0], room.height())

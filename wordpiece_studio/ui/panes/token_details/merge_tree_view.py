@@ -28,8 +28,6 @@ MOST_NODES = 400  # only the upper levels of a larger tree are laid out
 _GAP = 8.0
 _LEVEL_GAP = 13.0
 _MARGIN = 3.0
-_MOST_HEIGHT = 420
-_MOST_SPOKEN = 30  # merges
 
 
 @dataclass(slots=True)
@@ -147,7 +145,7 @@ class MergeTreeView(ChipArea[int]):
     def _fit(self) -> None:
         size = self._content_size()
         bar = self.horizontalScrollBar().sizeHint().height() if size.width() > self.width() else 0
-        self.setFixedHeight(min(size.height(), _MOST_HEIGHT) + bar + 2)
+        self.setFixedHeight(min(size.height(), 420) + bar + 2)
         self._update_scroll_bars()
 
     def _show_root(self) -> None:
@@ -202,7 +200,7 @@ class MergeTreeView(ChipArea[int]):
 
     def _said_of_all(self) -> str:
         merges = merges_of(self._tree) if self._tree is not None else []
-        return "; ".join(map(self._sentence, merges[-_MOST_SPOKEN:]))
+        return "; ".join(map(self._sentence, merges[-30:]))  # merges
 
     def _sentence(self, tree: MergeTree) -> str:
         token = token_text(self._token(tree.token_id))

@@ -39,7 +39,6 @@ _tr = partial(QCoreApplication.translate, "TokenDetails")
 _HEAD_POINTS, _LONG = 5, 18  # characters
 _MOST_NAME = 400  # characters passed to a screen reader
 _DOTS = FlowItem("…")
-_MOST_LOW = 60  # no low pane has room for this many tokens of a word
 _SIDES, _ABOVE, _BELOW = 14, 4, 1
 _MORE = "more"  # the target of the link that shows the rest of a list
 _FEW, _MANY = 24, 500  # how many children, or steps of a word, are shown at first and at most
@@ -290,7 +289,7 @@ class DetailsLine(QWidget):
 
     def first_tokens(self, items: Sequence[FlowItem], room: QSize) -> Sequence[FlowItem]:
         """Return as many tokens of a word as fit above one line of the note, then an ellipsis if any are left out."""
-        most = min(len(items), _MOST_LOW)
+        most = min(len(items), 60)  # no low pane has room for this many tokens of a word
 
         def without(left_out: int) -> Sequence[FlowItem]:
             return [*items[: most - left_out], _DOTS] if left_out else items
@@ -307,7 +306,6 @@ def _answer(task: Task, *request: object) -> Any:
 
 
 _SMALLEST = QSize(120, 44)
-_LOW_LINES = 9  # a pane lower than this many lines of text is low
 
 
 class TokenDetailsPane(Pane):
@@ -341,7 +339,7 @@ class TokenDetailsPane(Pane):
 
     @property
     def is_low(self) -> bool:
-        return self.height() < _LOW_LINES * self.fontMetrics().height()
+        return self.height() < 9 * self.fontMetrics().height()  # a pane lower than this many lines of text is low
 
     # -- contents
 

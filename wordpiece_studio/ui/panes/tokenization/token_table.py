@@ -141,7 +141,6 @@ def _letters(count: int) -> Callable[[Measure, object], int]:
 
 
 STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
-_ROWS_AROUND = 2
 
 
 class ChangesView(QWidget):
@@ -299,7 +298,7 @@ class ChangesView(QWidget):
         row = next(here, -1)
         self._table.setCurrentIndex(self.model.index(row, 0) if row >= 0 else QModelIndex())
         if len(self.rows):
-            self._table.bring_into_view(max(self.last_past(), 0), _ROWS_AROUND, is_early=True)
+            self._table.bring_into_view(max(self.last_past(), 0), 2, is_early=True)
 
     def _on_table_item_chosen(self, row: int) -> None:
         chosen, run = self.rows[row], self.run_of(row)
