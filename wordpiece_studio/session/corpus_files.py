@@ -121,15 +121,7 @@ _MARKS = {
 _STATE_INKS = {FileState.FAULT: "error", FileState.WAITING: "faint"}
 
 
-class FileColumn(IntEnum):
-    STATE = 0
-    NAME = 1
-    SIZE = 2
-    WORDS = 3
-    DISTINCT = 4
-    ENCODING = 5
-    LINES = 6
-    KIND = 7
+FileColumn = IntEnum("FileColumn", "STATE NAME SIZE WORDS DISTINCT ENCODING LINES KIND", start=0)
 
 
 class CorpusFiles(RecordTableModel["FileRow"]):

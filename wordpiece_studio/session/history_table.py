@@ -26,20 +26,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 
-class HistoryColumn(IntEnum):
-    STEP = 0
-    LEFT = 1
-    RIGHT = 2
-    TOKEN = 3
-    PAIR_FREQUENCY = 4
-    LEFT_FREQUENCY = 5
-    RIGHT_FREQUENCY = 6
-    VALUE = 7
-    TIES = 8
-    VOCABULARY = 9
-    SYMBOLS = 10
-    WORDS = 11
-    IS_NEW = 12
+HistoryColumn = IntEnum(
+    "HistoryColumn", "STEP LEFT RIGHT TOKEN PAIR_FREQUENCY LEFT_FREQUENCY RIGHT_FREQUENCY VALUE TIES"
+    " VOCABULARY SYMBOLS WORDS IS_NEW", start=0,
+)  # fmt: skip
 
 
 TOKEN_COLUMNS = (HistoryColumn.LEFT, HistoryColumn.RIGHT, HistoryColumn.TOKEN)

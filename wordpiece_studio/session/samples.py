@@ -83,17 +83,14 @@ def _spanish() -> _Document:
         offered=TEXT,
         step=2,
         notes={
-            2: _tr(
-                "The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
-                "only hu + ##gs has 5/(15 × 5) = 1/15. Among the others, ##u + ##g has 5/(21 × 15) = 1/63, not 1/21."
-            ),
-            4: _tr(
-                "The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) "
-                "= 1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p "
-                "##u ##gs."
-            ),
+            2: _tr("The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
+                   "only hu + ##gs has 5/(15 × 5) = 1/15. Among the others, ##u + ##g has 5/(21 × 15) = 1/63, not "
+                   "1/21."),
+            4: _tr("The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) = "
+                   "1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p ##u "
+                   "##gs."),
         },
-    )
+    )  # fmt: skip
 
 
 def _english() -> _Document:
@@ -110,17 +107,13 @@ def _english() -> _Document:
             _Run(_tr("Whitespace only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
         ),
         notes={
-            1: _tr(
-                "WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
-                "WhitespaceSplit gives different words, such as “course.”; the last run uses it, with NFD, "
-                "Lowercase and StripAccents."
-            ),
-            25: _tr(
-                "The notebook’s class picks the best pair from scores that it never recomputes, so it merges a + "
-                "##b 25 times. Its output comes from the vocabulary learned before that, which is this one."
-            ),
+            1: _tr("WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
+                   "WhitespaceSplit gives different words, such as “course.”; the last run uses it, with NFD, "
+                   "Lowercase and StripAccents."),
+            25: _tr("The notebook’s class picks the best pair from scores that it never recomputes, so it merges a + "
+                    "##b 25 times. Its output comes from the vocabulary learned before that, which is this one."),
         },
-    )
+    )  # fmt: skip
 
 
 def _traditional_chinese() -> _Document:
@@ -138,24 +131,18 @@ def _traditional_chinese() -> _Document:
         step=3,
         is_longest_first=True,
         notes={
-            1: _tr(
-                "The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
-                "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its "
-                "logarithm. The run “WordPiece” uses that score, with ## instead of </w>."
-            ),
-            3: _tr(
-                "The article’s table of tokens after each merge matches the Vocabulary pane, which shows how "
-                "often each token occurs and, in its title, how many are in use and by how much that changed. The "
-                "chart “Tokens in use” plots this number; with so few words, it falls at once."
-            ),
-            10: _tr(
-                "Below the split by merges is the split of the article’s own encoder: a word in the corpus keeps "
-                "its merged form; in any other word, the longest token is taken wherever it occurs, even the w in "
-                "</w>, and the rest becomes </u>. For Unigram and SentencePiece, choose Training ▸ Train with "
-                "another library."
-            ),
+            1: _tr("The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
+                   "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its logarithm. "
+                   "The run “WordPiece” uses that score, with ## instead of </w>."),
+            3: _tr("The article’s table of tokens after each merge matches the Vocabulary pane, which shows how often "
+                   "each token occurs and, in its title, how many are in use and by how much that changed. The chart "
+                   "“Tokens in use” plots this number; with so few words, it falls at once."),
+            10: _tr("Below the split by merges is the split of the article’s own encoder: a word in the corpus keeps "
+                    "its merged form; in any other word, the longest token is taken wherever it occurs, even the w in "
+                    "</w>, and the rest becomes </u>. For Unigram and SentencePiece, choose Training ▸ Train with "
+                    "another library."),
         },
-    )
+    )  # fmt: skip
 
 
 def _simplified_chinese() -> _Document:
@@ -166,12 +153,10 @@ def _simplified_chinese() -> _Document:
             _Run(_tr("By the most frequent pair"), replace(_SCORE, objective="count"), "none", "unicode-punctuation"),
         ),
         notes={
-            25: _tr(
-                "The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
-                "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
-            )
+            25: _tr("The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
+                    "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”.")
         },
-    )
+    )  # fmt: skip
 
 
 def _korean() -> _Document:
@@ -183,17 +168,13 @@ def _korean() -> _Document:
             _Run(_tr("Likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
         ),
         notes={
-            1: _tr(
-                "The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b "
-                "is 2/(5 × 2) = 1/5. The run “Likelihood” uses likelihood."
-            ),
-            30: _tr(
-                "The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
-                "second run has the cleaning in its normalizer and splits the three words; ! is not in the corpus and "
-                "stays [UNK]."
-            ),
+            1: _tr("The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b is "
+                   "2/(5 × 2) = 1/5. The run “Likelihood” uses likelihood."),
+            30: _tr("The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
+                    "second run has the cleaning in its normalizer and splits the three words; ! is not in the corpus "
+                    "and stays [UNK]."),
         },
-    )
+    )  # fmt: skip
 
 
 _DOCUMENTS: dict[str, Callable[[], _Document]] = {

@@ -38,16 +38,7 @@ _MOST_COUNTED = 40_000  # tokens; those that only one run has are not counted in
 _tr = partial(QCoreApplication.translate, "VocabularyTableModel")
 
 
-class VocabularyColumn(IntEnum):
-    TOKEN = 0
-    ID = 1
-    BORN = 2
-    RUNS = 3
-    SCORE = 4
-    FREQUENCY = 5
-    WORDS = 6
-    LENGTH = 7
-    REASON = 8
+VocabularyColumn = IntEnum("VocabularyColumn", "TOKEN ID BORN RUNS SCORE FREQUENCY WORDS LENGTH REASON", start=0)
 
 
 BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)

@@ -38,10 +38,7 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "RunWordsModel")
 
 
-class WordColumn(IntEnum):
-    WORD = 0
-    COUNT = 1
-    SPLIT = 2
+WordColumn = IntEnum("WordColumn", "WORD COUNT SPLIT", start=0)
 
 
 @dataclass(frozen=True, slots=True)
