@@ -134,10 +134,6 @@ def library_of(path: str | os.PathLike[str]) -> str:
     return "sentencepiece" if Path(path).suffix == MODEL_SUFFIX else "tokenizers"
 
 
-def no_token(number: int) -> StudioError:
-    return StudioError("No token has the ID {id}", "Remove it.", id=str(number)[:30])
-
-
 def merges_beside(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
 
@@ -405,5 +401,5 @@ def _has_one_segmentation(kind: str) -> StudioError:
 def _check_ids(ids: Sequence[int], is_known: Any) -> None:
     """Check that each id belongs to a token: the libraries silently skip some that do not."""
     for number in ids:
-        if not is_known(number):
-            raise no_token(number)
+        if not 0 <= number < 1 << 32 or not is_known(number):
+            raise StudioError("No token has the ID {id}", "Remove it.", id=str(number)[:30])

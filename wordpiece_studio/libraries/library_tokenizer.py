@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.libraries.library_child import ContentMissing, Panicked, ask, library_of, no_token
+from wordpiece_studio.libraries.library_child import ContentMissing, Panicked, ask, library_of
 from wordpiece_studio.system.child import POLL_SECONDS, Child, ChildDied, Stopped
 from wordpiece_studio.system.memory import memory_of, memory_text
 from wordpiece_studio.system.printable import decodable, display_name
@@ -48,7 +48,6 @@ _ANSWERS: dict[str, Any] = {
 _OTHER_FILE = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
 _CHARACTERS_AT_ONCE = 1 << 18
 _MOST_SEGMENTATIONS = 512  # of which SentencePiece is capable
-_LARGEST_ID = (1 << 32) - 1
 _PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as many bytes of a file
 # Bytes of memory that a request may take, and more per character and per byte of the file, which any request may load
 # again. A Unigram model takes 45 per byte; a character of which the model makes a token for each byte, 1,500.
@@ -190,9 +189,6 @@ class LibraryTokenizer(LibraryEncoder):
             If an id does not belong to a token, or the library crashes.
         """
         ids = checked_ids(ids)
-        unknown = next((number for number in ids if not 0 <= number <= _LARGEST_ID), None)
-        if unknown is not None:
-            raise no_token(unknown)
         text: str = self._ask("decode", ids, skip_special_tokens, size=len(ids))
         return text
 

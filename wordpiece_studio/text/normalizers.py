@@ -26,7 +26,6 @@ from wordpiece_studio.text.character_tables import (
 from wordpiece_studio.text.pipeline import MOST_GROWTH, AlignedText, CharacterNormalizer, Normalizer, checked_steps
 
 if TYPE_CHECKING:
-    import collections.abc
     from collections.abc import Iterable, Iterator, Mapping
 
 
@@ -159,7 +158,7 @@ class _Form:
             positions += (start + position for position in positions_of(items))
             done = end
         positions += range(done, len(text))
-        return AlignedText("".join([*parts, text[done:]]), positions, [position + 1 for position in positions])
+        return AlignedText.at("".join([*parts, text[done:]]), positions)
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield (start, end) of the stretches that may change, none of which depends on the rest."""
@@ -268,18 +267,12 @@ class BertNormalizer(CharacterNormalizer):
         if normalized == text or (len(normalized) == len(text) and text.isascii()):
             return AlignedText.identity(normalized)
         maps = self._maps()
-        if maps.decompose is None or not maps.combining.search(text):
-            characters, positions = _each_replaced(text, range(len(text)), maps.whole)
-            return AlignedText(characters, positions, [position + 1 for position in positions])
-        # The characters of every stage, and the original position that each came from.
-        characters, positions = _each_replaced(text, range(len(text)), maps.clean)
-        if maps.combining.search(characters) or characters.translate(maps.decompose) != characters:
-            items = list(put_in_order(decomposed(characters, maps.decompose)))
-            positions = [positions[position] for position in positions_of(items)]
-            characters = "".join(character for character, _ in items)
-        if maps.finish is not None:
-            characters, positions = _each_replaced(characters, positions, maps.finish)
-        return AlignedText(characters, positions, [position + 1 for position in positions])
+        if maps.decompose is None or maps.finish is None or not maps.combining.search(text):
+            return _each_replaced(text, maps.whole)
+        cleaned = _each_replaced(text, maps.clean)
+        items = list(put_in_order(decomposed(cleaned.text, maps.decompose)))
+        parts = AlignedText.at("".join(character for character, _ in items), list(positions_of(items)))
+        return cleaned.then(parts).then(_each_replaced(parts.text, maps.finish))
 
     @classmethod
     def from_name(cls, name: str) -> BertNormalizer:
@@ -343,13 +336,11 @@ class _Maps:
         return any(piece in bert_tables().combining and self.finish[ord(piece)] for piece in pieces)
 
 
-def _each_replaced(
-    text: str, positions: collections.abc.Sequence[int], table: CharacterMap
-) -> tuple[str, collections.abc.Sequence[int]]:
+def _each_replaced(text: str, table: CharacterMap) -> AlignedText:
     if text.translate(table) == text:
-        return text, positions
+        return AlignedText.identity(text)
     pieces = [table[ord(character)] or "" for character in text]
-    return "".join(pieces), [position for piece, position in zip(pieces, positions, strict=True) for _ in piece]
+    return AlignedText.at("".join(pieces), [position for position, piece in enumerate(pieces) for _ in piece])
 
 
 _maps = cache(_Maps)  # by four switches: faster than by their normalizer
@@ -372,8 +363,7 @@ class _ByCharacter(CharacterNormalizer):
         normalized = self.normalize(text)
         if len(normalized) == len(text):  # no table both removes characters and makes several of one
             return AlignedText(normalized, *AlignedText.identity(text)[1:])
-        characters, positions = _each_replaced(text, range(len(text)), self._table())
-        return AlignedText(characters, positions, [position + 1 for position in positions])
+        return _each_replaced(text, self._table())
 
 
 @dataclass(frozen=True, slots=True)

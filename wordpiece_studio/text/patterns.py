@@ -499,14 +499,17 @@ class _Reader:
         if self._next() == "[":
             self._set(is_folded)
             return _Extent(False, True)
-        found = _ATOM.match(self._pattern, self._position)
+        return _Extent(True, False) if self._taken(_ATOM, is_folded)["edge"] else _Extent(False, True)
+
+    def _taken(self, items: re.Pattern[str], is_folded: bool, *, in_set: bool = False) -> re.Match[str]:
+        found = items.match(self._pattern, self._position)
         if found is None or (is_folded and not _SAME_FOLDED.fullmatch(found[0])):
             self._refuse()
-        if is_folded:
-            self._take(found[0], f"[{_cases(found[0])}]" if found["character"] else None)
-        else:
-            self._take(found[0], self._class(found) if found["class"] else None)
-        return _Extent(True, False) if found["edge"] else _Extent(False, True)
+        written = self._class(found, in_set=in_set) if found["class"] else None
+        if is_folded and found["character"]:
+            written = _cases(found[0]) if in_set else f"[{_cases(found[0])}]"
+        self._take(found[0], written)
+        return found
 
     def _set(self, is_folded: bool) -> None:
         start = self._position
@@ -517,21 +520,13 @@ class _Reader:
         while self._next() not in ("", "]"):
             if self._next() == "-" and (self._written[-1] == opening or self._pattern[self._position + 1] == "]"):
                 self._take("-", r"\-")
-                continue
-            found = _SET_ITEM.match(self._pattern, self._position)
-            if found is None:
-                self._refuse()
-            if is_folded:
-                if not (found["character"] and _SAME_FOLDED.fullmatch(found[0])):
-                    self._refuse()
-                self._take(found[0], _cases(found[0]))
             else:
-                self._take(found[0], self._class(found, in_set=True) if found["class"] else None)
+                self._taken(_SET_ITEM, is_folded, in_set=True)
         if _DOUBLED.search(self._pattern[start : self._position]):
             raise _LibraryError(self._pattern[start : self._position + 1])
         self._take("]")
 
-    def _class(self, found: re.Match[str], *, in_set: bool = False) -> str:
+    def _class(self, found: re.Match[str], *, in_set: bool) -> str:
         r"""Return a class escape, ``\s`` or ``\p{L}``, without the characters that Oniguruma's Unicode lacks."""
         name = found["property"]
         if name is not None and name not in PROPERTIES:

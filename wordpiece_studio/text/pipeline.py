@@ -33,6 +33,11 @@ class AlignedText(NamedTuple):
     def identity(cls, text: str) -> Self:
         return cls(text, range(len(text)), range(1, len(text) + 1))
 
+    @classmethod
+    def at(cls, text: str, positions: Sequence[int]) -> Self:
+        """Return a text of which each character comes from a single one, at its position."""
+        return cls(text, positions, [position + 1 for position in positions])
+
     def then(self, later: AlignedText) -> AlignedText:
         """Return `later`, a normalization of this text, aligned with this text's original.
 
