@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, Typ
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
-from wordpiece_studio.tokenizer.shaping import Columns, Form, Pad, Side, Truncation, around, shaper, watched
+from wordpiece_studio.tokenizer.shaping import Columns, Cut, Form, Pad, Side, Truncation, around, shaper, watched
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -439,7 +439,7 @@ class Encoder(ABC):
             raws = [each._made[0] for each in made]  # noqa: SLF001  # its own module
             lengths = {*map(len, raws)}
             for raw in raws if len(lengths) > 1 else ():  # they were padded in several parts
-                raw.pad(max(lengths), direction=pad.side, pad_id=pad.id, pad_token=pad.token)
+                raw.pad(max(lengths), direction=pad.direction, pad_id=pad.pad_id, pad_token=pad.pad_token)
         return made[0] if is_one else made
 
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
@@ -477,7 +477,7 @@ class Encoder(ABC):
 
     def _is_shaped(self, both: Sequence[Texts], form: Form) -> bool:
         """Return whether texts get more than their tokens."""
-        return form.is_shaped or len(both[0]) > 1 or self._changes_types
+        return form != Form() or len(both[0]) > 1 or self._changes_types
 
     def post_processor(self) -> Any:
         """Return what adds special tokens, as a value of ``"post_processor"`` in a ``tokenizer.json``.
@@ -572,26 +572,19 @@ def _form(
             raise StudioError("Truncation and padding to a length need max_length", "Set max_length.")
         most = whole_number("max_length", encoder.model_max_length, 1)
     adds = checked_flag("add_special_tokens", add_special_tokens)
-    form = Form(
-        adds,
-        None if truncates == "do_not_truncate" else most,
-        truncates,
-        whole_number("stride", stride, 0),
-        _side("truncation_side", encoder.truncation_side),
-    )
+    repeated, side = whole_number("stride", stride, 0), _side("truncation_side", encoder.truncation_side)
+    cut = None if most is None or truncates == "do_not_truncate" else Cut(most, repeated, truncates, side)
     multiple = 1 if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)
-    if is_call and form.most is not None and pads != "do_not_pad" and form.most % multiple:
-        raise StudioError(
-            "Truncation to {length} tokens contradicts padding to a multiple of {multiple}",
-            "Set max_length to a multiple of pad_to_multiple_of.", length=form.most, multiple=multiple,
-        )  # fmt: skip
+    if is_call and cut is not None and pads != "do_not_pad" and cut.max_length % multiple:
+        what = "Truncation to {length} tokens contradicts padding to a multiple of {multiple}"
+        advice = "Set max_length to a multiple of pad_to_multiple_of."
+        raise StudioError(what, advice, length=cut.max_length, multiple=multiple)
     if adds:
         encoder.post_processor()  # named before anything is encoded, if a token is missing
     side = _side("padding_side", encoder.padding_side if padding_side is None else padding_side)
-    if pads != "do_not_pad":
-        length = most if pads == "max_length" else None
-        form = form._replace(pad=Pad(*encoder.special("pad_token"), length, side, multiple))
-    return form
+    length = most if pads == "max_length" else None
+    pad = None if pads == "do_not_pad" else Pad(*encoder.special("pad_token"), length, side, multiple)
+    return Form(adds, cut, pad)
 
 
 def whole_number(name: str, value: object, least: int) -> int:

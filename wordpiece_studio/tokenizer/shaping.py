@@ -48,30 +48,31 @@ class Columns(NamedTuple):
     words: list[int]
 
 
-class Pad(NamedTuple):
-    """The padding token, its id, and to what length encodings are padded: without one, that of the longest."""
+class Cut(NamedTuple):
+    """To how many tokens texts are truncated, and how; as the library calls it."""
 
-    token: str
-    id: int
-    length: int | None = None
-    side: Side = "right"
-    multiple: int = 1
+    max_length: int
+    stride: int
+    strategy: Truncation
+    direction: Side
+
+
+class Pad(NamedTuple):
+    """With what encodings are padded, and to what length: without one, that of the longest; as the library calls it."""
+
+    pad_token: str
+    pad_id: int
+    length: int | None
+    direction: Side
+    pad_to_multiple_of: int
 
 
 class Form(NamedTuple):
-    """What becomes of texts; without `most`, they are not truncated."""
+    """What becomes of texts: if nothing else is said, they are neither truncated nor padded."""
 
     add_special_tokens: bool = False
-    most: int | None = None
-    truncation: Truncation = "longest_first"
-    stride: int = 0
-    side: Side = "right"
+    cut: Cut | None = None
     pad: Pad | None = None
-
-    @property
-    def is_shaped(self) -> bool:
-        """Whether something is added to texts, or left out of them."""
-        return self.add_special_tokens or self.most is not None or self.pad is not None
 
 
 class Template(NamedTuple):
@@ -159,66 +160,71 @@ class Library:
 
     def encoded(self, both: Sequence[Texts], form: Form, *, is_pretokenized: bool = False) -> list[Any]:
         """Return an encoding for each text or pair; lets other threads run meanwhile if there is much."""
-        is_pair, made = len(both[0]) > 1, self._tokenizer
-        room = self._room(form, is_pair)
+        is_pair, made, cut = len(both[0]) > 1, self._tokenizer, form.cut
+        options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
         with self._turn:  # it has one form at a time
-            if _may_be_short(form, room, is_pair):
-                self._check_stride(both, form, room, is_pretokenized)
             try:
-                self._put_in(form)
-                options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
+                if cut is not None:
+                    self._truncate(cut, both, options)
+                if form.pad is not None:
+                    made.enable_padding(**form.pad._asdict())
                 if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
                     return [made.encode(*both[0], **options)]
                 return made.encode_batch(both if is_pair else [text for (text,) in both], **options)  # type: ignore[no-any-return]
             except Exception as error:
-                if "Truncation error" not in str(error):
+                if cut is None or "Truncation error" not in str(error):
                     raise
                 what = "Truncating the second text alone cannot make everything fit into {length} tokens"
-                if form.truncation == "only_first":
+                if cut.strategy == "only_first":
                     what = "Truncating the first text alone cannot make everything fit into {length} tokens"
                 advice = 'Use a larger max_length, or truncation="longest_first".'
-                raise StudioError(what, advice, length=form.most) from None
+                raise StudioError(what, advice, length=cut.max_length) from None
             finally:
                 made.no_truncation()
                 made.no_padding()
 
-    def _check_stride(self, both: Sequence[Texts], form: Form, room: int, is_pretokenized: bool) -> None:
+    def _truncate(self, cut: Cut, both: Sequence[Texts], options: dict[str, bool]) -> None:
+        is_pair = len(both[0]) > 1
+        around = self._tokenizer.num_special_tokens_to_add(is_pair) if options["add_special_tokens"] else 0
+        room = cut.max_length - around  # for tokens of texts
+        if room < 0:
+            what = "A length of {length} leaves no room for {count} special tokens"
+            raise StudioError(what, "Use a larger max_length.", count=around, length=cut.max_length)
+        least = 1 if cut.strategy != "longest_first" else room // 2 if is_pair else room
+        if cut.stride >= max(least, 1):
+            self._check_stride(cut, room, both, options | {"add_special_tokens": False})
+        try:
+            self._tokenizer.enable_truncation(**cut._asdict())
+        except ValueError:  # it counts the special tokens of one text even where none are added
+            raise _too_long(cut, cut.max_length - self._tokenizer.num_special_tokens_to_add(False)) from None
+
+    def _check_stride(self, cut: Cut, room: int, both: Sequence[Texts], options: dict[str, bool]) -> None:
+        """Check that truncation does not leave so little of a text that the library panics at the stride."""
+
         def lengths(texts: Iterable[Any]) -> list[int]:
-            options = {"is_pretokenized": is_pretokenized, "add_special_tokens": False}
             return [*map(len, self._tokenizer.encode_batch([*texts], **options))]
 
         # Of the second text alone enough is left, however long it is, where the first one, a question, is short.
-        most = room - form.stride - 1 if form.truncation == "only_second" else -1
-        unsure = [texts[0] for texts in both if not self._is_short(texts[0], most)]
-        if unsure and max(lengths(unsure)) > most:
-            _check_stride(form, room, zip(*map(lengths, zip(*both, strict=True)), strict=True))
+        most = room - cut.stride - 1 if cut.strategy == "only_second" else -1
+        unsure = [texts[0] for texts in both if not (self._is_ours and _is_short(texts[0], most))]
+        if not unsure or max(lengths(unsure)) <= most:
+            return
+        for given in zip(*map(lengths, zip(*both, strict=True)), strict=True):
+            first, second = (*given, 0)[:2]
+            if first + second <= room:
+                continue
+            left = {"only_first": (room - second, second), "only_second": (first, room - first)}.get(cut.strategy)
+            if left is None:  # all of the shorter one is left if it needs no more than half the room
+                shorter = min(first, second, room // 2)
+                left = (shorter, room - shorter) if first <= second else (room - shorter, shorter)
+            for length, whole in zip(left, (first, second), strict=True):
+                if 0 < length <= cut.stride and length < whole:
+                    raise _too_long(cut, length)
 
-    def _is_short(self, text: str | Sequence[str], most: int) -> bool:
-        """Return whether a text surely has so few tokens, by steps of the Studio, which lengthen ASCII by a blank."""
-        return self._is_ours and isinstance(text, str) and len(text) < most and text.isascii()
 
-    def _room(self, form: Form, is_pair: bool) -> int:
-        """Return how many tokens of texts a truncated encoding holds; 0 where nothing is truncated."""
-        if form.most is None:
-            return 0
-        around = self._tokenizer.num_special_tokens_to_add(is_pair) if form.add_special_tokens else 0
-        room: int = form.most - around
-        if room < 0:
-            what = "A length of {length} leaves no room for {count} special tokens"
-            raise StudioError(what, "Use a larger max_length.", count=around, length=form.most)
-        return room
-
-    def _put_in(self, form: Form) -> None:
-        given: dict[str, Any]
-        if (pad := form.pad) is not None:
-            given = {"length": pad.length, "direction": pad.side, "pad_to_multiple_of": pad.multiple}
-            self._tokenizer.enable_padding(pad_token=pad.token, pad_id=pad.id, **given)
-        if (most := form.most) is not None:
-            given = {"stride": form.stride, "strategy": form.truncation, "direction": form.side}
-            try:
-                self._tokenizer.enable_truncation(most, **given)
-            except ValueError:  # it counts the special tokens of one text even where none are added
-                raise _too_long(form, most - self._tokenizer.num_special_tokens_to_add(False)) from None
+def _is_short(text: str | Sequence[str], most: int) -> bool:
+    """Return whether a text surely has so few tokens, by steps of the Studio, which lengthen ASCII by a blank."""
+    return isinstance(text, str) and len(text) < most and text.isascii()
 
 
 _SHORT = 1000  # characters, or words: so little is done before threads would have got their turn
@@ -247,29 +253,9 @@ def around(first: tuple[str, int | None], last: tuple[str, int | None]) -> dict[
     return {"type": "TemplateProcessing", "single": parts[:3], "pair": parts, "special_tokens": special}
 
 
-def _may_be_short(form: Form, room: int, is_pair: bool) -> bool:
-    """Return whether truncation may leave so little of a text that the library panics at the stride."""
-    least = 1 if form.truncation != "longest_first" else room // 2 if is_pair else room
-    return form.most is not None and form.stride >= max(least, 1)
-
-
-def _check_stride(form: Form, room: int, lengths: Iterable[tuple[int, ...]]) -> None:
-    for given in lengths:
-        first, second = (*given, 0)[:2]
-        if first + second <= room:
-            continue
-        left = {"only_first": (room - second, second), "only_second": (first, room - first)}.get(form.truncation)
-        if left is None:  # all of the shorter one is left if it needs no more than half the room
-            shorter = min(first, second, room // 2)
-            left = (shorter, room - shorter) if first <= second else (room - shorter, shorter)
-        for length, whole in zip(left, (first, second), strict=True):
-            if 0 < length <= form.stride and length < whole:
-                raise _too_long(form, length)
-
-
-def _too_long(form: Form, length: int) -> StudioError:
+def _too_long(cut: Cut, length: int) -> StudioError:
     what = "A stride of {stride} is too long where truncation leaves {length} tokens of a text"
-    return StudioError(what, "Use a smaller stride, or a larger max_length.", stride=form.stride, length=length)
+    return StudioError(what, "Use a smaller stride, or a larger max_length.", stride=cut.stride, length=length)
 
 
 def portions(texts: Iterable[_T], characters: int) -> Iterator[list[_T]]:
