@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from wordpiece_studio.tokenizer.shaping import Library, Texts
+    from wordpiece_studio.tokenizer.shaping import Texts
     from wordpiece_studio.tokenizer.vocabulary import TextReading
 
     WordCut = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
@@ -269,15 +269,6 @@ class Encoder(ABC):
     @abstractmethod
     def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]: ...
 
-    def _in_library(self, both: Sequence[Texts]) -> Library | None:
-        """Return what does the same with the library, if there is such, and these texts are worth making it."""
-        del both
-        return None
-
-    def _tokens_in(self, texts: Texts, reasons: dict[int, Any], raw: Any) -> list[str]:
-        """Return the tokens of an encoding that the library made of texts; `reasons`: kept for what overflows."""
-        raise NotImplementedError
-
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
         (columns,) = self._columns_of([checked_text(text)])
@@ -429,12 +420,9 @@ class Encoder(ABC):
         if is_one:
             text, pair = [text], None if pair is None else [pair]
         both = _pairs(text, pair, is_pretokenized)
-        if progress is None and should_stop is None:
-            made = self._shaped(both, form, is_pretokenized) if both else []
-        else:
-            made = []
-            for portion in watched(both, progress, should_stop, len(both)):
-                made += self._shaped(portion, form, is_pretokenized)
+        is_watched = progress is not None or should_stop is not None
+        portions = watched(both, progress, should_stop, len(both)) if is_watched else [both] * bool(both)
+        made = [each for portion in portions for each in self._shaped(portion, form, is_pretokenized)]
         if (pad := form.pad) is not None and pad.length is None:
             raws = [each._made[0] for each in made]  # noqa: SLF001  # its own module
             lengths = {*map(len, raws)}
@@ -445,19 +433,6 @@ class Encoder(ABC):
     def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
         """Return what becomes of texts, or of pairs of them; each part of these may be padded to another length."""
         is_shaped = self._is_shaped(both, form)
-        library = self._in_library(both) if is_shaped or len(both) > 1 else None  # one text is faster without it
-        if library is not None:
-            try:
-                raws = library.encoded(both, form, is_pretokenized=is_pretokenized)
-            except (TypeError, UnicodeError):  # the library takes no text with an unpaired surrogate
-                if half := len(both) // 2:
-                    halves = both[:half], both[half:]
-                    return [each for part in halves for each in self._shaped(part, form, is_pretokenized)]
-            else:
-                return [
-                    Encoding.of_library(raw, partial(self._tokens_in, texts, {}))
-                    for raw, texts in zip(raws, both, strict=True)
-                ]
         texts = list(chain.from_iterable(both))
         if not (is_shaped or is_pretokenized):
             plain = cast("list[str]", texts)

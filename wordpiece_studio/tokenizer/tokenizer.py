@@ -11,7 +11,7 @@ import threading
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from wordpiece_studio import tokenizer as room
@@ -23,6 +23,7 @@ from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, W
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
+    Encoding,
     UnknownReason,
     UnknownToken,
     checked_ids,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wordpiece_studio.tokenizer.encoding import WordCut
-    from wordpiece_studio.tokenizer.shaping import Texts
+    from wordpiece_studio.tokenizer.shaping import Form, Texts
     from wordpiece_studio.tokenizer.vocabulary import AddedToken, Section
 
 _T = TypeVar("_T")
@@ -338,7 +339,23 @@ class Tokenizer(WordEncoder):
     def id_of(self, token: str) -> int | None:
         return self.vocabulary.id_of(token)
 
+    def _shaped(self, both: Sequence[Texts], form: Form, is_pretokenized: bool) -> list[Encoding]:
+        is_worth_it = len(both) > 1 or self._is_shaped(both, form)
+        library = self._in_library(both) if is_worth_it else None
+        if library is None:
+            return super()._shaped(both, form, is_pretokenized)
+        try:
+            raws = library.encoded(both, form, is_pretokenized=is_pretokenized)
+        except (TypeError, UnicodeError):  # the library takes no text with an unpaired surrogate
+            if half := len(both) // 2:
+                halves = both[:half], both[half:]
+                return [each for part in halves for each in self._shaped(part, form, is_pretokenized)]
+            return super()._shaped(both, form, is_pretokenized)
+        found = (partial(self._tokens_in, texts, {}) for texts in both)
+        return [Encoding.of_library(raw, tokens) for raw, tokens in zip(raws, found, strict=True)]
+
     def _in_library(self, both: Sequence[Texts]) -> Library | None:
+        """Return what does the same with the library, if it is worth loading it."""
         if self._run is None and self._may_be_in_library:
             for text in itertools.chain.from_iterable(both):
                 self._characters += len(text) if isinstance(text, str) else sum(map(len, text))
