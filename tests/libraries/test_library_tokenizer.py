@@ -122,7 +122,7 @@ def test_pairs_special_tokens_truncation_and_padding(tmp_path: Path, name: str) 
     ours = load_tokenizer(tmp_path)
     ours.truncation_side = "left" if side == "left" else "right"
     assert ours.roles["pad_token"] == pad
-    lines = texts(1, 40)
+    lines = texts(1, 20)
     for form in FORMS:
         if "padding" not in form:
             theirs.no_padding()

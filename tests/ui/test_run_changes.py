@@ -15,7 +15,6 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from tests.sampling import some_pairs
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
@@ -73,7 +72,9 @@ def engineer(studio: Studio) -> Studio:
     return studio
 
 
-@some_pairs(("details", "size"), ["token_details", "charts", "vocabulary", "history"], [46, 300])
+@pytest.mark.parametrize(
+    ("details", "size"), [("token_details", 46), ("charts", 300), ("vocabulary", 50), ("history", 300)]
+)
 def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, size: int, details: str) -> None:
     window = engineer.window
     window.docks.bring(details)
@@ -107,8 +108,9 @@ def test_the_step_under_the_pointer_is_forgotten_with_its_run(engineer: Studio) 
     assert plot.hovered is None
 
 
-@some_pairs(
-    ("column", "size"), [VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON], [46, 200]
+@pytest.mark.parametrize(
+    ("column", "size"),
+    [(VocabularyColumn.FREQUENCY, 46), (VocabularyColumn.WORDS, 200), (VocabularyColumn.REASON, 70)],
 )
 def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, column: VocabularyColumn, size: int) -> None:
     window = engineer.window
