@@ -62,7 +62,7 @@ def lane_steps(plot: TimelinePlot) -> list[tuple[int, str]]:
     return [(lane.step, lane.words) for lane in plot.lanes]
 
 
-def test_every_compared_run_has_a_lane(two: Studio) -> None:
+def test_every_compared_run_has_a_lane_in_which_a_size_is_at_the_same_place(two: Studio) -> None:
     window, (score, likelihood) = two.window, compared(two)
     plot = settled_plot(two)
     assert [(lane.run, lane.name, len(lane.values)) for lane in plot.lanes] == [
@@ -74,16 +74,12 @@ def test_every_compared_run_has_a_lane(two: Studio) -> None:
     window.model.last()
     assert lane_steps(settled_plot(two)) == [(25, "70 of 70 tokens"), (15, "final, 60 tokens")]
     assert "compared at 70 tokens" in window.timeline_pane.hints[0]
-
-
-def test_a_size_is_at_the_same_place_in_all_lanes(two: Studio) -> None:
-    plot = settled_plot(two)
     places = [plot._xs_of(np.array([0, 10, 15]), lane).tolist() for lane in plot.lanes]
     assert places[0] == places[1]
     assert plot.x_of(25) > places[1][-1]
     for step in (0, 7, 25):
         two.qtbot.mouseClick(plot, _LEFT, pos=QPoint(round(plot.x_of(step)), plot.height() // 2))
-        assert two.window.model.step == step
+        assert window.model.step == step
 
 
 def test_the_lanes_stay_where_they_are_when_another_tab_is_shown(two: Studio) -> None:
@@ -172,6 +168,16 @@ def test_tokens_say_when_the_other_runs_made_them(vocabulary: Studio, qtmodeltes
     room = pane.view.columnWidth(VocabularyColumn.RUNS)
     assert room > pane.view.fontMetrics().horizontalAdvance("Only in this run")
     qtmodeltester.check(table)
+    window = vocabulary.window
+    window.model.last()
+    vocabulary.wait(lambda: not pane.is_stale)
+    pane.view.horizontalHeader().setSortIndicator(VocabularyColumn.RUNS, Qt.SortOrder.AscendingOrder)
+    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(70)]
+    assert births == sorted(births)
+    window.session.runs.show(compared(vocabulary)[1])
+    vocabulary.wait(lambda: not pane.is_stale and pane.table.rowCount() == 60)
+    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(60)]
+    assert births == sorted(births)
 
 
 def test_tokens_of_one_run_only_are_found_at_every_step(vocabulary: Studio) -> None:
@@ -194,19 +200,6 @@ def test_tokens_of_one_run_only_are_found_at_every_step(vocabulary: Studio) -> N
     vocabulary.wait(lambda: pane.table.filter == VocabularyFilter())
     vocabulary.wait(lambda: pane.view.isColumnHidden(VocabularyColumn.RUNS))
     assert kinds.findData("only") < 0
-
-
-def test_tokens_are_sorted_by_their_birth_in_the_other_runs(vocabulary: Studio) -> None:
-    window, pane = vocabulary.window, vocabulary.window.vocabulary_pane
-    window.model.last()
-    vocabulary.wait(lambda: not pane.is_stale)
-    pane.view.horizontalHeader().setSortIndicator(VocabularyColumn.RUNS, Qt.SortOrder.AscendingOrder)
-    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(70)]
-    assert births == sorted(births)
-    window.session.runs.show(compared(vocabulary)[1])
-    vocabulary.wait(lambda: not pane.is_stale and pane.table.rowCount() == 60)
-    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(60)]
-    assert births == sorted(births)
 
 
 # The changes of the text.
@@ -347,8 +340,11 @@ def test_two_equal_bookmarks_are_compared(fixed: Studio) -> None:
     assert table.rows.columnCount() == 5
 
 
-def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
+def test_bookmarked_steps_have_lanes_whose_mark_stays_and_changes_are_of_the_run_shown(fixed: Studio) -> None:
     window, (score, likelihood) = fixed.window, compared(fixed)
+    view = window.tokenization_pane.changes_view
+    fixed.wait(lambda: window.session.changes.is_known and len(view.rows) > 0)
+    assert len(view.rows.runs) == 1
     for step in (10, 25, 0):
         window.model.seek(step)
         plot = settled_plot(fixed)
@@ -365,12 +361,6 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
     window.session.runs.show(likelihood)
     fixed.wait(lambda: [lane.name for lane in settled_plot(fixed).lanes] == ["@3 a tie", "Likelihood", "@12 late"])
     assert plot.own == 1
-
-
-def test_the_changes_of_the_text_are_those_of_the_run_shown_only(fixed: Studio) -> None:
-    window, view = fixed.window, fixed.window.tokenization_pane.changes_view
-    fixed.wait(lambda: window.session.changes.is_known and len(view.rows) > 0)
-    assert len(view.rows.runs) == 1
 
 
 def test_tokens_say_whether_a_bookmarked_step_has_them(fixed: Studio) -> None:

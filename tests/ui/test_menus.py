@@ -24,23 +24,19 @@ def doubles(values: list[str]) -> list[str]:
     return [value for value, count in Counter(value for value in values if value).items() if count > 1]
 
 
-def test_every_command_is_in_a_menu_once(empty_studio: Studio) -> None:
+def test_every_command_is_in_a_menu_once_and_no_letter_stands_for_two_entries(empty_studio: Studio) -> None:
     window = empty_studio.window
     placed = [action for _, action in window.actions_.placed()]
     missing = [action.text() for action in window.actions_.all() if action not in placed]
     assert not missing
     assert len(placed) == len(set(map(id, placed)))
     assert all(path for path, _ in window.actions_.placed())
-
-
-def test_no_letter_stands_for_two_entries_of_a_menu(empty_studio: Studio) -> None:
-    window = empty_studio.window
     for menu in (window.menuBar(), *window.findChildren(QMenu)):
         texts = [action.text() for action in menu.actions()]
         assert not doubles([letter(text) for text in texts]), texts
 
 
-def test_every_key_means_one_thing(empty_studio: Studio) -> None:
+def test_every_key_means_one_thing_and_those_of_text_fields_are_left_to_them(empty_studio: Studio) -> None:
     window = empty_studio.window
     keys = [key.toString() for action in window.actions_.all() for key in action.shortcuts()]
     keys += [key.toString() for _, action in window.actions_.placed() for key in action.shortcuts()
@@ -50,17 +46,13 @@ def test_every_key_means_one_thing(empty_studio: Studio) -> None:
     texts += [label.text() for label in window.findChildren(QLabel) if label.buddy() is not None]
     keys += [f"Alt+{letter(text).upper()}" for text in texts if letter(text)]
     assert not doubles(keys)
-
-
-def test_keys_of_text_fields_are_left_to_them(empty_studio: Studio) -> None:
     standard = QKeySequence.StandardKey
     taken = {
         key.toString()
         for kind in (standard.Cut, standard.Copy, standard.Paste, standard.SelectAll)
         for key in QKeySequence.keyBindings(kind)
     }
-    keys = {key.toString() for action in empty_studio.window.actions_.all() for key in action.shortcuts()}
-    assert not keys & taken
+    assert taken.isdisjoint(keys)
 
 
 def test_a_title_is_read_without_its_marks(empty_studio: Studio) -> None:
