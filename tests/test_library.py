@@ -75,7 +75,7 @@ def test_type_checkers_see_the_same_names() -> None:
     seen = {
         (node.module, alias.name) for node in block.body for alias in node.names if isinstance(node, ast.ImportFrom)
     } - {("typing", "Any")}
-    lazy = {(f"wordpiece_studio.{module}", name) for module, names in wps._HOMES.items() for name in names.split()}
+    lazy = {(f"wordpiece_studio.{module}", name) for name, module in wps._MODULES.items()}
     assert seen == lazy
     assert {name for _, name in lazy} | {"__version__"} == set(wps.__all__)
 

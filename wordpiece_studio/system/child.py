@@ -113,14 +113,17 @@ class Child:
         self._is_nonsense = False
         self._is_killed = False
         is_frozen = getattr(sys, "frozen", False)
-        self._process = subprocess.Popen(
+        self._process = process = subprocess.Popen(
             [sys.executable, SERVE] if is_frozen else [sys.executable, "-P", "-c", _BOOTSTRAP, json.dumps(sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
-        self.pid = self._process.pid
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._to_child, self._from_child = process.stdin, process.stdout
+        self.pid = process.pid
         undo_if_stopped(self, self._process.kill)  # it exits by itself, unless it hangs
         self._listener = threading.Thread(target=self._listen, daemon=True, name=f"messages of {self.pid}")
         self._listener.start()
@@ -202,19 +205,16 @@ class Child:
 
     def end(self) -> None:
         """Kill the child if it is still running, and release its resources."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         self.kill()
-        self._process.stdin.close()
+        self._to_child.close()
         self._process.wait()
         self._listener.join()
-        self._process.stdout.close()
+        self._from_child.close()
         finished(self)
 
     def _send(self, message: Sequence[bytes | memoryview], should_stop: object) -> None:
-        assert self._process.stdin is not None
         try:
-            _write(self._process.stdin.fileno(), message)
+            _write(self._to_child.fileno(), message)
         except (OSError, ValueError) as error:  # the pipe is broken, or closed
             raise self._death(should_stop) from error
 
@@ -245,9 +245,8 @@ class Child:
         return ChildDied(self._failure, _EXITED, **self._values, code=code)
 
     def _listen(self) -> None:
-        assert self._process.stdout is not None
         try:
-            while message := _received(self._process.stdout.fileno()):
+            while message := _received(self._from_child.fileno()):
                 self._inbox.put(message)
         except (MemoryError, OverflowError):  # something else wrote to the pipe: that is no size
             self._is_nonsense = True

@@ -173,7 +173,7 @@ class CorpusSample:
 
 def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> CorpusSample:
     """Return the text, or evenly spaced parts of it that together have about `largest` characters."""
-    line_length = max((end - start for start, end in _lines_of(text)), default=0)
+    line_length = max(map(len, text.split("\n")))
     if len(text) <= largest:
         return CorpusSample((TextPart(text),), True, True, line_length, len(text))
     size = largest // _PARTS
@@ -312,14 +312,6 @@ def few(stretches: list[str]) -> list[str]:
     return stretches[:: len(stretches) // _FEW_STRETCHES + 1]
 
 
-def _lines_of(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    while (end := text.find("\n", start)) >= 0:
-        yield start, end
-        start = end + 1
-    yield start, len(text)
-
-
 def _after_blank(text: str, start: int, least: int) -> int:
     """Return the first position from `start` on that follows a blank or line end; `start` if there is none near."""
     if start <= 0 or start >= len(text):
@@ -330,6 +322,6 @@ def _after_blank(text: str, start: int, least: int) -> int:
 
 
 def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ...]) -> CorpusSample:
-    longest = max((end - start for part in parts for start, end in _lines_of(part.text)), default=0)
+    longest = max((len(line) for part in parts for line in part.text.split("\n")), default=0)
     characters = sum(len(part.text) for part in parts)
     return CorpusSample(tuple(parts), is_whole, False, longest, characters, files)
