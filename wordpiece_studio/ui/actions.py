@@ -138,7 +138,6 @@ class Actions(QObject):
             self._declare(owner)
 
     def __getattr__(self, name: str) -> QAction:
-        """Return a command by its name, as it is now and will be."""
         made = self._commands.get(name)
         if made is None:
             raise AttributeError(f"there is no command {name}")

@@ -158,12 +158,9 @@ class MainWindow(Workspace):
 
     def show_soon(self) -> None:
         """Show the window once the sample is trained, so that it does not open empty, or else after a short wait."""
-        self.model.state_changed.connect(self._on_model_first_state)
+        ends = TrainerState.FINISHED, TrainerState.FAILED
+        self.model.state_changed.connect(lambda state: self._show_once() if state in ends else None)
         later(self, _PATIENCE_MS, self._show_once)
-
-    def _on_model_first_state(self, state: TrainerState) -> None:
-        if state in (TrainerState.FINISHED, TrainerState.FAILED):
-            self._show_once()
 
     def _show_once(self) -> None:
         if not self._was_shown and not self._is_leaving:

@@ -173,20 +173,19 @@ class CorpusController(Controller):
                 self._undo = partial(self._project.when_safe, self._window.project.undoing(), Loss.CORPUS)
             act()
 
-        if are_added and places:
+        if are_added:
             begin()
-        elif places:
+        else:
             self._project.when_safe(begin, Loss.ALL if is_project else Loss.CORPUS)
 
     def _say_what_was_opened(self, added: int = 0, *, is_long: bool = False) -> None:
-        undo, self._undo = self._undo, None
         banner, words = self._window.notices.training, self._too_long if is_long else ""
-        if undo is not None:  # a training clears the notice: undone after it, its run would be lost
+        if self._undo is not None:  # a training clears the notice: undone after it, its run would be lost
             done = self.tr("The corpus is now {name}.").format(name=self._session.corpus_name)
             if added:
                 done = counted(added, "1 file was added to the corpus.", "{count} files were added to the corpus.")
-            act = partial(self._undo_drop, undo)
-            banner.show_message(f"{done} {words}".strip(), action=self.tr("Undo"), act=act, needs_answer=False)
+            done = f"{done} {words}".strip()
+            banner.show_message(done, action=self.tr("Undo"), act=self._undo, needs_answer=False)
         elif is_long:
             banner.show_message(words)
 
@@ -200,20 +199,15 @@ class CorpusController(Controller):
     def _keep_what_was_dropped(self) -> None:
         """Do not offer to undo the drop any longer: it would undo what was done after it, too."""
         banner = self._window.notices.training
-        if isinstance(banner.act, partial) and banner.act.func == self._undo_drop:
+        if self._undo is not None and banner.act is self._undo:
             banner.clear()
-
-    def _undo_drop(self, undo: Callable[[], None]) -> None:
-        self._window.notices.training.clear()
-        undo()
 
     @command(choices=lambda self: (MenuChoice(it.name, menu_text(it.title), group=it.group) for it in samples()))
     def open_sample(self, name: str) -> None:
         """Take a sample as the corpus, when the text of the user's is safe; or a document, when all of it is."""
-        if name in document_titles():
-            self._project.when_safe(partial(self._show_document, name), Loss.ALL)
-            return
-        self._project.when_safe(partial(self.load_sample, name), Loss.CORPUS)
+        is_document = name in document_titles()
+        take = partial(self._show_document if is_document else self.load_sample, name)
+        self._project.when_safe(take, Loss.ALL if is_document else Loss.CORPUS)
 
     def _show_document(self, name: str) -> None:
         self._session.opening.stop()
@@ -487,7 +481,8 @@ class CorpusOnDisk(Controller):
     def _mark(self) -> None:
         files, gone = self._document.files, self.gone
         files.mark(self._among(self._watch.changed), FileState.CHANGED)
-        files.mark(gone, FileState.FAULT, {path: _is_gone(path) for path in gone})
+        what, advice = "{path} is missing", "If it was moved, use “Locate missing files…” in the File menu."
+        files.mark(gone, FileState.FAULT, {path: StudioError(what, advice, path=display_name(path)) for path in gone})
 
     def _on_counting_counts_changed(self, counts: object) -> None:
         if counts is not None and self._document.is_files:
@@ -655,8 +650,3 @@ def _name_of(paths: Sequence[str]) -> str:
 def _names(paths: Sequence[str]) -> str:
     names = ", ".join(display_name(os.path.basename(path)) for path in paths[:_MOST_NAMED])
     return f"{names}, …" if len(paths) > _MOST_NAMED else names
-
-
-def _is_gone(path: str) -> StudioError:
-    advice = "If it was moved, use “Locate missing files…” in the File menu."
-    return StudioError("{path} is missing", advice, path=display_name(path))

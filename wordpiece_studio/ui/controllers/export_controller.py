@@ -153,7 +153,6 @@ class VocabularyExport(Controller):
         self._inspecting.run(project, dialog.step)
 
     def write_library_run(self, project: Project, place: str) -> None:
-        """Write the file of another library, whose run the project shows, and its manifest."""
         if project.run is not None:
             self._write(Export("library", Path(place)), project, project.run.merge_count, may_replace=True)
 
@@ -305,15 +304,9 @@ class HistoryExport(Controller):
 
 
 def _write_table(
-    path: Path,
-    history: MergeHistory,
-    steps: NDArray[np.int64],
-    project: Project,
-    is_whole: bool,
-    *,
-    progress: Callable[[int, int], object],
-    should_stop: Callable[[], bool],
-) -> None:
+    path: Path, history: MergeHistory, steps: NDArray[np.int64], project: Project, is_whole: bool, *,
+    progress: Callable[[int, int], object], should_stop: Callable[[], bool],
+) -> None:  # fmt: skip
     """Write these steps of a history, which are all in order if `is_whole`."""
     turn, manifest, run = Turn(), None, project.run
     if run is not None and run.history is history:  # else the run has been replaced since

@@ -306,7 +306,6 @@ class ProjectController(Controller):
     # -- the file
 
     def _note_file(self, path: Path, project: Project) -> None:
-        """Note that the file of the project was read or written just now."""
         self._state.note_saved(path, project)
         self._file.take(path)
         self._show_title()
@@ -412,7 +411,6 @@ class RecoveryController(Controller):
         self._found = []
 
     def _take_answer(self, number: int, result: int) -> None:
-        """Restore or delete the work found with this number, or leave all for the next start."""
         if result == RecoveryDialog.DialogCode.Accepted.value:
             self.job.run(self._found.pop(number))
             return

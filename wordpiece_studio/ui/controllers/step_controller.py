@@ -259,7 +259,6 @@ class StepController(Controller):
     # -- the selection
 
     def _birth_step(self) -> int | None:
-        """Return the step that created the selected token, or that of the selected pair."""
         history, token_id = self._model.history, selected_id(self._model)
         return None if history is None or token_id is None else history.birth_step(token_id) or None
 

@@ -105,7 +105,6 @@ class TrainingController(Controller):
         self._wait_for_counts(wants_one_merge=True)
 
     def say_end_reached(self) -> None:
-        """Say why there is no next merge, and offer to go on."""
         reason = why_not_further(self._model)
         if reason:
             self._banner.show_message(reason)

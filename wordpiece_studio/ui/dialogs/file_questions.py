@@ -42,18 +42,9 @@ _MODES: dict[Place, QFileDialog.FileMode] = {
 
 
 def ask_for_place(
-    window: QWidget,
-    title: str,
-    kind: Place,
-    take: Callable[..., object],
-    *,
-    folder: Path | None = None,
-    name: str = "",
-    filters: Sequence[str] = (),
-    suffix: str = "",
-    accept: str = "",
-    asks: bool = True,
-) -> QFileDialog:
+    window: QWidget, title: str, kind: Place, take: Callable[..., object], *, folder: Path | None = None,
+    name: str = "", filters: Sequence[str] = (), suffix: str = "", accept: str = "", asks: bool = True,
+) -> QFileDialog:  # fmt: skip
     """Ask where something is, or where to save it: `take` gets the path, or for "files" and "folder" a list of them.
 
     The dialog starts in `folder` if there is one, suggests `name`, completes what is typed by `suffix`, and `asks`
@@ -114,7 +105,6 @@ def title_of(name: str) -> str:
 
 
 def replace_box(parent: QWidget, path: Path) -> QMessageBox:
-    """Return the question whether another project may be replaced: Yes or Cancel."""
     title = parent.tr("Replace “{name}”?").format(name=display_name(path.name))
     text = parent.tr("A project with this name already exists. Its contents would be lost.")
     return question_box(parent, title, text, {_Button.Yes: parent.tr("&Replace")})

@@ -144,12 +144,9 @@ class QuestionDialog(ScreenDialog):
     """Asks something once: when it is `accepted`, its attributes have the answers. Then it is deleted."""
 
     def lay_out(
-        self,
-        *parts: QWidget | QLayout | QSpacerItem | tuple[Any, ...],
-        accept: str = "",
-        cancel: str = "",
+        self, *parts: QWidget | QLayout | QSpacerItem | tuple[Any, ...], accept: str = "", cancel: str = "",
         margins: tuple[int, int, int, int] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Put the parts above the buttons, with other names than Qt's if they have some here."""
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         standard, roles = QDialogButtonBox.StandardButton, QDialogButtonBox.ButtonRole

@@ -132,8 +132,10 @@ class Pane(QWidget):
         times for all panes, ten a second: panes that follow a training show the same step.
         """
         self.is_stale = True
+        until_frame = _FRAME_MS - time.monotonic_ns() // 1_000_000 % _FRAME_MS
         if self.isVisible() and not (delay_ms and self.refresh_timer.isActive()):
-            self.refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
+            skipped = (max(delay_ms // _FRAME_MS, 1) - 1) * _FRAME_MS
+            self.refresh_timer.start(until_frame + skipped if delay_ms else 0)
 
     def refresh_soon(self) -> None:
         """Schedule a refresh; during training, for the next frame: no one can read faster."""
@@ -162,11 +164,9 @@ class Pane(QWidget):
 
 
 def fill(
-    layout: LayoutT,
-    *parts: QWidget | QLayout | QSpacerItem | int | tuple[Any, ...],
-    margins: tuple[int, int, int, int] | None = (0, 0, 0, 0),
-    spacing: int = 0,
-) -> LayoutT:
+    layout: LayoutT, *parts: QWidget | QLayout | QSpacerItem | int | tuple[Any, ...],
+    margins: tuple[int, int, int, int] | None = (0, 0, 0, 0), spacing: int = 0,
+) -> LayoutT:  # fmt: skip
     """Put parts into a layout: widgets and layouts, with stretch and alignment in a tuple; a number is empty space.
 
     Margins that are None and a spacing of -1 are those of the system's style.
@@ -193,12 +193,6 @@ def grid_in(parent: QWidget, margins: tuple[int, int, int, int], *, across: int,
     grid.setHorizontalSpacing(across)
     grid.setVerticalSpacing(down)
     return grid
-
-
-def _until_frame(delay_ms: int) -> int:
-    """Return the milliseconds until the next frame; a delay of several frames skips that many less one."""
-    now = time.monotonic_ns() // 1_000_000
-    return _FRAME_MS - now % _FRAME_MS + (max(delay_ms // _FRAME_MS, 1) - 1) * _FRAME_MS
 
 
 class EmptyState(Fitted, QWidget):
@@ -289,7 +283,11 @@ class PriorityRow(QHBoxLayout):
             room += _width_of(part, forms[-1])
             form = next((form for form in forms if _width_of(part, form) <= room), forms[-1])
             room -= _width_of(part, form)
-            _show_form(part, form)
+            if not isinstance(part, CutLabel) and form != part.text():
+                part.setText(form)
+                part.setVisible(bool(form))
+            elif isinstance(part, CutLabel) and form != part.forms[0]:  # otherwise the row would be laid out for ever
+                part.show_text(form)
         if self.take_rest is not None:
             self.take_rest(room)
         super().setGeometry(rect)
@@ -305,15 +303,6 @@ def _width_of(part: Part, form: str) -> int:
     edges = part.sizeHint().width() - part.fontMetrics().horizontalAdvance(part.text())
     layout = around.layout() if (around := part.parentWidget()) is not None else None
     return edges + width + (layout.spacing() if layout is not None else 0)
-
-
-def _show_form(part: Part, form: str) -> None:
-    if isinstance(part, CutLabel):
-        if form != part.accessibleName():  # otherwise the row would be laid out for ever
-            part.show_text(form)
-    elif form != part.text():
-        part.setText(form)
-        part.setVisible(bool(form))
 
 
 _LEAST_TITLE_HEIGHT = 32

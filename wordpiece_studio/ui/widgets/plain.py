@@ -148,18 +148,9 @@ def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:
 
 
 def tool_button(
-    text: str,
-    tip: str,
-    parent: QWidget | None,
-    act: Callable[..., object] | None = None,
-    *,
-    name: str = "",
-    role: str = "",
-    entry: str = "",
-    is_switch: bool = False,
-    takes_focus: bool = False,
-    menu: QMenu | None = None,
-) -> QToolButton:
+    text: str, tip: str, parent: QWidget | None, act: Callable[..., object] | None = None, *, name: str = "",
+    role: str = "", entry: str = "", is_switch: bool = False, takes_focus: bool = False, menu: QMenu | None = None,
+) -> QToolButton:  # fmt: skip
     """Return a small button that calls `act`; screen readers say its tooltip `tip` too unless there is a `name`.
 
     A switch stays down until it is clicked again, and calls `act` whenever it is switched, also by the program. A

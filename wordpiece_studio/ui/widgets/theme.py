@@ -470,7 +470,6 @@ class Theme(QObject, Colors):
 
 
 def _polish(widget: QWidget) -> None:
-    """Let the style sheet draw a widget anew."""
     widget.style().polish(widget)
 
 

@@ -258,16 +258,6 @@ def _size(run: Run) -> str:
     return _tr("no size limit") if size is None else _tr("size {size}").format(size=number_text(size))
 
 
-def _normalizer(run: Run) -> str:
-    name = run.counts.normalizer.name
-    return name if name in _NORMALIZERS else _tr("other normalizer")
-
-
-def _pre_tokenizer(run: Run) -> str:
-    name = run.counts.pre_tokenizer.name
-    return name if name in _PRE_TOKENIZERS else _tr("other pre-tokenizer")
-
-
 def pipeline_text(steps: WordCounts) -> str:
     words = _tr("normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
     return words.format(normalizer=steps.normalizer.name, pre_tokenizer=steps.pre_tokenizer.name)
@@ -277,8 +267,8 @@ _FEATURES: tuple[Callable[[Run], str], ...] = (
     _size,
     lambda run: _tr("min. frequency {count}").format(count=number_text(run.config.min_frequency)),
     _special_tokens,
-    _normalizer,
-    _pre_tokenizer,
+    lambda run: name if (name := run.counts.normalizer.name) in _NORMALIZERS else _tr("other normalizer"),
+    lambda run: name if (name := run.counts.pre_tokenizer.name) in _PRE_TOKENIZERS else _tr("other pre-tokenizer"),
     lambda run: run.origin.corpus_name,
     lambda run: counted(run.counts.total, "1 word", "{count} words"),
 )
