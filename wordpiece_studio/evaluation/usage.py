@@ -16,7 +16,7 @@ trained on. Nothing is estimated here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -312,8 +312,6 @@ class WordTexts:
 
     def __init__(self, history: MergeHistory) -> None:
         self._history = history
-        self._joined = ""
-        self._starts: NDArray[np.int64] | None = None  # created on first use
 
     @property
     def _words(self) -> Sequence[str]:
@@ -335,12 +333,10 @@ class WordTexts:
         return found
 
     def _next(self, text: str, begins: bool | None, word: int) -> tuple[int, int]:
-        if self._starts is None:
-            self._starts = self._join()
-        starts = self._starts
+        joined, starts = self._joined
         sought = f"\n{text}" if begins else text
         at = int(starts[word]) - 1 if begins else int(starts[word])
-        while (at := self._joined.find(sought, at)) != -1:
+        while (at := joined.find(sought, at)) != -1:
             place = at + 1 if begins else at
             word = int(np.searchsorted(starts, place, side="right")) - 1
             start, end = int(starts[word]), int(starts[word + 1]) - 1
@@ -349,12 +345,12 @@ class WordTexts:
             at += 1
         return _NONE, _NONE
 
-    def _join(self) -> NDArray[np.int64]:
-        """Join the words with a line end before and after each; return where each starts, and the end of all."""
+    @cached_property
+    def _joined(self) -> tuple[str, NDArray[np.int64]]:
+        """The words with a line end before and after each, where each starts, and the end of all."""
         pieces = ["\n".join([*self._words[part], ""]) for part in slices(len(self._words))]
         lengths = np.fromiter(map(len, self._words), dtype=np.int64, count=len(self._words))
-        self._joined = "\n" + "".join(pieces)
-        return np.append(1, 1 + np.cumsum(lengths + 1))
+        return "\n" + "".join(pieces), np.append(1, 1 + np.cumsum(lengths + 1))
 
 
 def _most_frequent_words(

@@ -24,7 +24,7 @@ import msgspec
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import limit_memory
-from wordpiece_studio.system.printable import decodable, printable
+from wordpiece_studio.system.printable import printable
 from wordpiece_studio.tokenizer.shaping import Columns, Library
 
 if TYPE_CHECKING:
@@ -192,15 +192,9 @@ def _loaded(path: str, sha256: str, content: bytes | bool | None) -> _Loaded:
     else:
         from tokenizers import Tokenizer
 
-        data = contents[0].removeprefix(b"\xef\xbb\xbf")
-        loaded = _Tokenizers(Tokenizer.from_buffer(data), msgspec.json.decode(data, type=_Around).post_processor)
+        loaded = _Tokenizers(Tokenizer.from_buffer(contents[0].removeprefix(b"\xef\xbb\xbf")))
     loaded.sha256 = digest
     return loaded
-
-
-@decodable
-class _Around(msgspec.Struct):
-    post_processor: Any = None
 
 
 def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
@@ -227,13 +221,14 @@ def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
 class _Tokenizers(_Loaded):
     """A tokenizer of the `tokenizers` library, without special tokens around a text, truncation and padding."""
 
-    def __init__(self, tokenizer: Any, post_processor: Any = None) -> None:
+    def __init__(self, tokenizer: Any) -> None:
         self.kind: str = type(tokenizer.model).__name__
         if getattr(tokenizer.model, "dropout", None):
             raise StudioError(
                 "{path}: with dropout, tokenization is random and differs each time", "Set dropout to null."
             )
-        self.post_processor = post_processor
+        processor = tokenizer.post_processor
+        self.post_processor = None if processor is None else msgspec.json.decode(processor.__getstate__())
         added = tokenizer.get_added_tokens_decoder()
         self.added_tokens = len(added)
         self.special_tokens = [token.content for token in added.values() if token.special]

@@ -611,15 +611,10 @@ class LibraryRunTokenizer(Tokenizer):
         if self._library is None:
             what = "The library that trained this run is not available"
             raise StudioError(what, "See the earlier message for details.")
-        words = list(words)
+        words, unk_token = list(words), self.vocabulary.unk_token
         for word, (ids, spans) in zip(words, self._library.cut(words), strict=True):
-            yield self._tokens_of(word, ids, spans), ids, spans
-
-    def _tokens_of(self, word: str, ids: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-        """Return the tokens with these ids; the unknown one says what it stands for."""
-        unk_token = self.vocabulary.unk_token
-        tokens = [self.vocabulary[each] for each in ids]
-        return tuple(
-            UnknownToken(token, UnknownReason("symbol", start, word[start:end])) if token == unk_token else token
-            for token, (start, end) in zip(tokens, spans, strict=True)
-        )
+            tokens = [self.vocabulary[each] for each in ids]
+            for place, (start, end) in enumerate(spans):
+                if tokens[place] == unk_token:
+                    tokens[place] = UnknownToken(unk_token, UnknownReason("symbol", start, word[start:end]))
+            yield tokens, ids, spans

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Pipeline
 
 
+rename = word_kernels.rename
 _CHUNKS_AT_ONCE = 20_000
 _LAST_CONTINUATION = np.int8(-65)  # bytes 0x80 to 0xBF, at most this as signed numbers, continue a character
 _SPELLED_BYTES, _SPELLED_WORDS = 1 << 16, 1 << 13
@@ -168,10 +169,6 @@ def keys_of(
     lengths, occurs = np.empty(words, dtype=np.int64), np.zeros(4 * _CODE_POINTS, dtype=np.uint8)
     word_kernels.spell_out(text, continues, keys, lengths, occurs)
     return keys, lengths, np.flatnonzero(occurs)
-
-
-def rename(numbers: NDArray[np.int32], table: NDArray[np.int32]) -> None:
-    word_kernels.rename(numbers, table)
 
 
 def _padded(block: bytes) -> NDArray[np.uint8]:
