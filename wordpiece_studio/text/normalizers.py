@@ -440,13 +440,9 @@ class RemoveCharacters(_ByCharacter):
     def is_local(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return not set(self.characters) & {" ", "\n"}
 
+    @cache  # noqa: B019  # of few of them
     def _table(self) -> CharacterMap:
-        return _without(self.characters)
-
-
-@cache
-def _without(characters: str) -> CharacterMap:
-    return CharacterMap(lambda code_point: "" if chr(code_point) in characters else chr(code_point))
+        return CharacterMap(lambda code_point: "" if chr(code_point) in self.characters else chr(code_point))
 
 
 class _Steps(Normalizer):

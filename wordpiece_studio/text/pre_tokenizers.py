@@ -154,8 +154,11 @@ class Digits(_Matching):
     def is_by_character(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return self.individual_digits
 
+    @cache  # noqa: B019  # of two of them
     def _pattern(self) -> re.Pattern[str]:
-        return _digits(self.individual_digits)
+        digit = pattern_tables().digit
+        digits = one_pattern(digit.ranges) if self.individual_digits else run_pattern(digit.ranges)
+        return re.compile(f"{run_pattern(ranges_outside(digit))}|{digits}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +253,6 @@ def text_of_letters(parts: Iterable[str]) -> str:
         except KeyError:
             joined += part.encode("utf-8", "surrogatepass")
     return joined.decode("utf-8", "replace")
-
-
-@cache
-def _digits(are_single: bool) -> re.Pattern[str]:
-    digit = pattern_tables().digit
-    digits = one_pattern(digit.ranges) if are_single else run_pattern(digit.ranges)
-    return re.compile(f"{run_pattern(ranges_outside(digit))}|{digits}")
 
 
 @cache
