@@ -218,7 +218,6 @@ def _pairs(history: Any) -> Iterable[Pair]:
 
 
 def overlap(first: Encoder, second: Encoder) -> VocabularyOverlap:
-    """Return what the vocabularies of two tokenizers have in common."""
     written = first.tokens, second.tokens
     marked = [_forms(*each) for each in zip((first, second), written, strict=True)]
     forms: list[Sequence[Any]] = [each for each in marked if each is not None]

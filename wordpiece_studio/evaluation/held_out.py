@@ -408,7 +408,6 @@ def divided_pieces(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiec
 
 
 def _cut(piece: TextPiece, data: bytes, start: int, end: int) -> TextPiece:
-    """Return a part of a piece, whose UTF-8 is `data`."""
     if (start, end) == (0, len(data)):
         return piece
     line, byte = piece.line + data.count(b"\n", 0, start), piece.byte + start

@@ -123,8 +123,6 @@ def _is_worth_kernels(words: int) -> bool:
 
 
 class UsageTally:
-    """Accumulates the tokens that a tokenizer makes of words."""
-
     def __init__(self, tokenizer: Encoder) -> None:
         self._unknown_token = tokenizer.unk_token or ""
         size = getattr(tokenizer, "largest_id", len(tokenizer) - 1) + 1  # a library's ids may have gaps
@@ -154,7 +152,6 @@ class UsageTally:
             self._word_counts[used] += np.add.reduceat(is_other_word, firsts)
 
     def _add_whole(self, part: EncodedWords, begins: NDArray[np.int64]) -> None:
-        """Count the words that are one token, unknown or not."""
         is_one = part.ends - begins == 1
         is_unknown = is_one.copy()
         is_unknown[is_one] = part.ids[begins[is_one]] == self._unknown_id

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import heapq
 import os
+import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
@@ -53,6 +54,7 @@ _MOST_MEMORY = 4 << 30
 _UNKNOWN_PENALTY = 10.0  # of both libraries: so far below the least score is a character that is no piece
 _MOST_KEPT = 8  # files; others are loaded again on demand
 _LONGEST_REASON = 300
+_PLACE_IN_CODE = re.compile(r"^[A-Z_]+: \S+\(\d+\) ")
 _ADVICE = "Save it again with the program that wrote it."
 
 
@@ -85,7 +87,6 @@ class _Loaded(ABC):
     def encode(self, texts: list[str]) -> list[Columns]: ...
 
     def count(self, texts: list[str]) -> Counted:
-        """Return the words of texts with their ids, each with its count."""
         counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
         for text, (_, ids, offsets, words) in zip(texts, self.encode(texts), strict=True):
             start = 0
@@ -150,8 +151,13 @@ def _shelf() -> OrderedDict[tuple[str, str], _Loaded]:
     return OrderedDict()
 
 
+def reason_of(error: BaseException) -> str:
+    said = _PLACE_IN_CODE.sub("", " ".join(str(error).split()))
+    return printable(said[:_LONGEST_REASON].rstrip(".")) or type(error).__name__
+
+
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
-    reason = printable(" ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")) or type(error).__name__
+    reason = reason_of(error)
     if not isinstance(error, Exception):
         what = "{path}: the {library} library crashed on it: {reason}"  # a Rust panic
         return Panicked(what, "Use another tokenizer.", library=library, reason=reason)

@@ -20,8 +20,9 @@ from wordpiece_studio.corpus.decoding import size_of_text, text_pieces
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.libraries.library_child import reason_of
 from wordpiece_studio.system.memory import limit_memory
-from wordpiece_studio.system.printable import decodable, printable
+from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 _TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
 _CHARACTERS_AT_ONCE = 1 << 16
-_LONGEST_REASON = 300
 _RESERVED = "\u2585"  # stands for what is unknown in the texts of SentencePiece
 _SEPARATORS = (0x20, 0x0A, *range(0xE000, 0xF900))
 
@@ -78,7 +78,7 @@ def train_in_child(
         raise
     except ImportError as error:
         what, advice = "The library {library} is missing: {reason}", "Install it: pip install {library}"
-        raise StudioError(what, advice, library=library, reason=_reason(error)) from None
+        raise StudioError(what, advice, library=library, reason=reason_of(error)) from None
     except BaseException as error:  # a Rust panic is no Exception
         raise _refusal(library, error) from None
 
@@ -93,12 +93,11 @@ def _refusal(library: str, error: BaseException) -> StudioError:
     if "!sentences_.empty()" in said:
         return StudioError("There are no words that the library {library} can train on", _OTHER_TEXT, library=library)
     what, advice = "The library {library} could not train: {reason}", "Change the settings, or the corpus."
-    return StudioError(what, advice, library=library, reason=_reason(error))
+    return StudioError(what, advice, library=library, reason=reason_of(error))
 
 
 _TOO_SMALL = re.compile(r"smaller than required_chars\. (\d+) vs (\d+)")
 _OTHER_TEXT = "Choose another text."
-_PLACE_IN_CODE = re.compile(r"^[A-Z_]+: \S+\(\d+\) ")
 
 
 def vocabulary_too_small(size: int, least: int) -> StudioError:
@@ -108,11 +107,6 @@ def vocabulary_too_small(size: int, least: int) -> StudioError:
 
 def no_words() -> StudioError:
     return StudioError("There are no words to train on", _OTHER_TEXT)
-
-
-def _reason(error: BaseException) -> str:
-    said = _PLACE_IN_CODE.sub("", " ".join(str(error).split()))
-    return printable(said[:_LONGEST_REASON].rstrip(".")) or type(error).__name__
 
 
 def _texts(corpus: Sequence[str | CorpusFile], is_rest: bool) -> Iterable[str]:

@@ -53,8 +53,6 @@ def likely_words(size: int) -> int:
 
 
 class ChunkTable:
-    """Distinct byte strings with their counts, in order of first appearance."""
-
     def __init__(self, *, capacity: int = 1 << 12) -> None:
         self._capacity = capacity
         self.arrays = chunk_kernels.Table(

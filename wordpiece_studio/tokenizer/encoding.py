@@ -151,7 +151,6 @@ class Encoding:
         return made
 
     def __getattr__(self, name: str) -> Any:
-        """Return a column that is asked for the first time."""
         if name not in _COLUMNS:
             raise AttributeError(name)
         raw, found = self._made
@@ -451,7 +450,6 @@ class Encoder(ABC):
         return [Encoding.of_library(raw, each) for raw, each in zip(raws, columns, strict=True)]
 
     def _is_shaped(self, both: Sequence[Texts], form: Form) -> bool:
-        """Return whether texts get more than their tokens."""
         return form != Form() or len(both[0]) > 1 or self._changes_types
 
     def post_processor(self) -> Any:
@@ -599,7 +597,6 @@ def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[
 
 
 def _is_one(text: object, is_pretokenized: bool) -> bool:
-    """Return whether this is one text, and not several."""
     if not is_pretokenized:
         return isinstance(text, str)
     return isinstance(text, list | tuple) and (not text or isinstance(text[0], str))

@@ -139,8 +139,6 @@ def _is_number(value: object) -> bool:
 
 
 class Library:
-    """A tokenizer of the library."""
-
     def __init__(self, tokenizer: Any, *, is_ours: bool = False) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -309,7 +307,6 @@ def written(texts: Any) -> Any:
 
 
 def restored(state: bytes) -> Any:
-    """Return an encoding of the library by its state."""
     from tokenizers import Encoding
 
     raw = Encoding()

@@ -348,8 +348,6 @@ class Section(NamedTuple):
 
 
 class AddedTokenFinder:
-    """Finds added tokens in texts, by the spelling that is sought."""
-
     def __init__(self, tokens: Mapping[str, AddedToken]) -> None:
         self._tokens = tokens
         self._pattern = one_of(tuple(tokens))
