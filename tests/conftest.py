@@ -47,7 +47,7 @@ _QT_PACKAGES = ("PySide6", "pytestqt", "pyqtgraph", "wordpiece_studio.session", 
 _QT_FOLDERS = {"model", "monkey", "ui"}
 
 _WINDOW_FIXTURES = {"studio", "empty_studio", "driver", "start", "projects"}
-_WINDOWS_EACH = 5
+_WINDOWS_EACH = 8
 
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _QT_PROBLEM = pytest.StashKey["str | None"]()
@@ -146,7 +146,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 
 def _mark_window_tests(items: list[pytest.Item]) -> None:
-    """Leave every fifth test of a whole window in each file to the default run, and the others to the slow one.
+    """Leave every eighth test of a whole window in each file to the default run, and the others to the slow one.
 
     Only where no files or folders are named: else all of theirs run.
     """
