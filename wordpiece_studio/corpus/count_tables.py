@@ -417,7 +417,8 @@ def as_typed_counts(text: str) -> str | None:
     'word\tcount\nhug\t10\npug\t5\n'
     """
     lines = [line for line in _LINE_END.split(text) if line.strip()]
-    if lines and _names_columns(lines[0]):
+    cells = lines[0].strip(_BLANKS).split("\t" if "\t" in lines[0] else None) if lines else []
+    if len(cells) == 2 and not any(map(str.isdigit, lines[0])):  # it names the columns
         del lines[0]
     # The first lines nearly always tell.
     if len(lines) < _LEAST_LINES or None in map(entry_of, lines[:_LEAST_LINES]) or is_typed_counts(text):
@@ -449,11 +450,6 @@ def read_typed_counts(
         skipped_lines=skipped,
     )
     return WordCounts(*checked_totals(total), normalizer, pre_tokenizer, statistics)
-
-
-def _names_columns(line: str) -> bool:
-    cells = line.strip(_BLANKS).split("\t") if "\t" in line else line.split()
-    return len(cells) == 2 and not any(map(str.isdigit, line))
 
 
 def counts_as_text(counts: WordCounts) -> str:

@@ -235,7 +235,8 @@ def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> in
 
 def _preview_of_parquet(file: CorpusFile, at: int, size: int) -> Preview:
     texts = ParquetTexts(file.path, file.column, "skip-line")
-    total = texts.count_rows()
+    with opened_parquet(file.path) as content:
+        total = max(0, int(content.metadata.num_rows))
     first = max(min(at, total - 1), 0)
     shown: list[str] = []
     end = first

@@ -46,10 +46,6 @@ class ParquetTexts(FileOnDisk):
             yield piece
         self.bytes_read = self.size
 
-    def count_rows(self) -> int:
-        with opened_parquet(self.path) as file:
-            return max(0, int(file.metadata.num_rows))
-
     def pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
         """Yield pieces from the row `first` on, the row before which each ends, and how many there are."""
         with opened_parquet(self.path) as file:

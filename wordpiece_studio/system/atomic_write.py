@@ -141,7 +141,10 @@ def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -
         name, folder = display_name(path), None
         try:
             try:
-                replacement = _prepared(path)
+                target = Path(os.path.realpath(path))
+                mode = _mode_of_regular_file(target)
+                _remove_leftovers(target)
+                replacement = _Replacement(name, target, temporary_path(target), temporary_path(target), mode)
             except ValueError as error:  # such as a NUL in the path
                 raise OSError(str(error)) from error
             folder = replacement.target.parent
@@ -206,13 +209,6 @@ def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:
         return StudioError(what, "Save to another location.", path=name, folder=display_name(folder))
     advice = _ADVICE.get(error.errno or 0, f"{_UNCHANGED} Try again, or save to another location.")
     return StudioError("{path} cannot be written: {reason}", advice, path=name, reason=error.strerror or str(error))
-
-
-def _prepared(path: str | os.PathLike[str]) -> _Replacement:
-    target = Path(os.path.realpath(path))
-    mode = _mode_of_regular_file(target)
-    _remove_leftovers(target)
-    return _Replacement(display_name(path), target, temporary_path(target), temporary_path(target), mode)
 
 
 def _mode_of_regular_file(target: Path) -> int | None:
