@@ -105,8 +105,7 @@ class TrainingController(Controller):
         self._wait_for_counts(wants_one_merge=True)
 
     def say_end_reached(self) -> None:
-        reason = why_not_further(self._model)
-        if reason:
+        if reason := why_not_further(self._model):
             self._banner.show_message(reason)
         else:
             words, further = outcome_words(self._model), self.tr("Train further…")
@@ -510,8 +509,7 @@ class LibraryController(Controller):
 
     def _begin(self, counts: WordCounts) -> None:
         trainer = self._trainer
-        if trainer is None:
-            return
+        assert trainer is not None  # else the request is cancelled
         with reported(self._on_training_failed):
             config = library_settings(trainer, self._session.settings.config())
             check_library_settings(trainer, config)
@@ -535,8 +533,7 @@ class LibraryController(Controller):
             self._on_training_failed(error)
 
     def _on_training_progressed(self, progress: LibraryProgress) -> None:
-        if self._trainer is None:
-            return
+        assert self._trainer is not None  # else the training is stopped
         has_figures = progress.done is not None and bool(progress.total)
         words = {
             (True, False): self.tr("Training {name}: {done} of {total}…"),

@@ -153,28 +153,23 @@ def unsaved_work_box(window: QWidget, unsaved_work: UnsavedWork, corpus_name: st
 
 
 def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list[str]:
-    lines = []
-    if unsaved_work.text:
-        lines.append(window.tr("The corpus “{name}” was edited.").format(name=corpus_name))
-    if unsaved_work.is_text_missing:
-        lines.append(window.tr("The file of the corpus “{name}” is missing.").format(name=corpus_name))
-    if unsaved_work.is_file_another:
-        lines.append(window.tr("Another program changed or removed the project file."))
+    edited = window.tr("The corpus “{name}” was edited.")
+    missing = window.tr("The file of the corpus “{name}” is missing.")
     merges, runs, notes = unsaved_work.merges, unsaved_work.library_runs, unsaved_work.notes
-    for number, words in (
+    said = (
+        (unsaved_work.text, edited.format(name=corpus_name)),
+        (unsaved_work.is_text_missing, missing.format(name=corpus_name)),
+        (unsaved_work.is_file_another, window.tr("Another program changed or removed the project file.")),
         (merges, counted(merges, "One merge was learned.", "{count} merges were learned.")),
         (runs, counted(runs, "One run was trained with another library.",
                        "{count} runs were trained with other libraries.")),
         (notes, counted(notes, "One bookmark was added or changed.", "{count} bookmarks were added or changed.")),
-    ):  # fmt: skip
-        if number:
-            lines.append(words)
-    if unsaved_work.others:
-        lines.append(window.tr("Settings, breakpoints, comparisons or the live text were changed."))
-    if unsaved_work.trains:
-        lines.append(window.tr("Training is still running and will stop; the merges learned so far can be saved."))
-    lines.append(window.tr("If you don’t save, your changes will be lost."))
-    return lines
+        (unsaved_work.others, window.tr("Settings, breakpoints, comparisons or the live text were changed.")),
+        (unsaved_work.trains,
+         window.tr("Training is still running and will stop; the merges learned so far can be saved.")),
+        (True, window.tr("If you don’t save, your changes will be lost.")),
+    )  # fmt: skip
+    return [words for holds, words in said if holds]
 
 
 _LONGEST_LISTED = 60

@@ -119,9 +119,7 @@ class ScreenDialog(QDialog):
 
     def _scroll(self, layout: QLayout) -> QSize:
         """Put all but the buttons at the foot into an area that scrolls; return how wide and high its bars are."""
-        focused, last = self.focusWidget(), layout.itemAt(layout.count() - 1)
-        foot = last.widget() if last is not None else None
-        buttons = foot if isinstance(foot, QDialogButtonBox) else None
+        focused, buttons = self.focusWidget(), self.findChild(QDialogButtonBox)
         if buttons is not None:
             layout.removeWidget(buttons)
         content = QWidget(self)
