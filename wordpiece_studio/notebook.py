@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+# The window's light backgrounds of tokens; see `wordpiece_studio.ui.widgets.theme` for how they were found.
 CHIP_COLORS = ("#9fb1f7", "#eff8ab", "#f8e0ec", "#e3a77d", "#ddffdf", "#bfb4c7", "#81d2b3", "#dad3fd")
-"""The window's light backgrounds of tokens; see `wordpiece_studio.ui.widgets.theme` for how they were found."""
 CHIP_INK = "#14181f"
 
 _CHIP = "display:inline-block;padding:0 5px;border-radius:4px;font-family:monospace;white-space:pre"

@@ -32,8 +32,8 @@ _PLUGIN_LIBRARIES = {
     ),
     "wayland": ("libwayland-client.so.0", "libwayland-cursor.so.0"),
 }
+# Debian and Ubuntu packages that are not called as Debian's policy wants: like the library and its version.
 _PACKAGES = {"libz.so.1": "zlib1g", "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}
-"""Debian and Ubuntu packages that are not called as Debian's policy wants: like the library and its version."""
 
 # An X server that accepts the connection and never answers would block the start for ever.
 _ANSWER_SECONDS = 5.0

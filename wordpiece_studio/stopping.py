@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Never
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
+# The exit code of a program that was interrupted; other signals give theirs in the same way.
 STOPPED = 128 + signal.SIGINT
-"""The exit code of a program that was interrupted; other signals give theirs in the same way."""
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has them all
 _LINE = b"wordpiece-studio: Stopped.\n"

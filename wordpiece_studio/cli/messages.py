@@ -41,8 +41,8 @@ _COMPILING = {
     "training": "Compiling the training engine, once on this machine",
 }
 STDIN = "stdin"
+# What was skipped or altered, as the statistics of a corpus and a summary of it call it.
 LOSSES = ("skipped_words", "rare_words", "replaced", "skipped_lines", "guessed_tables", "left_out_files")
-"""What was skipped or altered, as the statistics of a corpus and a summary of it call it."""
 _MOST_FILES = 100
 
 # The beginning of an error's template -> the option that it is about.
@@ -247,8 +247,8 @@ def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
     return f"{figures} ({reason}{nothing}), written to {display_name(output)}"
 
 
+# What explains tokens per word in brackets.
 LOST_TEXT = "In brackets: more than 1% of the tokens are unknown, and however long, an unknown word is one token."
-"""What explains tokens per word in brackets."""
 
 
 def held_out_words(tokens_per_word: Mapping[Any, float], unknown: Mapping[Any, float]) -> str:

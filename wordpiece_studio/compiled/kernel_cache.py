@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 KernelPackage = Literal["training", "text"]
 KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
+# What kernels are compiled from outside their packages.
 _SHARED = ("compiled/kernel_compiler.py", "compiled/kernels.py", "training/reference.py")
-"""What kernels are compiled from outside their packages."""
 
 _TESTED_NUMBA = "0.68.1"
 _COMPLETE = "kernels"

@@ -83,12 +83,12 @@ _WORD_NAMES = (
     *("word", GUARDED_WORD, "token", "text", "words", "tokens", "wort", "wörter", "mot", "mots", "palabra", "palabras"),
     *("слово", "слова", "từ", "शब्द", "คำ", "စကားလုံး", "단어", "単語", "词", "词语", "詞", "詞語"),
 )
+# What columns are called, in lower case; any other two names may be those of a list of people and their ages.
 _COUNT_NAMES = (
     *("count", "counts", "frequency", "freq", "anzahl", "häufigkeit", "nombre", "fréquence", "frecuencia", "cantidad"),
     *("число", "количество", "частота", "số lần", "tần suất", "आवृत्ति", "संख्या", "จำนวน", "ความถี่", "အကြိမ်ရေ"),
     *("빈도", "횟수", "개수", "回数", "頻度", "出現回数", "频率", "频次", "次数", "頻率", "頻次", "次數"),
 )
-"""What columns are called, in lower case; any other two names may be those of a list of people and their ages."""
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 _ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
 

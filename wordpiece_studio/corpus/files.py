@@ -48,8 +48,8 @@ KIND_OF_SUFFIX: dict[str, FileKind] = {
     ".tsv": "tsv", ".parquet": "parquet",
 }  # fmt: skip
 
+# The kinds of file that may be a table of words and their counts, as those that the Studio writes are.
 MAY_BE_COUNTS: tuple[FileKind, ...] = ("text", "csv", "tsv", "parquet")
-"""The kinds of file that may be a table of words and their counts, as those that the Studio writes are."""
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+(::[a-z][a-z0-9+.-]+)*://", re.IGNORECASE)
 NO_FILE_ADVICE = "Choose a file on a disk."

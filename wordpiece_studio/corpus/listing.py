@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     Place = str | bytes | os.PathLike[str]
     Source = TextOnDisk | ParquetTexts | TextStream
 
+# Which files are taken from a folder; a .json file there is usually one object with settings rather than lines.
 FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
-"""Which files are taken from a folder; a .json file there is usually one object with settings rather than lines."""
 
 NO_COLUMN_ADVICE = "Specify no column; or if the lines are rows, specify their kind."
 _WITHOUT_COLUMNS = ("text", "word-counts")  # the kinds of file whose text is in no column, or in known ones

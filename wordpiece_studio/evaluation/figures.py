@@ -144,6 +144,7 @@ class TokenizerFigures:
         return {name: known(self, name) for name in names}
 
 
+# Of a table: for each figure the title, and how it is written.
 _COLUMNS = {
     "name": ("tokenizer", "{}"),
     "vocabulary_size": ("size", "{:,}"),
@@ -157,7 +158,6 @@ _COLUMNS = {
     "bits_per_character": ("bits per character", "{:.3f}"),
     "parity": ("parity", "{:.3f}"),
 }
-"""Of a table: for each figure the title, and how it is written."""
 
 
 def known(figures: TokenizerFigures | None, name: str) -> Any:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.training.history import MergeHistory
 
+# The share of unknown tokens beyond which tokens per word say little: however long, an unknown word is one token.
 MUCH_UNKNOWN = 0.01
-"""The share of unknown tokens beyond which tokens per word say little: however long, an unknown word is one token."""
 _FEW_WORDS = 10_000  # up to this many words are split sooner than the kernels are loaded
 _PLAIN_PART = 1 << 10  # words between two calls of `should_stop`
 _OWNER_BITS = 16

@@ -46,8 +46,8 @@ MODEL_SUFFIX = ".model"
 MODEL_FILE = "sentencepiece" + MODEL_SUFFIX
 END_OF_TEXT, END_OF_WORD = "<|endoftext|>", "</w>"
 WORD_MARK = "▁"  # before a word, in the pieces of SentencePiece
+# Tokens for unknown symbols in a ``vocab.json``; the first one present applies.
 UNKNOWN_TOKENS = ("[UNK]", "<unk>", END_OF_TEXT)
-"""Tokens for unknown symbols in a ``vocab.json``; the first one present applies."""
 
 _NO_CHARACTER = "\U0010fffe"
 _MOST_MEMORY = 4 << 30

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+# Tokenizers whose words stay cached, beside the one used: that of another step, and of a run shown in turn.
 _EARLIER = 2
-"""Tokenizers whose words stay cached, beside the one used: that of another step, and of a run shown in turn."""
 
 _Words = tuple["TokenizedWord", ...]
 
@@ -298,8 +298,8 @@ class TextTimeline:
         return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown)
 
 
+# For each position in a word, the (end, birth step) of the tokens that fit there, longest first.
 _Fits = list[list[tuple[int, int]]]
-"""For each position in a word, the (end, birth step) of the tokens that fit there, longest first."""
 
 
 @dataclass(frozen=True, slots=True)

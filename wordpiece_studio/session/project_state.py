@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     Part = WordCounts | tuple[MergeHistory, LibraryTokenizer | None]
 
 
+# How long a large project waits, so that the window has the processor to itself while it shows what is there.
 _DELAY_MS = 250
-"""How long a large project waits, so that the window has the processor to itself while it shows what is there."""
 
 _FEW = 20_000  # merges, and words: this many are read in no time
 

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 EDIT_DELAY_MS = 250
 CHANGE_DELAY_MS = 1000
 RETRY_MS = (5_000, 15_000, 60_000)
+# The pause after the training was kept: ten times as long as that took, but within these limits.
 RUN_SECONDS = (10.0, 25.0)
-"""The pause after the training was kept: ten times as long as that took, but within these limits."""
 FIRST_RUN_SECONDS = 2.0
 
 
+# How many times as long as writing a change took, the pause is before the next one, within `CHANGE_DELAY_MS`.
 PAUSES = 4
-"""How many times as long as writing a change took, the pause is before the next one, within `CHANGE_DELAY_MS`."""
 
 
 class _KeptRun(NamedTuple):

@@ -146,8 +146,8 @@ def recovery_folder() -> Path:
 WORK = f"work{SUFFIX}"
 LEAST_FREE = 200_000_000  # bytes to leave free on the disk: a run is not kept if it would use them up
 _RUNS_FILE = f"runs-{{}}{SUFFIX}"
+# The last two are what programs before format 2.0 left, beside a journal of the changes since.
 _RUNS, _OLDER_WORK, _OLDER_RUNS = (re.compile(rf"{name}-(\d{{1,9}})\.\w+") for name in ("runs", "base", "run"))
-"""The last two are what programs before format 2.0 left, beside a journal of the changes since."""
 _FOLDER = re.compile(r"[0-9a-f]{16}")
 _NOT_KEPT = "Unsaved work cannot be backed up to {path}: {reason}"
 _MISSING = "The file with the merges is missing"

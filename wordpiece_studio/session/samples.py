@@ -39,11 +39,11 @@ TEXT_OF_ARTICLE = "newest Ilikeeatingapples!"
 CLEANED = "corpus:lowercase+corpus:remove:,.+bert-cased"
 _SCORE = TrainingConfig(objective="score", vocab_size=70)
 _ALONE = TrainingConfig(objective="score", special_tokens=())
+# That is, ten merges; a size is what other libraries are trained to, too.
 _BYTE_PAIRS = TrainingConfig(
     objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", special_tokens=("</u>",),
     unk_token="</u>", vocab_size=22,
 )  # fmt: skip
-"""That is, ten merges; a size is what other libraries are trained to, too."""
 _LIBRARY = TrainingConfig(vocab_size=70).replaying(())
 _LIBRARY_TOKENS = ("[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]")
 

@@ -188,8 +188,8 @@ class Hit:
 
 class BreakpointWatch(QObject):
     changed = Signal()  # `known` or `steps` has changed
+    # A breakpoint was disabled because its expression takes too long, as this `StudioError` says.
     faulted = Signal(object)
-    """A breakpoint was disabled because its expression takes too long, as this `StudioError` says."""
 
     def __init__(self, model: TrainerModel, breakpoints: Breakpoints, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -376,9 +376,9 @@ class Player(QObject):
     """
 
     changed = Signal()  # `is_playing`, `is_running` or `speed` has changed
+    # The current step is at this `Hit` now. None: running, no breakpoint was hit up to the last merge, or the training
+    # ended or was paused before it reached one.
     halted = Signal(object)
-    """The current step is at this `Hit` now. None: running, no breakpoint was hit up to the last merge, or the training
-    ended or was paused before it reached one."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None, *, watch: BreakpointWatch) -> None:
         super().__init__(parent)

@@ -35,11 +35,11 @@ VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the value of a cell itself, not it
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+# Qt asks for several other roles of every cell that it paints.
 _ANSWERED = frozenset({
     Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.TextAlignmentRole, VALUE_ROLE,
     Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.CheckStateRole,
 })  # fmt: skip
-"""Qt asks for several other roles of every cell that it paints."""
 _NO_INDEX = QModelIndex()
 
 
@@ -374,8 +374,8 @@ def stable_order(values: NDArray[Any]) -> NDArray[np.int64]:
 
 _AT_ONCE = 40_000  # items; takes a few milliseconds
 _HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
+# Without it, Qt remembers a selection cell by cell, and its header recomputes column widths.
 _ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
-"""Without it, Qt remembers a selection cell by cell, and its header recomputes column widths."""
 ItemsT = TypeVar("ItemsT", bound=SortedItems)
 
 
@@ -388,8 +388,8 @@ class SortedTableModel(TableModel[ItemsT]):
     rows_found = Signal(object)  # the rows are those last requested; whether (bool) they are the first for a filter
     rearranging = Signal()  # the rows are about to move; selected rows move with their items
 
+    # Whether another filter resets the model, in place of removing and adding rows.
     resets_when_filtered: ClassVar[bool] = False
-    """Whether another filter resets the model, in place of removing and adding rows."""
     least_interval_ms: ClassVar[int] = 0  # how long new items wait for their places, at least
 
     def __init__(self, columns: Sequence[TableColumn[ItemsT]], filter_: object, parent: QObject | None = None) -> None:

@@ -79,11 +79,11 @@ def _irregular(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return places, np.cumsum(np.where(wide[places], 1, -1), dtype=np.int64)
 
 
+# What the editor takes: bytes in UTF-8, lines, and characters of a line.
 LARGEST_TEXT, MOST_LINES, LONGEST_LINE = 2_000_000, 100_000, 10_000
-"""What the editor takes: bytes in UTF-8, lines, and characters of a line."""
 
+# What Qt's editor treats as the end of a block. U+2028 is not included: it breaks a line inside a block.
 _BREAKS = "\r\n\u2029\ufdd0\ufdd1"
-"""What Qt's editor treats as the end of a block. U+2028 is not included: it breaks a line inside a block."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 

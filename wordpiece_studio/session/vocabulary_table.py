@@ -41,8 +41,8 @@ _tr = partial(QCoreApplication.translate, "VocabularyTableModel")
 VocabularyColumn = IntEnum("VocabularyColumn", "TOKEN ID BORN RUNS SCORE FREQUENCY WORDS LENGTH REASON", start=0)
 
 
+# The columns about how tokens are used, which are known a little later than the others.
 BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)
-"""The columns about how tokens are used, which are known a little later than the others."""
 
 
 @dataclass(frozen=True, slots=True)

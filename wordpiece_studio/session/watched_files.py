@@ -43,9 +43,9 @@ class FileStamp:
 
 
 class FileWatch(QObject):
+    # The file (Path) has "changed": its bytes differ from what was last read, or from when this was last emitted. Or it
+    # is "gone". Or it is "back": it was missing and has reappeared with the same bytes, or is taken as it is now.
     noticed = Signal(object, object)
-    """The file (Path) has "changed": its bytes differ from what was last read, or from when this was last emitted. Or
-    it is "gone". Or it is "back": it was missing and has reappeared with the same bytes, or is taken as it is now."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -43,8 +43,8 @@ OTHER_CORPUS = "the corpus was changed or replaced after it was counted"
 _CHANGED = "the file was changed after it was counted"
 _REMOTE = "the file is behind a URL"
 _UNKNOWN = "it is not known what the file was when it was counted"
+# A manifest names at most this many files, lest it become too large to read; the hash covers all files.
 MOST_FILES = 10_000
-"""A manifest names at most this many files, lest it become too large to read; the hash covers all files."""
 _PIECE_BYTES = 1 << 20  # hashed at a time, with the interpreter lock released
 
 

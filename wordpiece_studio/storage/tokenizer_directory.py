@@ -162,8 +162,8 @@ def _sorted_json(value: dict[str, Any]) -> bytes:
     return pretty_json({name: value[name] for name in sorted(value)}) + b"\n"
 
 
+# The files of a tokenizer except the manifest; readers use them together.
 TOKENIZER_FILES = (VOCABULARY_FILE, TOKENIZER_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE)
-"""The files of a tokenizer except the manifest; readers use them together."""
 Only = Literal["vocab.txt", "tokenizer.json"]
 
 _READ_TOGETHER = {*TOKENIZER_FILES, ADDED_TOKENS_FILE}  # files that a reader would combine with those written

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     Steps = tuple[str | Normalizer | None, str | PreTokenizer | None]
     """The requested normalizer and pre-tokenizer, or None."""
 
+# A folder with any of these is one that a tokenizer can be loaded from.
 KNOWN_FILES = (TOKENIZER_FILE, VOCABULARY_FILE, VOCAB_JSON_FILE, MODEL_FILE)
-"""A folder with any of these is one that a tokenizer can be loaded from."""
 
 _SPECIAL = re.compile(r"\[.+\]|<.+>", re.DOTALL)  # [unused1] too
 

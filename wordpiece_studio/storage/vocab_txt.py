@@ -25,10 +25,10 @@ MOST_TOKENS = 1 << 22  # TensorFlow's own limit, and a hundred times the size of
 LONGEST_TOKEN = 10_000
 _FAULTY = {"\t": "a tab, as in a table", "\0": "a NUL character", "\n": "a line break", "\r": "a line break"}
 _LONGEST_LINE = 4 * LONGEST_TOKEN + 2  # bytes, with the line end
+# Advice for tokens that cannot be written on a line of their own.
 JSON_ALONE_ADVICE = (
     "Save tokenizer.json without vocab.txt; or choose a normalizer that removes such characters from the corpus."
 )
-"""Advice for tokens that cannot be written on a line of their own."""
 
 
 def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:

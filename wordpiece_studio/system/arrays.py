@@ -120,8 +120,8 @@ def _mapped(function: Callable[[str], int], words: Sequence[str]) -> NDArray[np.
     return numbers
 
 
+# How many bytes, of any value, must follow a text that compiled kernels scan; they read that many at once.
 BEHIND_BLOCK = 64
-"""How many bytes, of any value, must follow a text that compiled kernels scan; they read that many at once."""
 
 
 def with_room(array: NDArray[Any], size: int, growth: float = 2) -> NDArray[Any]:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     """From a file's path and its writer, everything that is written with it, the file itself included."""
     Check = Callable[[str | os.PathLike[str]], None]
 
+# How long to wait before retrying a replacement that another program blocks.
 _RETRY_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
-"""How long to wait before retrying a replacement that another program blocks."""
 _IN_USE_WINDOWS = {5, 32, 33}  # access denied, sharing violation, lock violation
 _UNCHANGED = "Any existing file is unchanged."
 _ADVICE = {

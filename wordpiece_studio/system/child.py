@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.05
+# The argument that makes the stand-alone program a child: there, `sys.executable` is the program itself.
 SERVE = "--serve-parent"
-"""The argument that makes the stand-alone program a child: there, `sys.executable` is the program itself."""
 _END_SECONDS = 5.0
 _ORPHAN_EXIT_CODE = 3
 _NICER = 5

@@ -27,8 +27,8 @@ _UNPRINTABLE = (
 )
 _JOINERS = "\u200c\u200d"
 
+# Here, where the command line, which names its option in place of it, finds it without NumPy.
 REPLACE_ADVICE = "Write to another place, or move that file away."
-"""Here, where the command line, which names its option in place of it, finds it without NumPy."""
 
 
 @cache

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 
+# Advice for every pipeline that is refused here.
 VOCABULARY_ALONE_ADVICE = (
     "Save vocab.txt alone: any program can read its tokens, and WordPiece Studio finds in the file next to it how text "
     "becomes words."
 )
-"""Advice for every pipeline that is refused here."""
 
+# Inserted before a pre-tokenizer that does not split at line ends: the Studio reads text line by line, the library as a
+# whole.
 LINE_SPLIT = {"type": "Split", "pattern": {"String": "\n"}, "behavior": "Removed", "invert": False}
-"""Inserted before a pre-tokenizer that does not split at line ends: the Studio reads text line by line, the library
-as a whole."""
 
 MOST_REMOVED = 10_000  # the most characters that a normalizer may remove: each is a separate step for every text
 

@@ -35,9 +35,9 @@ FORM_NAMES: tuple[FormName, ...] = get_args(FormName)
 _LONGEST_KEPT, _MOST_KEPT = 16, 1 << 16
 _VIRAMA_CLASS = 9
 
+# Characters, each with how it changes the length, as the `tokenizers` library records it: 1 for one that is added, 0
+# for one that replaces another, -n for one that replaces another and the n after it.
 Items = list[tuple[str, int]]
-"""Characters, each with how it changes the length, as the `tokenizers` library records it: 1 for one that is added, 0
-for one that replaces another, -n for one that replaces another and the n after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,11 +37,11 @@ _MOST_DIGITS = 10  # so many digits are already too many repetitions, and longer
 _T = TypeVar("_T")
 
 PATTERN_PREFIX, SPLIT_PREFIX = "pattern:", "split:"
+# The names of the pre-tokenizers without a pattern.
 STEP_NAMES = (
     "bert", "whitespace", "whitespace-split", "punctuation", "unicode-punctuation", "digits", "digits-single",
     "byte-level", "byte-level:no-prefix", "byte-level:no-regex", "byte-level:bytes-only",
 )  # fmt: skip
-"""The names of the pre-tokenizers without a pattern."""
 
 Behavior = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
 _BEHAVIORS: tuple[Behavior, ...] = get_args(Behavior)
@@ -326,11 +326,11 @@ def text_finder(text: str) -> Finder:
     return lambda tokens: [text in token for token in tokens]
 
 
+# Patterns that match no line end, but for the classes of what they are to exclude.
 _WITHIN_LINES = re.compile(
     r"(?:[\w# @%&=<>!~:;,'\"/.^$|)]|\((?:\?(?:[:=!<]|i[:)]))?(?![*?])|\\(?:[.*+?()\[\]{}^$|\\bdw]|p\{[LMNPS][a-z]?\})"
     r"|\[\^?(?:\w-\w|[\w#])+\]|[*+?]|\{\d+(?:,\d*)?\})*"
 )
-"""Patterns that match no line end, but for the classes of what they are to exclude."""
 _EXCLUDING = re.compile(r"\\.|\[\^")
 
 
@@ -371,19 +371,19 @@ def _found_in_lines(pattern: str, tokens: Sequence[str]) -> list[bool] | None:
 
 # What is common to the two languages.
 
+# The names in ``\p{…}`` whose members are the same in both, among the characters that both know.
 PROPERTIES = frozenset(
     "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co Alphabetic Han"
     " Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Hebrew Thai Devanagari Bengali Tamil Myanmar".split()
 )
-r"""The names in ``\p{…}`` whose members are the same in both, among the characters that both know."""
 
+# What a class lacks there, and what it has there, apart from the version of Unicode; after a bracket, in a set.
 _DIFFERING = {
     r"\w": ("\u200c\u200d", "²³¹¼½¾"),
     r"[\w": ("\u200c\u200d", ""),
     r"\p{Ll}": ("", "\u0295"),
     r"\p{Lo}": ("\u0295", ""),
 }
-"""What a class lacks there, and what it has there, apart from the version of Unicode; after a bracket, in a set."""
 
 _PLAIN = r"[^\\.^$|?*+()\[\]{}\ud800-\udfff]"
 _ESCAPED = r"\\(?:[\\.^$|?*+()\[\]{}/ &~#!%,:;=@\x22-]|[tnrf]|x[0-7][0-9A-Fa-f]|u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})"

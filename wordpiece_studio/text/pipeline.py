@@ -222,8 +222,8 @@ class PatternOverrunError(StudioError):
         return PatternOverrunError(*self._beginning, place, line=line, path=source)
 
 
+# The special tokens of most WordPiece pipelines; the linter reports a corpus that spells them out.
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-"""The special tokens of most WordPiece pipelines; the linter reports a corpus that spells them out."""
 
 
 @dataclass(frozen=True, slots=True)

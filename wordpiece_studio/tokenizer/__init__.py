@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+# What reads and writes the files of a `Tokenizer`: it lies above this room, and the face of the library sets it.
 load: Callable[..., Any]
 save: Callable[..., Any]
 as_json: Callable[..., bytes]
-"""What reads and writes the files of a `Tokenizer`: it lies above this room, and the face of the library sets it."""

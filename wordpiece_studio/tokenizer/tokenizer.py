@@ -559,8 +559,8 @@ class Tokenizer(WordEncoder):
         return WordMatch((token,), (self._id(token),), ((0, len(word)),), reason)
 
 
+# Attributes of a tokenizer that are not of its copies, which begin anew.
 _FOUND_IN_USE = {"_matches", "_ids", "_characters", "_run", "is_local", "_may_be_in_library"}
-"""Attributes of a tokenizer that are not of its copies, which begin anew."""
 
 
 _CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
 UNKNOWN_TOKEN = "[UNK]"
+# The roles of special tokens, as `transformers` calls and orders them, and the well-known names of such tokens.
 ROLES: Mapping[str, tuple[str, ...]] = {
     "bos_token": ("[BOS]", "<bos>", "<s>"),
     "eos_token": ("[EOS]", "<eos>", "</s>"),
@@ -32,7 +33,6 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "cls_token": ("[CLS]", "<cls>", "<s>"),
     "mask_token": ("[MASK]", "<mask>"),
 }
-"""The roles of special tokens, as `transformers` calls and orders them, and the well-known names of such tokens."""
 _AT_ONCE = 20_000  # between turns of other threads
 
 
@@ -409,8 +409,8 @@ def _space_end(text: str, start: int) -> int:
     return start
 
 
+# Half a character, with which no word of a text begins, before an added token that was found in normalized text.
 FOUND = "\udfff"
-"""Half a character, with which no word of a text begins, before an added token that was found in normalized text."""
 
 
 def found_token(word: str) -> tuple[str, str]:

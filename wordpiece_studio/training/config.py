@@ -31,8 +31,8 @@ ByteAlphabet = Literal["all", "seen"]
 EndOfWord = Literal["symbol", "attached"]
 
 LARGEST_VOCAB_SIZE = 100_000_000
+# The settings that may be raised to continue a training: a longer training begins with the same merges.
 LIMITS = ("vocab_size", "max_merges", "max_seconds", "min_value")
-"""The settings that may be raised to continue a training: a longer training begins with the same merges."""
 _LARGEST_NUMBER = 2**63 - 1  # the engines count in int64
 
 _TEXT_LISTS = ("special_tokens", "user_tokens", "initial_alphabet", "continuing_order")

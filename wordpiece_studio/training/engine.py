@@ -138,12 +138,12 @@ StopReason = Literal[
 ]
 
 
+# A candidate as an engine reports it: the vocabulary ids of its parts, n(a, b), f(a), f(b), and its value.
 RankedPair = tuple[int, int, int, int, int, float]
-"""A candidate as an engine reports it: the vocabulary ids of its parts, n(a, b), f(a), f(b), and its value."""
 
 
+# The value of each objective as it is defined; N is the number of symbols in the corpus.
 RULES = {"score": "n(ab) / (n(a) × n(b))", "likelihood": "n(ab) × ln(n(ab) × N / (n(a) × n(b)))", "count": "n(ab)"}
-"""The value of each objective as it is defined; N is the number of symbols in the corpus."""
 
 
 def number_text(number: int) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
 
+# This many words give the length of all to one percent; looking at each of a million would take too long.
 _SAMPLE = 1 << 15
-"""This many words give the length of all to one percent; looking at each of a million would take too long."""
 
 # Bytes per cell, word, place, pair and merge, in all columns of all arrays together.
 _CELL, _WORD, _PLACE, _PAIR, _MERGE = 30, 56, 15, 76, 535
@@ -31,8 +31,8 @@ _KEPT_CELL, _MOST_KEPT = 12, 8 << 20  # per cell, up to this many: freed, but ke
 _PASSING_PAIR, _PASSING_PLACE, _PASSING_MERGE = 72, 4, 272  # while a shortlist is chosen, or while arrays are enlarged
 
 # Estimates from measured trainings.
+# The share of all possible merges that are made, without a minimum frequency and with one.
 _MERGES = {"score": (0.5, 0.33), "likelihood": (0.28, 0.18), "count": (0.28, 0.18)}
-"""The share of all possible merges that are made, without a minimum frequency and with one."""
 _SCORED_PLACES = (4, 3, 0.75)  # per merge under the score, which prefers rare pairs: 4 + 3 · floor ** 0.75
 _COUNTED_PLACES = 0.05  # under the others, which prefer frequent pairs: most of all places, (merges / all) ** 0.05
 _DISTINCT_PAIRS = 1.25  # times the cube root of merges · places²
@@ -40,8 +40,8 @@ _MOST_DISTINCT_PAIRS = 0.8  # times the places
 
 # Seconds on a machine whose pace is 1.
 _START, _WORD_SECONDS, _PLACE_SECONDS = 0.004, 2e-7, 1e-8
+# Per cell; per merge; and per merge times the square root of the number of pairs it is chosen from.
 _SECONDS = {"score": (7.5e-8, 3e-6, 7e-9), "likelihood": (1e-7, 2e-6, 3e-9), "count": (1e-7, 2e-6, 3e-9)}
-"""Per cell; per merge; and per merge times the square root of the number of pairs it is chosen from."""
 _WATCHED_START, _WATCHED_MERGE = 0.03, 1.2e-5  # if merges are shown as they are made: at most a thousand per 16 ms
 
 

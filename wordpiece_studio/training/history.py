@@ -75,10 +75,9 @@ COLUMNS: dict[str, Any] = {
 }  # fmt: skip
 MERGE_TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
 _NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
+# As in :class:`~wordpiece_studio.training.engine.Merge`, plus the vocabulary size and the number of symbols in the
+# corpus after the merge, and how many distinct words it changed.
 MERGE_COLUMNS = ("step", *MERGE_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
-"""As in :class:`~wordpiece_studio.training.engine.Merge`, plus the vocabulary size and the number of symbols in the
-corpus after the merge, and how many distinct words it changed.
-"""
 
 
 @dataclass(frozen=True, slots=True)

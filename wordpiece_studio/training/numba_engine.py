@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 _OBJECTIVES = {"score": columns.SCORE, "likelihood": columns.LIKELIHOOD, "count": columns.COUNT}
 _STOPS: dict[int, StopReason] = {columns.STOP_SIZE: "vocab_size", columns.STOP_VALUE: "min_value"}
+# Columns of the history, and the columns of `merges` that hold them.
 _RECORDED = {
     "left_id": columns.MERGE_LEFT_ID, "right_id": columns.MERGE_RIGHT_ID, "new_id": columns.MERGE_ID,
     "pair_frequency": columns.MERGE_N, "left_frequency": columns.MERGE_LEFT_F,
     "right_frequency": columns.MERGE_RIGHT_F, "symbols_before": columns.MERGE_TOTAL, "ties": columns.MERGE_TIES,
     "is_new": columns.MERGE_IS_NEW,
 }  # fmt: skip
-"""Columns of the history, and the columns of `merges` that hold them."""
+# Pairs on the shortlist. With more, every merge looks at more; with fewer, it is chosen anew more often.
 _SHORTLIST_SIZES = {"score": 1024, "count": 2048, "likelihood": 1024}
-"""Pairs on the shortlist. With more, every merge looks at more; with fewer, it is chosen anew more often."""
+# See MARGIN: with a smaller one, more pairs are listed and all pairs of a symbol are checked less often.
 _MARGINS = {"score": 8, "count": 8, "likelihood": 3}
-"""See MARGIN: with a smaller one, more pairs are listed and all pairs of a symbol are checked less often."""
 _FAR = 128  # merges to replay: keeping the shortlist up to date would take longer than choosing it anew
 _SAMPLE = 1 << 15  # values that a threshold is estimated from
 _NO_LIMIT = np.iinfo(np.int64).max

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 EngineName = Literal["auto", "plain", "compiled"]
 
+# Cells times merges up to which the plain engine finishes before the compiled one is even loaded, or compiled.
 PLAIN_WORK, PLAIN_WORK_UNCOMPILED = 100_000, 1_000_000
-"""Cells times merges up to which the plain engine finishes before the compiled one is even loaded, or compiled."""
 
 _SLICE = 256  # merges between two calls of the caller's `should_stop` and two looks at the clock
 

@@ -419,8 +419,8 @@ _USUAL_PROGRESS = "12,345 of 30,000 tokens"
 _LEAST_CHARACTERS = 110  # of average width, for the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
 _UNKNOWN = 0
+# Captions, and which text on the search button (2: no button; 3: nor a word on *Options*); the first that fits.
 _FORMS = ((True, 0), (True, 1), (False, 1), (False, 2), (False, 3))
-"""Captions, and which text on the search button (2: no button; 3: nor a word on *Options*); the first that fits."""
 _BETWEEN = 4
 _READY_MS = 4000
 _PATIENCE_MS = 150  # a training that ends sooner leaves its button as it is: nothing flashes

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 AnyPiece = TypeVar("AnyPiece", TextPiece, RawBlock)
 
 _PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
+# What is said of a segment besides parts and errors: it is done, or will be counted again from its beginning.
 OVER, LOST = "over", "lost"
-"""What is said of a segment besides parts and errors: it is done, or will be counted again from its beginning."""
 
 
 def can_be_sent(pipeline: Pipeline) -> bool:

@@ -144,8 +144,8 @@ def fix_to(pipeline: Pipeline) -> PipelineFix:
 LARGEST_SAMPLE = 2_000_000  # characters of a text that are examined
 LARGEST_SAMPLE_OF_FILES = 1_000_000  # bytes of files that are examined
 
+# For all files together, and for one file at most: numbering the lines of a part means reading all before it.
 _PARTS, _PLACES = 64, 16
-"""For all files together, and for one file at most: numbering the lines of a part means reading all before it."""
 _FEW_STRETCHES = 3000
 
 

@@ -84,11 +84,11 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _READ_AT_ONCE = 1 << 20
 _LONGEST_VALUE = 64 << 20  # bytes of one text or blob in the database
+# Limits of SQLite's virtual machine: calls of so many steps each, plus one per page. Genuine files need few.
 _STEPS_AT_ONCE, _MOST_CALLS, _BYTES_PER_CALL = 10_000, 1_000, 4096
-"""Limits of SQLite's virtual machine: calls of so many steps each, plus one per page. Genuine files need few."""
 _SMALL = 128 << 20
+# Parts may take this many bytes plus this many times the file size; genuine ones take less than ten times it.
 _MOST_EXPANSION = 100
-"""Parts may take this many bytes plus this many times the file size; genuine ones take less than ten times it."""
 _STRING_BYTES = 80  # the memory of a short string besides its text
 _LEVEL = 1  # higher levels take several times as long and save a tenth
 _LONGEST_REASON = 300  # characters: a reason may quote the file

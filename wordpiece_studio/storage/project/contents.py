@@ -102,8 +102,8 @@ class RunOrigin:
 
 LONG_SECONDS = 10.0  # training that took longer is not lost without a question
 _TOKENIZERS_KEPT = 16
+# Distinct words; for more, it takes too long to count at each step the tokens that they consist of.
 _QUICK_WORDS = 50_000
-"""Distinct words; for more, it takes too long to count at each step the tokens that they consist of."""
 
 
 @dataclass(slots=True, eq=False)

@@ -66,13 +66,13 @@ if TYPE_CHECKING:
 
 
 _SETTINGS, _CORPUS, _VIEW, _RUNS, _COUNTS = "settings", "corpus", "view", "runs", "counts"
+# All records that are JSON; the last two are those of older formats.
 _RECORDS = (_SETTINGS, _CORPUS, _VIEW, _RUNS, _COUNTS, "run", "peers")
-"""All records that are JSON; the last two are those of older formats."""
 _TEXT, _LIVE_TEXT, _CORPUS_WORDS = "corpus/text", "view/watched_text", "corpus/words"
 _PARTS_OF_A_RUN = 17
 _READ_AT_ONCE = 1 << 20
+# What invalid values in a file may raise while being converted.
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
-"""What invalid values in a file may raise while being converted."""
 
 
 def save_project(

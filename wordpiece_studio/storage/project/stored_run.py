@@ -137,8 +137,8 @@ class _Copy:
         return all(container.parts.get(part.name) == part for part in self.parts.values())
 
 
+# The file that last held each history. A history is only appended to: its first merges never change.
 _copies: weakref.WeakKeyDictionary[MergeHistory, _Copy] = weakref.WeakKeyDictionary()
-"""The file that last held each history. A history is only appended to: its first merges never change."""
 
 
 def note_copy(path: str | os.PathLike[str], run: Run, head: RunHead, parts: Mapping[str, Part]) -> None:

@@ -49,10 +49,10 @@ _LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 _MOST_ROWS = 11
 _CHARACTERS = 84
 _TOP = 56
+# By how many rows they move.
 _LIST_KEYS: dict[int, int] = {
     Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: 1 - _MOST_ROWS, Qt.Key.Key_PageDown: _MOST_ROWS - 1
 }  # fmt: skip
-"""By how many rows they move."""
 
 
 @lru_cache(maxsize=4096)

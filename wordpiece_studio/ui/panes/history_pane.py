@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "HistoryView")
 _AUTOMATIC, _HIDDEN = "automatic", "-"
+# Selected rows that are found again in a new order within a frame; for very many, Qt takes seconds.
 _MOST_CARRIED = 2000
-"""Selected rows that are found again in a new order within a frame; for very many, Qt takes seconds."""
 _PLAIN, _LATER = RowLook(), RowLook(ink="faint")
 _AT_STEP = RowLook("accent_soft", is_bold=True, is_marked=True)
 
@@ -382,8 +382,8 @@ class HistoryControls(QWidget):
         return button
 
 
+# Rows that are copied without a thread, which takes a few milliseconds; and rows that are copied at all.
 _AT_ONCE, _MOST_COPIED = 256, 100_000
-"""Rows that are copied without a thread, which takes a few milliseconds; and rows that are copied at all."""
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 

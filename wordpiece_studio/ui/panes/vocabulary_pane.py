@@ -142,12 +142,12 @@ def _reason_text(items: VocabularyItems, token_id: int) -> str:
     return dead_words(reason) if reason is not None else ""
 
 
+# Of what is copied.
 _TITLES = {
     VocabularyColumn.TOKEN: "token", VocabularyColumn.ID: "id", VocabularyColumn.BORN: "born",
     VocabularyColumn.SCORE: "score", VocabularyColumn.FREQUENCY: "frequency", VocabularyColumn.WORDS: "words",
     VocabularyColumn.LENGTH: "length", VocabularyColumn.REASON: "dead",
 }  # fmt: skip
-"""Of what is copied."""
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 

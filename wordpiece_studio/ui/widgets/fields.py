@@ -162,8 +162,8 @@ class QuestionDialog(ScreenDialog):
         fill(QVBoxLayout(self), *parts, buttons, margins=margins, spacing=-1)
 
 
+# Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05.
 NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
-"""Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05."""
 MOST_CHARACTERS = 100_000
 _LONGEST_CLUSTER = 64  # UTF-16 units; a letter with more accents than that is cut like any text
 _LONGEST_LINE, _LINE_WIDTH = 1000, 400  # characters, pixels

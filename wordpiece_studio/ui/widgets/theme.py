@@ -188,8 +188,8 @@ class TokenStyle(NamedTuple):
     border: Border = "thin"
 
 
+# All of them; the first eight differ in colour.
 _STYLES = [TokenStyle(shade, border) for border, shade in product(_BORDERS, range(_SHADE_COUNT))]
-"""All of them; the first eight differ in colour."""
 
 
 class TokenStyles:
@@ -288,10 +288,10 @@ _IS_POLISHED, _HAS_STYLE = Qt.WidgetAttribute.WA_WState_Polished, Qt.WidgetAttri
 _UNSEEN_MS = 100  # until what is not seen is polished
 _AT_ONCE = 30  # widgets, in some milliseconds
 
+# The roles of widgets that the style sheet gives a font of their own, a semi-bold one.
 _BOLD_ROLES = ("title", "heading", "primary")
-"""The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
+# What has boxes to tick, icons or arrows, whose sizes in the style sheet follow the font, but which Qt caches.
 _WITH_SIGNS = (QPushButton, QToolButton, QCheckBox, QRadioButton, QComboBox, QAbstractSpinBox, QMenu, QTabBar)
-"""What has boxes to tick, icons or arrows, whose sizes in the style sheet follow the font, but which Qt caches."""
 
 ThemeChoice = Literal["system", "light", "dark", "contrast"]
 

@@ -37,12 +37,12 @@ _RIGHT = 16.0
 _LEAST = 40
 _LOW_LINES = 9
 _SIDE = 6
+# In lines of text: the minimum height of a chart, and the height from which it shows its line of figures.
 _LEAST_LINES, _READOUT_LINES = 4, 6
-"""In lines of text: the minimum height of a chart, and the height from which it shows its line of figures."""
 _LONG = 200
 _MARKS, _LABELS = 100, 200  # how high marks lie above shapes, and labels above both
+# How many of a shape's fields are data; the others say how it looks.
 _DATA = {Line: 1, Dots: 2, Bars: 3, Rule: 1, Label: 5}
-"""How many of a shape's fields are data; the others say how it looks."""
 
 
 class _Layer:

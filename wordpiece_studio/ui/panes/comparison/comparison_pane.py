@@ -66,11 +66,11 @@ _NAME, _TOKENS_PER_WORD = 0, 3
 _LONGEST_NAME, _SHORTEST_CHOICE = 24, 8  # characters
 _ROOM = 6  # pixels between two columns, besides the padding of their cells
 _ROW_ROOM = 14
+# Which value of a figure is the best.
 _BEST: dict[str, Callable[..., TokenizerFigures]] = {
     "tokens_per_word": min, "characters_per_token": max, "bytes_per_token": max, "unknown_share": min,
     "whole_share": max, "used_share": max, "renyi_efficiency": max, "bits_per_character": min,
 }  # fmt: skip
-"""Which value of a figure is the best."""
 
 
 def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[FiguresRow]:

@@ -378,6 +378,7 @@ def _place(block: QTextBlock, word: TokenizedWord) -> tuple[int, int]:
 
 _MOST_PLACES_MARKED = 500
 _MOST_PLACES = 100_000
+# Pairs of lower-case letters with the same capital: the first is treated as the second.
 _SAME_LETTERS = tuple(
     zip(
         "\u00b5\u0131\u017f\u0345\u03c2\u03d0\u03d1\u03d5\u03d6\u03f0\u03f1\u03f5\u1c80"
@@ -387,7 +388,6 @@ _SAME_LETTERS = tuple(
         strict=True,
     )
 )
-"""Pairs of lower-case letters with the same capital: the first is treated as the second."""
 
 
 def find_places(view_text: str, sought: str, case_matters: bool) -> list[tuple[int, int]]:

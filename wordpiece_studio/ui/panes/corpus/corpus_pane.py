@@ -53,8 +53,8 @@ _LONGEST_LINE = 2000
 _LONGEST_WORD = 300
 _MOST_WORDS = 60
 _MOST_SHOWN = 400  # characters of a row: more than ever fit, and few enough to be measured at every key press
+# Characters: a line is shown from its start if the word is this near to it, else from this many before the word.
 _SEEN_FROM_START, _SEEN_BEFORE = 14, 8
-"""Characters: a line is shown from its start if the word is this near to it, else from this many before the word."""
 
 
 class LineView(QWidget):
@@ -224,8 +224,8 @@ class CorpusTabs(Fitted, QTabBar):
 
 
 class CorpusPane(Pane):
+    # What was typed is not possible, a StudioError: a count, or the name of a normalizer or pre-tokenizer.
     refused = Signal(object)
-    """What was typed is not possible, a StudioError: a count, or the name of a normalizer or pre-tokenizer."""
 
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(session.model, parent)

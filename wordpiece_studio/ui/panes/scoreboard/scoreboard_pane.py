@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "scoreboard")
 _FIRST_CANDIDATES = 30
 _MOST_CANDIDATES = 10_000
+# The pane follows a training, or a step that is dragged, ten times a second: no one can read faster.
 _BUSY_DELAY_MS = 100
-"""The pane follows a training, or a step that is dragged, ten times a second: no one can read faster."""
 _PATIENCE_MS = 80
 _LEAST_WIDTH, _TOP = 200, 6
 
 
+# Formula and sentences, the formula alone, only its numbers, or nothing.
 Detail = Literal["all", "formula", "numbers", "none"]
-"""Formula and sentences, the formula alone, only its numbers, or nothing."""
 
 _SIDE, _SPACING = 14, 2
 _SLACK = 0.85
@@ -193,6 +193,7 @@ class _Arrangement(NamedTuple):
     is_low: bool
 
 
+# The first one that fits is used, six candidates before the words; parts that do not fit are hidden completely.
 _ARRANGEMENTS = (
     _Arrangement("all", 6, 3, False),
     _Arrangement("formula", 6, 2, False),
@@ -203,7 +204,6 @@ _ARRANGEMENTS = (
     _Arrangement("numbers", 2, 0, True),
     _Arrangement("none", 2, 0, True),
 )
-"""The first one that fits is used, six candidates before the words; parts that do not fit are hidden completely."""
 
 
 class ScoreboardPane(Pane):

@@ -47,17 +47,17 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "timeline_marks")
 _MARK = "▼"
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94  # sizes of a button and of its icon, in lines of text
+# Commands from left to right; empty: a gap.
 _SHOWN = (
     "first_merge", "previous_merge", "play", "next_merge", "last_merge", "", "previous_change", "next_change", "",
     "keep_step",
 )  # fmt: skip
-"""Commands from left to right; empty: a gap."""
+# Those of the menu beside them; empty: a line.
 _MORE = ("ten_back", "ten_on", "", "compare_step", "bookmarks", "", "run_back", "run_to_breakpoint")
-"""Those of the menu beside them; empty: a line."""
 # Playback shows several merges a second: "next" must not swallow the second press.
 _REPEATED = ("previous_merge", "next_merge")
+# Of the glossary, that explain a command; the others are about the step.
 _ENTRIES = {"keep_step": "bookmark", "previous_change": "changes", "next_change": "changes"}
-"""Of the glossary, that explain a command; the others are about the step."""
 
 
 class CommandButton(Fitted, QToolButton):

@@ -123,8 +123,8 @@ class Lane:
     sizes: Steps  # the size of its vocabulary at each step, shape (n_merges + 1,)
     widest: str  # the widest of the texts about its steps, for which there is room
     tokens: tuple[str, ...] = ()  # those that its merges made, if these are few
+    # The step at which it first differs from the run that is shown; None if there is none, or if it is not known.
     diverges_at: int | None = None
-    """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 
 
 _FEW = 200  # up to this many merges, the curve has a point for each
@@ -168,16 +168,16 @@ def _paint_ground(painter: QPainter, points: list[QPointF], floor: float, ground
 
 
 _SIDE = 14.0
+# What is above the curves, and in a plot lower than this; there a box lies over them.
 _TOP, _LOW_TOP, _LOW = 17.0, 5.0, 80
-"""What is above the curves, and in a plot lower than this; there a box lies over them."""
 _GROOVE_FROM_BOTTOM = 22.0
 _NOTE_BELOW_TOP = 5.0
+# Pixels from the axis down to marks, where there are no lanes and in a lane.
 _BELOW_AXIS: dict[MarkKind, tuple[float, float]] = {"tie": (8.0, 4.0), "change": (17.0, 7.5), "birth": (14.0, 7.0)}
-"""Pixels from the axis down to marks, where there are no lanes and in a lane."""
 _BELOW_LOW_LANE = 4.0
+# In lines of text: what the curve of a lane needs above the names of tokens; and how high a lane must be for names of
+# the usual size and marks below the axis, which would touch those of the next one.
 _LEAST_CURVE, _CROWDED = 0.58, 1.17
-"""In lines of text: what the curve of a lane needs above the names of tokens; and how high a lane must be for names of
-the usual size and marks below the axis, which would touch those of the next one."""
 _BETWEEN_TOKENS = 5.0
 _DIVERGENCE_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2

@@ -204,8 +204,8 @@ _BOUNDARY_REACH = 4.0
 _LONGEST_UNKNOWN = 16  # characters of an unknown word below its chip; its tooltip has all of it
 
 Rings = Callable[[TokenizedWord], Container[int]]  # returns which chips of a word are selected
+# Returns the lines of text under the chip of a piece in a line.
 Captions = Callable[["LiveLine", Piece], tuple[str, ...]]
-"""Returns the lines of text under the chip of a piece in a line."""
 
 
 def kept_place(lines: LiveText, place: ChipPlace | None) -> ChipPlace | None:
@@ -224,8 +224,8 @@ class LiveChips(ChipArea[ChipPlace]):
     after :meth:`captions_changed`; `describe` returns what screen readers say about one.
     """
 
+    # A :class:`ChipPlace` in the word that was double-clicked, or on which Shift+Enter was pressed.
     word_chosen = Signal(object)
-    """A :class:`ChipPlace` in the word that was double-clicked, or on which Shift+Enter was pressed."""
     content_height_changed = Signal()  # `content_height` may have changed
 
     walking_chooses = True

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "UnknownNote")
+# Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is.
 BirthStep = Callable[[str], int | None]
-"""Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
 
 
 class Rung(NamedTuple):
