@@ -174,12 +174,9 @@ class Split(_Searching):
             advice = "Choose one of {behaviors}."
             raise StudioError(what, advice, behavior=repr(self.behavior)[:50], behaviors=", ".join(_BEHAVIORS))
         if found := _NEXT_STEP.search(self.pattern):
-            raise StudioError(
-                'In the pattern "{pattern}", the name of a pre-tokenizer follows a plus sign at character {position}',
-                "Put a group around what comes before the name, as in (?:a+)digits.",
-                pattern=_shown(self.pattern),
-                position=found.start() + 1,
-            )
+            what = 'In the pattern "{pattern}", the name of a pre-tokenizer follows a plus sign at character {position}'
+            advice = "Put a group around what comes before the name, as in (?:a+)digits."
+            raise StudioError(what, advice, pattern=_shown(self.pattern), position=found.start() + 1)
 
     @property
     def name(self) -> str:
@@ -256,13 +253,10 @@ def compiled_pattern(pattern: str) -> regex.Pattern[str]:
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise StudioError(
-            'The pattern "{pattern}" is not a valid regular expression: at character {position}, {reason}',
-            "Correct it; to match a special character literally, put a backslash before it.",
-            pattern=shown,
-            position=(getattr(error, "pos", None) or 0) + 1,
-            reason=getattr(error, "msg", str(error)),
-        ) from None
+        what = 'The pattern "{pattern}" is not a valid regular expression: at character {position}, {reason}'
+        advice = "Correct it; to match a special character literally, put a backslash before it."
+        place, reason = (getattr(error, "pos", None) or 0) + 1, getattr(error, "msg", str(error))
+        raise StudioError(what, advice, pattern=shown, position=place, reason=reason) from None
     except ValueError as error:
         what = 'The pattern "{pattern}" is not a valid regular expression: {reason}'
         raise StudioError(what, "Correct it.", pattern=shown, reason=error) from None

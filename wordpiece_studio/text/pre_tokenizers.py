@@ -370,6 +370,9 @@ class PreTokenizerSequence(PreTokenizer):
         return words
 
 
+_NAMES = "The pre-tokenizers are {names}, split:BEHAVIOR:REGEX and pattern:REGEX; several are joined by a plus sign."
+
+
 def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
     """Return the pre-tokenizer that `value` is or names; several names are joined by ``+``.
 
@@ -396,13 +399,8 @@ def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
         elif (name := rest.partition("+")[0]) in _BUILT_IN:
             part, rest = _BUILT_IN[name], rest[len(name) :]
         else:
-            raise StudioError(
-                'There is no pre-tokenizer called "{name}"',
-                "The pre-tokenizers are {names}, split:BEHAVIOR:REGEX and pattern:REGEX; "
-                "several are joined by a plus sign.",
-                name=name,
-                names=", ".join(_BUILT_IN),
-            )
+            what = 'There is no pre-tokenizer called "{name}"'
+            raise StudioError(what, _NAMES, name=name, names=", ".join(_BUILT_IN))
         parts.append(part)
     return parts[0] if len(parts) == 1 else PreTokenizerSequence(parts)
 
