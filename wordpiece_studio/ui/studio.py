@@ -1,7 +1,4 @@
-"""Creates the application and its parts, hands each what it needs, runs the window and takes it all down again.
-
-Signals of the system close the window, and Python's garbage is collected in its thread.
-"""
+"""Creates the application and its parts, hands each what it needs, runs the window and takes it all down again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The corpus: opens texts and files, lists files, asks how to read undecodable ones, saves the text, watches the files.
-
-A project is opened and saved by `project_controller`, which also asks before something is lost.
-"""
+"""The corpus: opens texts and files, lists files, asks how to read undecodable ones, saves the text, watches files."""
 
 from __future__ import annotations
 

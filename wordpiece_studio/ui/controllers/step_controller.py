@@ -1,7 +1,4 @@
-"""Commands that move between steps and mark them: next, previous, play, breakpoints, bookmarks, the selection.
-
-They act on the model and the player, and each says why it is not available.
-"""
+"""Commands that move between steps and mark them: next, previous, play, breakpoints, bookmarks, the selection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Commands of the View and Edit menus: theme, text size, layouts, and what the text field with the focus does.
-
-Also the place of the window on its screen, and the panes that a command brings to the front.
-"""
+"""Commands of the View and Edit menus: theme, text size, layouts, panes, and what the field with the focus does."""
 
 from __future__ import annotations
 

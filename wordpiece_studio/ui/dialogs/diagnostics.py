@@ -32,13 +32,7 @@ from wordpiece_studio.version import __version__
 _LONGEST_BYTES = 1_000_000
 _OLD_FILES = 3
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-_LEVELS = {
-    QtMsgType.QtDebugMsg: logging.DEBUG,
-    QtMsgType.QtInfoMsg: logging.INFO,
-    QtMsgType.QtWarningMsg: logging.WARNING,
-    QtMsgType.QtCriticalMsg: logging.ERROR,
-    QtMsgType.QtFatalMsg: logging.CRITICAL,
-}
+_LEVELS = logging.DEBUG, logging.WARNING, logging.ERROR, logging.CRITICAL, logging.INFO  # in the order of `QtMsgType`
 _PACKAGES = ("PySide6_Essentials", "numpy", "numba", "llvmlite", "regex", "msgspec", "platformdirs")
 _LOG_LINES = 60
 
@@ -82,7 +76,7 @@ def last_lines(number: int) -> list[str]:
 
 def _log_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
     category = getattr(context, "category", None) or "default"
-    logging.getLogger("wordpiece_studio.qt").log(_LEVELS.get(kind, logging.WARNING), "%s: %s", category, message)
+    logging.getLogger("wordpiece_studio.qt").log(_LEVELS[kind.value], "%s: %s", category, message)
 
 
 def diagnostics(settings: object = None) -> str:

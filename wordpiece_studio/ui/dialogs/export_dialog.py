@@ -216,10 +216,7 @@ def _for_other_kind(text: str, proposed: Collection[str], name: str) -> str:
 
 
 def _folder_for(chosen: Path, name: str) -> Path:
-    """Return `chosen` if it is empty or holds an export of the Studio, else a new folder called `name` in it.
-
-    No one who picks a folder full of other things wants these files scattered among them.
-    """
+    """Return `chosen` if it is empty or holds an export, else a new folder in it, not to scatter files among others."""
     try:
         names = {path.name for path in chosen.iterdir()}
     except OSError:

@@ -1,7 +1,4 @@
-"""The window's files: how a project is called, the dialog that asks for a place, and the questions about unsaved work.
-
-They are asked before a loss, and when the Studio starts after it ended unexpectedly.
-"""
+"""The window's files: how a project is called, the dialog that asks for a place, and the questions before a loss."""
 
 from __future__ import annotations
 
@@ -126,10 +123,7 @@ def listed(names: Sequence[str], most: int, between: str = "\n") -> str:
 
 
 def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessageBox:
-    """Return the question whether to read files that a project names outside its folder: Yes, or Cancel.
-
-    `places`: where they are; `action`: what Yes is called.
-    """
+    """Return the question whether to read files that a project names outside its folder: `action` names Yes."""
     names = listed([shown(display_name(place), LONGEST_NAMED) for place in places], _MOST_LINES)
     risk = parent.tr("Reading a file on another computer can tell that computer who you are.")
     title = parent.tr("Read files outside the project’s folder?")

@@ -424,10 +424,7 @@ class PaneArea(BareArea):
 
 
 class Panel(QFrame):
-    """A frame called `name` that shows one pane under its title line, with its `header`.
-
-    Line and pane have the title given here while the pane has none of its own.
-    """
+    """A frame called `name` that shows one pane under its title line: the pane's own title, or else this one."""
 
     def __init__(self, name: str, title: str, pane: Pane, parent: QWidget | None = None, *, entry: str = "") -> None:
         super().__init__(parent)

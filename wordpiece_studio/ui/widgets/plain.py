@@ -304,10 +304,7 @@ class CutLabel(FittingLabel):
 
 
 class WholeLabel(Fitted, QLabel):
-    """Shows all of a text, or is hidden while there is none; Qt would cut it off where space is short.
-
-    Its minimum height follows from its width.
-    """
+    """Shows all of a text, or is hidden while there is none; Qt would cut it off where space is short."""
 
     def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
         super().__init__(parent)

@@ -437,11 +437,7 @@ class Theme(QObject, Colors):
         return SHADES[self.look][self.token_styles.of(token).shade]
 
     def run_color(self, number: int) -> QColor:
-        """Return the colour of the run with this number, from 0; :meth:`run_ink` is written on it. There are eight.
-
-        They are the same in light and dark. They were found like the backgrounds of tokens, and lie as far apart; none
-        is near the accent.
-        """
+        """Return the colour of the run with this number; :meth:`run_ink` is written on it. None is near the accent."""
         shades = _BRIGHT_RUNS if self.look == "contrast" else _RUNS
         return shades[number % len(shades)]
 
