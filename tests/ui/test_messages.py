@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OK = QMessageBox.StandardButton.Ok
 
 
-def test_an_error_is_shown_as_plain_text(studio: Studio) -> None:
+def test_errors_are_shown_as_plain_text_not_too_long_and_in_one_box(studio: Studio) -> None:
     studio.window.messages.show_error(
         StudioError("{name} is odd", "Take <b>another</b>.", name="<img src='/dev/zero'>")
     )
@@ -31,17 +31,11 @@ def test_an_error_is_shown_as_plain_text(studio: Studio) -> None:
     assert box.text() == "<img src='/dev/zero'> is odd."
     assert box.informativeText() == "Take <b>another</b>."
     studio.answer(_OK)
-
-
-def test_what_a_file_holds_does_not_make_a_message_endless(studio: Studio) -> None:
     studio.window.messages.show_error(StudioError("{text} is odd", "Not {text}.", text="x" * 100_000))
     box = studio.box()
     assert box.text().startswith("xxx")
     assert max(len(box.text()), len(box.informativeText())) < 2_100
     studio.answer(_OK)
-
-
-def test_two_errors_leave_one_box(studio: Studio) -> None:
     for name in ("first", "second"):
         studio.window.messages.show_error(StudioError(name))
     assert studio.box().text() == "second."
@@ -79,16 +73,13 @@ def test_a_fault_in_another_thread_is_reported_by_the_window(studio: Studio) -> 
     studio.answer(_OK)
 
 
-def test_diagnostics_say_what_is_shown(studio: Studio) -> None:
+def test_diagnostics_say_what_is_shown_without_the_corpus(studio: Studio) -> None:
     studio.window.actions_.copy_diagnostics.trigger()
     report = QGuiApplication.clipboard().text()
     assert "PySide6" in report
     assert '"merges": 25, "step": 12' in report
     assert '"train_as_you_type": true' in report
     studio.answer(_OK)
-
-
-def test_diagnostics_are_copied_without_the_corpus(studio: Studio) -> None:
     model = studio.window.model
     studio.set_text("a very secret corpus")
     studio.wait(lambda: model.counts is not None and "secret" in model.counts.words)  # trained as it was typed
@@ -148,7 +139,7 @@ def test_a_notice_goes_when_it_could_be_read_and_can_be_called_back(
     assert not actions.last_messages.isEnabled()
 
 
-def test_a_notice_with_a_button_waits_for_the_answer(studio: Studio) -> None:
+def test_a_notice_with_a_button_waits_and_the_most_urgent_is_at_the_top(studio: Studio) -> None:
     banner = studio.window.notices.training
     banner.show_message("It is small", "error", "Train to 45")
     assert not banner.timer.isActive()
@@ -158,9 +149,6 @@ def test_a_notice_with_a_button_waits_for_the_answer(studio: Studio) -> None:
     assert banner.timer.isActive()
     banner.clear()
     assert not banner.timer.isActive()
-
-
-def test_the_most_urgent_notice_is_at_the_top(studio: Studio) -> None:
     notices = studio.window.notices
     notices.export.show_message("Exported")
     notices.library.show_message("It did not fit", "error")
@@ -170,9 +158,6 @@ def test_the_most_urgent_notice_is_at_the_top(studio: Studio) -> None:
     notices.training.show_message("Nothing was learned")
     QCoreApplication.processEvents()
     assert notices.library.y() < notices.export.y() < notices.training.y()
-
-
-def test_the_window_rests_while_there_is_a_notice(studio: Studio) -> None:
     studio.window.notices.training.show_message(
         "It is small, and this is said at some length " * 5, "error", "Train to 45"
     )

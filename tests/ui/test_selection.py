@@ -31,7 +31,7 @@ def activate(studio: Studio, widget: QWidget | None = None) -> None:
     (widget or window).setFocus()
 
 
-def test_escape_clears_the_selection(studio: Studio) -> None:
+def test_escape_clears_the_selection_and_a_key_goes_to_its_birth(studio: Studio) -> None:
     window = studio.window
     activate(studio, window.history_pane.view)
     assert not window.actions_.clear_selection.isEnabled()
@@ -40,6 +40,15 @@ def test_escape_clears_the_selection(studio: Studio) -> None:
     type_escape(studio)
     assert window.model.selection is None
     assert not window.actions_.clear_selection.isEnabled()
+    assert not window.actions_.go_to_birth.isEnabled()
+    for selection, step in ((FULLY, 8), (Selection("pair", left="Hug", right="##g"), 18)):
+        window.model.set_selection(selection)
+        assert window.actions_.go_to_birth.isEnabled()
+        window.actions_.go_to_birth.trigger()
+        assert window.model.step == step
+    for selection in (Selection("token", text="##h"), Selection("token", text="[UNK]"), Selection("word", text="is")):
+        window.model.set_selection(selection)
+        assert not window.actions_.go_to_birth.isEnabled()
 
 
 def test_escape_in_a_field_is_the_fields_own(studio: Studio) -> None:
@@ -66,19 +75,6 @@ def test_find_a_token_shows_the_vocabulary_wherever_it_is(studio: Studio) -> Non
     activate(studio)
     window.actions_.find_token.trigger()
     studio.wait(lambda: pane.isVisible() and pane.controls._field.hasFocus())
-
-
-def test_to_the_birth(studio: Studio) -> None:
-    window = studio.window
-    assert not window.actions_.go_to_birth.isEnabled()
-    for selection, step in ((FULLY, 8), (Selection("pair", left="Hug", right="##g"), 18)):
-        window.model.set_selection(selection)
-        assert window.actions_.go_to_birth.isEnabled()
-        window.actions_.go_to_birth.trigger()
-        assert window.model.step == step
-    for selection in (Selection("token", text="##h"), Selection("token", text="[UNK]"), Selection("word", text="is")):
-        window.model.set_selection(selection)
-        assert not window.actions_.go_to_birth.isEnabled()
 
 
 def context_menu(studio: Studio, ground: QWidget, place: QPoint) -> QMenu:

@@ -74,7 +74,7 @@ def test_words_stay_in_front_when_files_are_opened(studio: Studio, words: WordsT
     assert pane.tab is CorpusTab.TEXT
 
 
-def test_a_click_on_a_chip_selects_its_token_and_beside_it_the_word(studio: Studio, words: WordsTab) -> None:
+def test_clicks_and_keys_select_tokens_and_words(studio: Studio, words: WordsTab) -> None:
     assert shown(words) == ["hugs", "pun", "hug", "pug", "bun"]
     click(studio, words, 1, WordColumn.SPLIT)
     assert studio.window.model.selection == Selection("token", text="p")
@@ -82,9 +82,6 @@ def test_a_click_on_a_chip_selects_its_token_and_beside_it_the_word(studio: Stud
     assert studio.window.model.selection == Selection("word", text="hug")
     click(studio, words, 3, WordColumn.SPLIT, words.view.columnWidth(WordColumn.SPLIT) - 3)
     assert studio.window.model.selection == Selection("word", text="pug")
-
-
-def test_keys_walk_through_the_words(studio: Studio, words: WordsTab) -> None:
     click(studio, words, 0, WordColumn.WORD)
     studio.qtbot.keyClick(words.view, Qt.Key.Key_Down)
     assert studio.window.model.selection == Selection("word", text="pun")
@@ -92,9 +89,15 @@ def test_keys_walk_through_the_words(studio: Studio, words: WordsTab) -> None:
     assert studio.window.model.selection == Selection("word", text="bun")
     studio.qtbot.keyClick(words.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == "bun\t4\tb ##u ##n\n"
+    index = words.table.index(1, WordColumn.SPLIT)
+    cell = words.view.visualRect(index)
+    places = words.view.delegate.places
+    assert [item.text for _, item in places(cell, index)] == ["p", "##u", "##n"]
+    cell.setWidth(60)
+    assert [item.text for _, item in places(cell, index)] == ["p", "…"]
 
 
-def test_the_selection_of_the_window_is_marked(studio: Studio, words: WordsTab) -> None:
+def test_the_selection_of_the_window_is_marked_and_a_click_on_the_header_sorts(studio: Studio, words: WordsTab) -> None:
     studio.window.model.set_selection(Selection("word", text="pug"))
     studio.wait(lambda: words.view.selected_row == 3)
     studio.window.model.seek(6)  # changes bun, which goes first
@@ -102,6 +105,13 @@ def test_the_selection_of_the_window_is_marked(studio: Studio, words: WordsTab) 
     assert shown(words)[words.view.selected_row] == "pug"
     studio.window.model.set_selection(Selection("token", text="##u"))
     studio.wait(lambda: words.view.selected_row == -1)
+    studio.window.model.seek(3)
+    studio.wait(lambda: not words.is_stale)
+    header = words.view.horizontalHeader()
+    place = QPoint(header.sectionViewportPosition(WordColumn.WORD) + 10, header.height() // 2)
+    studio.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    studio.wait(lambda: shown(words)[1:] == sorted(shown(words)[1:]))
+    assert shown(words)[0] == "hugs"
 
 
 def test_only_words_with_the_selected_token(studio: Studio, words: WordsTab) -> None:
@@ -120,15 +130,6 @@ def test_only_words_with_the_selected_token(studio: Studio, words: WordsTab) -> 
     studio.wait(lambda: len(shown(words)) == 5)
 
 
-def test_a_split_that_does_not_fit_ends_in_dots(words: WordsTab) -> None:
-    index = words.table.index(1, WordColumn.SPLIT)
-    cell = words.view.visualRect(index)
-    places = words.view.delegate.places
-    assert [item.text for _, item in places(cell, index)] == ["p", "##u", "##n"]
-    cell.setWidth(60)
-    assert [item.text for _, item in places(cell, index)] == ["p", "…"]
-
-
 def test_find_searches_the_words(studio: Studio, words: WordsTab) -> None:
     studio.window.actions_.find.trigger()
     field = studio.window.focusWidget()
@@ -139,14 +140,6 @@ def test_find_searches_the_words(studio: Studio, words: WordsTab) -> None:
     click_tab(studio, CorpusTab.TEXT)
     studio.window.actions_.find.trigger()
     assert studio.window.corpus_pane.find_bar.isVisible()
-
-
-def test_a_click_on_the_header_sorts(studio: Studio, words: WordsTab) -> None:
-    header = words.view.horizontalHeader()
-    place = QPoint(header.sectionViewportPosition(WordColumn.WORD) + 10, header.height() // 2)
-    studio.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    studio.wait(lambda: shown(words)[1:] == sorted(shown(words)[1:]))
-    assert shown(words)[0] == "hugs"
 
 
 def counts(studio: Studio) -> dict[str, int]:

@@ -234,7 +234,7 @@ def labeled(request: pytest.FixtureRequest) -> Iterator[bool]:
     QCoreApplication.removeTranslator(translator)
 
 
-def test_everything_in_the_window_has_an_entry(labeled: bool, studio: Studio) -> None:
+def test_everything_in_the_window_and_every_column_has_an_entry(labeled: bool, studio: Studio) -> None:
     nowhere, window = QPoint(-1, -1), studio.window
     found = {
         each: entry_at(each, nowhere)
@@ -251,6 +251,16 @@ def test_everything_in_the_window_has_an_entry(labeled: bool, studio: Studio) ->
     captions = {label.buddy(): entry for label, entry in found.items() if isinstance(label, QLabel) and label.buddy()}
     assert (found[settings.size_box], captions[settings.size_box]) == ("vocabulary", "vocabulary")
     assert {"tie", "symbol", "held-out-text", "longest-match", "changes", "bookmark", "fertility"} <= {*found.values()}
+    columns: dict[str, set[str]] = {}
+    for view in studio.window.findChildren(QTableView):
+        header = view.horizontalHeader()
+        for column in range(view.model().columnCount()):
+            middle = QPoint(header.sectionViewportPosition(column) + header.sectionSize(column) // 2, 5)
+            if not view.isColumnHidden(column) and 0 <= middle.x() < header.viewport().width():
+                entry = entry_at(header.viewport(), header.viewport().mapToGlobal(middle))
+                columns.setdefault(type(view).__name__, set()).add(entry)
+    assert set().union(*columns.values()) <= help_sections().keys()
+    assert {"step", "pair", "score", "tie"} <= columns["HistoryView"]
 
 
 def test_every_key_in_the_code_is_one_of_the_help() -> None:
@@ -258,19 +268,6 @@ def test_every_key_in_the_code_is_one_of_the_help() -> None:
     keys = set(re.findall(r"\b(?:explain\(|entry=)\"([^\"]*)\"", code))
     assert len(keys) > 20
     assert keys <= help_sections().keys() | {""}
-
-
-def test_every_column_of_a_table_has_an_entry(labeled: bool, studio: Studio) -> None:
-    found: dict[str, set[str]] = {}
-    for view in studio.window.findChildren(QTableView):
-        header = view.horizontalHeader()
-        for column in range(view.model().columnCount()):
-            middle = QPoint(header.sectionViewportPosition(column) + header.sectionSize(column) // 2, 5)
-            if not view.isColumnHidden(column) and 0 <= middle.x() < header.viewport().width():
-                entry = entry_at(header.viewport(), header.viewport().mapToGlobal(middle))
-                found.setdefault(type(view).__name__, set()).add(entry)
-    assert set().union(*found.values()) <= help_sections().keys()
-    assert {"step", "pair", "score", "tie"} <= found["HistoryView"]
 
 
 def test_no_command_is_asked_for_when_the_focus_leaves_a_window_that_is_deleted(
@@ -307,7 +304,7 @@ def test_the_key_explains_in_a_dialog_that_blocks_the_window(studio: Studio) -> 
     dialog.close()
 
 
-def test_the_key_explains_a_pane(studio: Studio) -> None:
+def test_the_key_explains_a_pane_and_a_caption_has_the_tooltip_of_its_field(studio: Studio) -> None:
     for name, title in (
         ("corpus", "Edit the corpus"), ("timeline", "Go to a step on the timeline"),
         ("token_details", "Look into a token: token details"), ("charts", "Read the charts"),
@@ -316,6 +313,12 @@ def test_the_key_explains_a_pane(studio: Studio) -> None:
         entry = entry_at(panel, QPoint(-1, -1))
         assert help_sections()[entry].title == title
         assert entry_at(panel.title_bar, QPoint(-1, -1)) == entry
+    captions = [label for label in studio.window.findChildren(QLabel) if label.buddy() is not None]
+    assert len(captions) >= 6
+    for caption in captions:
+        QApplication.sendEvent(caption, QHelpEvent(QEvent.Type.ToolTip, QPoint(1, 1), QPoint(1, 1)))
+        assert caption.toolTip() == caption.buddy().toolTip(), caption.text()
+    assert sum(bool(caption.toolTip()) for caption in captions) >= 6
 
 
 def test_every_command_in_a_menu_is_explained(empty_studio: Studio) -> None:
@@ -349,15 +352,6 @@ def test_the_key_explains_the_chosen_command_of_an_open_menu(studio: Studio) -> 
     pages = window.findChild(HelpWindow)
     studio.wait(pages.isVisible)
     assert pages.browser.textCursor().selectedText() == "Bookmark"
-
-
-def test_a_caption_has_the_tooltip_of_its_field(studio: Studio) -> None:
-    captions = [label for label in studio.window.findChildren(QLabel) if label.buddy() is not None]
-    assert len(captions) >= 6
-    for caption in captions:
-        QApplication.sendEvent(caption, QHelpEvent(QEvent.Type.ToolTip, QPoint(1, 1), QPoint(1, 1)))
-        assert caption.toolTip() == caption.buddy().toolTip(), caption.text()
-    assert sum(bool(caption.toolTip()) for caption in captions) >= 6
 
 
 def test_links_to_elsewhere_open_in_the_browser_of_the_system(help_window: HelpWindow, tmp_path: Path) -> None:

@@ -150,20 +150,17 @@ def test_a_command_that_cannot_be_done_says_why_and_stays(studio: Studio, palett
     assert palette._note.text() == "No breakpoint is set"
 
 
-def test_a_number_goes_to_its_step(studio: Studio, palette: Palette) -> None:
+def test_a_step_a_token_and_a_pane_are_gone_to(studio: Studio, palette: Palette) -> None:
     enter(studio, "7")
     assert studio.window.model.step == 7
-
-
-def test_a_token_is_selected(studio: Studio, palette: Palette) -> None:
+    studio.window.model.seek(12)
+    studio.window.actions_.command_palette.trigger()
     QTest.keyClicks(palette.field, "token ch")
     assert shown(palette) == ["Select the token ch", "Select the token cha"]
     enter(studio, "a")
     assert studio.window.model.selection == Selection("token", text="cha")
     assert studio.window.docks.panels["token_details"].isVisible()
-
-
-def test_a_pane_that_is_named_comes_to_the_front_and_is_not_closed(studio: Studio, palette: Palette) -> None:
+    studio.window.actions_.command_palette.trigger()
     enter(studio, "vocabulary panes")
     assert studio.window.docks.panels["vocabulary"].isVisible()
 
@@ -176,7 +173,7 @@ def test_recent_files_are_found(studio: Studio, tmp_path: Path, palette: Palette
     assert shown(palette) == ["old.txt and 1 more"]
 
 
-def test_words_that_people_use_are_found(palette: Palette) -> None:
+def test_words_that_people_use_are_found_and_tab_stays_in_the_field(palette: Palette) -> None:
     wanted = {
         "layout": {"Teaching", "Engineering", "Presenting", "Comparing"},
         "zoom": {"Larger text", "Smaller text"},
@@ -186,6 +183,10 @@ def test_words_that_people_use_are_found(palette: Palette) -> None:
         palette.field.clear()
         QTest.keyClicks(palette.field, word)
         assert titles <= set(shown(palette))
+    for modifier in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
+        QTest.keyClick(palette.field, _KEY.Key_Backtab if modifier.value else _KEY.Key_Tab, modifier)
+        assert palette.isVisible()
+        assert palette.field.hasFocus()
 
 
 def test_what_can_be_done_is_asked_when_it_is_chosen(studio: Studio, palette: Palette) -> None:
@@ -208,13 +209,6 @@ def test_what_can_be_done_by_now_is_done_when_it_is_clicked(studio: Studio, pale
     studio.qtbot.wait(20)
     assert studio.window.model.selection != Selection("token", text="cha")
     assert not palette.isVisible()
-
-
-def test_tab_stays_in_its_field(palette: Palette) -> None:
-    for modifier in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
-        QTest.keyClick(palette.field, _KEY.Key_Backtab if modifier.value else _KEY.Key_Tab, modifier)
-        assert palette.isVisible()
-        assert palette.field.hasFocus()
 
 
 def test_what_had_the_focus_may_be_gone_when_it_closes(studio: Studio, palette: Palette) -> None:
