@@ -106,42 +106,49 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.trainer import train as train
 
 # Which module defines which names: the same as the imports above, which only type checkers see.
-_HOMES = """
-corpus.count_tables write_word_counts
-corpus.counting.counting count_texts count_words read_word_counts
-corpus.counts CorpusStatistics CountingStopped SkippedWord WordCounts
-corpus.files CorpusFile
-corpus.linter.finding Finding
-corpus.linter.linter lint
-errors StudioError
-evaluation.differences Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare
-evaluation.differences divergence
-evaluation.figures Evaluation TokenizerFigures evaluate
-evaluation.held_out DividedCorpus HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text
-libraries.library_tokenizer LibraryTokenizer Segmentation
-libraries.library_training LibraryProgress LibraryRun LibraryTrainingStopped Repetition train_library train_peer
-storage.bpe_files write_bpe_files
-storage.tokenizer_directory save_directory
-storage.tokenizer_loading load_tokenizer
-storage.vocab_txt read_vocabulary write_vocabulary
-text.normalizers BertNormalizer CorpusOnly Lowercase RemoveCharacters Sequence StripAccents Unchanged UnicodeForm
-text.patterns PatternPreTokenizer Split
-text.pipeline Normalizer PreTokenizer
-text.pre_tokenizers BertPreTokenizer ByteLevel Digits PreTokenizerSequence Punctuation UnicodePunctuation Whitespace
-text.pre_tokenizers WhitespaceSplit
-tokenizer.bpe_tokenizer BpeTokenizer LongestFirstTokenizer
-tokenizer.corpus_encoding EncodedTexts EncodingStatistics encode_files encode_texts write_ids
-tokenizer.encoding Encoding UnknownReason UnknownToken
-tokenizer.shaping EncodingStopped
-tokenizer.tokenizer Tokenizer WordTrace
-tokenizer.vocabulary AddedToken Vocabulary
-training.config TrainingConfig
-training.engine Candidate Merge
-training.history MergeHistory
-training.segmentation PreparationStopped minimum_vocab_size
-training.trainer Trainer TrainingRun train
-"""
-_MODULES = {name: module for module, *names in map(str.split, _HOMES.strip().splitlines()) for name in names}
+_HOMES = {
+    "corpus.count_tables": "write_word_counts",
+    "corpus.counting.counting": "count_texts count_words read_word_counts",
+    "corpus.counts": "CorpusStatistics CountingStopped SkippedWord WordCounts",
+    "corpus.files": "CorpusFile",
+    "corpus.linter.finding": "Finding",
+    "corpus.linter.linter": "lint",
+    "errors": "StudioError",
+    "evaluation.differences": (
+        "Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare divergence"
+    ),
+    "evaluation.figures": "Evaluation TokenizerFigures evaluate",
+    "evaluation.held_out": "DividedCorpus HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text",
+    "libraries.library_tokenizer": "LibraryTokenizer Segmentation",
+    "libraries.library_training": (
+        "LibraryProgress LibraryRun LibraryTrainingStopped Repetition train_library train_peer"
+    ),
+    "storage.bpe_files": "write_bpe_files",
+    "storage.tokenizer_directory": "save_directory",
+    "storage.tokenizer_loading": "load_tokenizer",
+    "storage.vocab_txt": "read_vocabulary write_vocabulary",
+    "text.normalizers": (
+        "BertNormalizer CorpusOnly Lowercase RemoveCharacters Sequence StripAccents Unchanged UnicodeForm"
+    ),
+    "text.patterns": "PatternPreTokenizer Split",
+    "text.pipeline": "Normalizer PreTokenizer",
+    "text.pre_tokenizers": (
+        "BertPreTokenizer ByteLevel Digits PreTokenizerSequence Punctuation UnicodePunctuation Whitespace "
+        "WhitespaceSplit"
+    ),
+    "tokenizer.bpe_tokenizer": "BpeTokenizer LongestFirstTokenizer",
+    "tokenizer.corpus_encoding": "EncodedTexts EncodingStatistics encode_files encode_texts write_ids",
+    "tokenizer.encoding": "Encoding UnknownReason UnknownToken",
+    "tokenizer.shaping": "EncodingStopped",
+    "tokenizer.tokenizer": "Tokenizer WordTrace",
+    "tokenizer.vocabulary": "AddedToken Vocabulary",
+    "training.config": "TrainingConfig",
+    "training.engine": "Candidate Merge",
+    "training.history": "MergeHistory",
+    "training.segmentation": "PreparationStopped minimum_vocab_size",
+    "training.trainer": "Trainer TrainingRun train",
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = sorted(["__version__", *_MODULES])
 
