@@ -10,13 +10,12 @@ from __future__ import annotations
 import zlib
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.system.printable import visible_character
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
 # The window's light backgrounds of tokens; see `wordpiece_studio.ui.widgets.theme` for how they were found.
 CHIP_COLORS = ("#9fb1f7", "#eff8ab", "#f8e0ec", "#e3a77d", "#ddffdf", "#bfb4c7", "#81d2b3", "#dad3fd")

@@ -13,7 +13,7 @@ from wordpiece_studio.cli.options import JSON, TEXT_FILES, FileOptions
 from wordpiece_studio.cli.parameters import CliCommand, argument, flag, option, required_option
 from wordpiece_studio.corpus.listing import Listing
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.corpus_record import HELD_OUT, noted_files, recorded_files
+from wordpiece_studio.storage.corpus_record import HELD_OUT, CorpusRecord, RecordedFile, noted_files, recorded_files
 from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.evaluation.differences import Divergence, TokenizerComparison, WordDifferences
     from wordpiece_studio.evaluation.figures import Evaluation
-    from wordpiece_studio.storage.corpus_record import CorpusRecord, RecordedFile
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.cli.parameters import PROGRAM
-from wordpiece_studio.compiled.kernel_cache import compiling_reported
+from wordpiece_studio.compiled.kernel_cache import KernelPackage, compiling_reported
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, DETECT, UNDECODABLE_ADVICE
 from wordpiece_studio.corpus.files import NO_FILE_ADVICE, kind_of_name
 from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES, NO_COLUMN_ADVICE
@@ -18,17 +18,15 @@ from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped
 from wordpiece_studio.system.printable import REPLACE_ADVICE, display_name, printable, printable_json
-from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer, WordTrace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rich.progress import Progress, TaskID
 
-    from wordpiece_studio.compiled.kernel_cache import KernelPackage
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
-    from wordpiece_studio.tokenizer.tokenizer import WordTrace
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import Trainer
 

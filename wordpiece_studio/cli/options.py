@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import sys
 import threading
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,11 +19,11 @@ from wordpiece_studio.cli.messages import STDIN, detected_encodings, loss_warnin
 from wordpiece_studio.cli.parameters import CliCommand, argument, flag, option
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.decoding import ErrorHandling
-from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
-from wordpiece_studio.corpus.listing import listing, opened_stream
+from wordpiece_studio.corpus.files import CorpusFile, FileKind, TextStream, checked_kind, kind_of_name, unreadable
+from wordpiece_studio.corpus.listing import Listing, listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, noted_files, record_of_files, recorded_files
-from wordpiece_studio.storage.manifest import check_replaceable, read_manifest, side_manifest
+from wordpiece_studio.storage.manifest import Manifest, check_replaceable, read_manifest, side_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import written_together
 from wordpiece_studio.system.printable import display_name
@@ -35,15 +35,11 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from io import BufferedIOBase
 
     from wordpiece_studio.cli.messages import Report
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile, TextStream
-    from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.storage.corpus_record import RecordedFile
-    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
 

@@ -9,13 +9,12 @@ import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import NoReturn
 
 PROGRAM = "wordpiece-studio"
 _ABOUT = "Train WordPiece vocabularies, step through their merges, and tokenize. Without a command, open the window."

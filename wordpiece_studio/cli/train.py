@@ -48,7 +48,7 @@ from wordpiece_studio.libraries.library_training import (
     train_library,
 )
 from wordpiece_studio.storage.bpe_files import BPE_FILES
-from wordpiece_studio.storage.corpus_record import noted_files, record_of_rest, recorded_files
+from wordpiece_studio.storage.corpus_record import CorpusRecord, noted_files, record_of_rest, recorded_files
 from wordpiece_studio.storage.exports import COUNTS_FILE, Export, Exported, counts_name, write_library_files
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, TOKENIZER_FILE
 from wordpiece_studio.storage.merge_table import check_merge_table_place
@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import HeldOutFigures
-    from wordpiece_studio.storage.corpus_record import CorpusRecord
     from wordpiece_studio.storage.verification import Verification
     from wordpiece_studio.text.pipeline import Normalizer
 

@@ -23,7 +23,7 @@ from functools import partial
 from itertools import chain, islice
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from wordpiece_studio.corpus.counts import (
     LARGEST_COUNT,
@@ -44,7 +44,6 @@ from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import BinaryIO
 
     from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.corpus.files import CorpusFile

@@ -12,7 +12,7 @@ import operator
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
@@ -27,8 +27,6 @@ from wordpiece_studio.text.pre_tokenizers import ByteLevel, resolve_pre_tokenize
 from wordpiece_studio.text.word_numbers import JoinedWords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer

@@ -15,7 +15,7 @@ import codecs
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from charset_normalizer import CharsetMatch, CharsetMatches
 
     How = Literal["byte order mark", "valid", "guess", "mixed"]

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast, get_args
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
 from wordpiece_studio.corpus.decoding import (
@@ -33,7 +33,6 @@ from wordpiece_studio.system.printable import display_name, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from io import BufferedIOBase
-    from typing import BinaryIO
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
 

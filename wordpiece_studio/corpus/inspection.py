@@ -11,9 +11,9 @@ import io
 import time
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from wordpiece_studio.corpus.compression import DecompressedStream
+from wordpiece_studio.corpus.compression import Compression, DecompressedStream
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
 from wordpiece_studio.corpus.decoding import DETECT, end_of_first, end_of_last, known_encoding, marked_encoding
 from wordpiece_studio.corpus.files import (
@@ -43,9 +43,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
-    from typing import BinaryIO
 
-    from wordpiece_studio.corpus.compression import Compression
     from wordpiece_studio.corpus.decoding import EncodingGuess, How
     from wordpiece_studio.corpus.files import FileKind
 

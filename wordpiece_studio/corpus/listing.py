@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,7 +35,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from io import BufferedIOBase
 
     from wordpiece_studio.corpus.counts import CorpusStatistics

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.compression import LARGEST_RATIO, UNSUSPICIOUS_BYTES
-from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, checked_error_handling
+from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, ErrorHandling, TextPiece, checked_error_handling
 from wordpiece_studio.corpus.files import FileOnDisk, is_url, open_binary
 from wordpiece_studio.corpus.rows import SKIP_ADVICE, RowCollector, chosen_column, listed_names, no_column
 from wordpiece_studio.errors import StudioError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
 
 _BATCH_BYTES, _MOST_BATCH_ROWS = 8 << 20, 8192
 _PIECE_BYTES = 1 << 20

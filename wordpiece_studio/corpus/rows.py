@@ -25,14 +25,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
-from wordpiece_studio.corpus.decoding import Rows, TextPiece
+from wordpiece_studio.corpus.decoding import ErrorHandling, Rows, TextPiece
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from wordpiece_studio.corpus.decoding import ErrorHandling
 
     ColumnKind = Literal["field", "column"]
 

@@ -23,14 +23,14 @@ from wordpiece_studio.libraries.library_child import (
 )
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes, why_not_expressible
-from wordpiece_studio.storage.manifest import TOKENIZER_FILE
+from wordpiece_studio.storage.manifest import TOKENIZER_FILE, Manifest
 from wordpiece_studio.storage.small_files import LARGEST_FILE_BYTES, read_json, small_file_bytes, utf8_text
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, configuration_files
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text import normalizers
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
-    from wordpiece_studio.storage.manifest import Manifest
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 

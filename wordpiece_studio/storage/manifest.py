@@ -14,7 +14,7 @@ import os
 import platform
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import msgspec
 
@@ -26,7 +26,7 @@ from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import REPLACE_ADVICE, decodable, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import (
     ROLES,
@@ -37,12 +37,10 @@ from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import BinaryIO
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.system.atomic_write import Content
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.training.config import TrainingConfig
 

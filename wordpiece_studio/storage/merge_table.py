@@ -13,7 +13,7 @@ import csv
 import json
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from wordpiece_studio.corpus.count_tables import check_table_place, csv_text, guarded, unguarded
 from wordpiece_studio.corpus.files import regular_file_status
 from wordpiece_studio.corpus.parquet import load_pyarrow
-from wordpiece_studio.storage.manifest import with_side_manifest
+from wordpiece_studio.storage.manifest import Manifest, with_side_manifest
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.child import Stopped
@@ -31,11 +31,9 @@ from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS, arrow
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator
-    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.training.history import Columns, MergeHistory
 
     Place = str | os.PathLike[str]

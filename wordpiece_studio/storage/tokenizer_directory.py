@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.libraries.library_training import file_of
+from wordpiece_studio.libraries.library_training import LibraryRun, file_of
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -36,18 +36,15 @@ from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text.huggingface_steps import normalizer_value
 from wordpiece_studio.text.normalizers import BertNormalizer
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import ROLES
+from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.libraries.library_training import LibraryRun
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
 
 

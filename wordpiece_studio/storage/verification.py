@@ -44,7 +44,7 @@ from wordpiece_studio.storage.manifest import (
 )
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.storage.project.project_file import is_project, open_project
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, Only
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.printable import display_name, file_error
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.storage.manifest import Manifest
-    from wordpiece_studio.storage.tokenizer_directory import Only
 
 
 Outcome = Literal["agrees", "differs", "unchecked"]

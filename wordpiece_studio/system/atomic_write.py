@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, results_are_there, undisturbed, undo_if_stopped
@@ -29,7 +29,6 @@ from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import BinaryIO
 
     Content = bytes | Callable[[BinaryIO], None]
     WrittenTogether = Callable[

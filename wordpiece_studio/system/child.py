@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -27,8 +27,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     State = Literal["running", "paused", "stopped", "canceled"]
 
 _log = logging.getLogger(__name__)

@@ -13,15 +13,13 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsFloat, SupportsIndex, cast
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
-from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import ROLES, TokenList, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.text.pipeline import PreTokenizer
-    from wordpiece_studio.tokenizer.vocabulary import TokenList
 
 Objective = Literal["likelihood", "score", "count"]
 Tie = Literal["first", "ids"]

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.corpus.counts import distinct_symbols
+from wordpiece_studio.corpus.counts import WordCounts, distinct_symbols
 from wordpiece_studio.system.arrays import code_points_of, lengths_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
 
 # This many words give the length of all to one percent; looking at each of a million would take too long.

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from wordpiece_studio.training.engine import Merge, MergeBatch, PairList
 from wordpiece_studio.training.segmentation import GROWTH, MergePlaces, TrainingInput, places_of_boundaries, prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts

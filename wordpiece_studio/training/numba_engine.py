@@ -6,7 +6,7 @@ See :mod:`~wordpiece_studio.training.kernels` for how it works. Importing this m
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,19 +14,17 @@ from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import repeated, with_room
 from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.reference import ln
-from wordpiece_studio.training.segmentation import GROWTH, HistoryPlaces, stop_if_asked
+from wordpiece_studio.training.segmentation import GROWTH, HistoryPlaces, Symbol, TrainingInput, stop_if_asked
 
 load_kernels("training")  # from the user's cache; the import below then finds them
 from wordpiece_studio.training.kernels import columns, merging, pairs  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.training.config import Objective
-    from wordpiece_studio.training.segmentation import Symbol, TrainingInput
 
 _OBJECTIVES = {"score": columns.SCORE, "likelihood": columns.LIKELIHOOD, "count": columns.COUNT}
 _STOPS: dict[int, StopReason] = {columns.STOP_SIZE: "vocab_size", columns.STOP_VALUE: "min_value"}

@@ -31,13 +31,12 @@ from wordpiece_studio.training.reference import (
     pair_values,
     score,
 )
-from wordpiece_studio.training.segmentation import HistoryPlaces
+from wordpiece_studio.training.segmentation import HistoryPlaces, TrainingInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.segmentation import TrainingInput
 
 OBJECTIVES = {"score": score, "likelihood": likelihood, "count": count}
 BEGINS, CONTINUES = "^", "~"

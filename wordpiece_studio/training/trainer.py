@@ -29,11 +29,11 @@ from wordpiece_studio.system.memory import ADVICE, available_memory, check_memor
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.engine import Candidate, PairList, StopReason
+from wordpiece_studio.training.engine import Candidate, Merge, MergeBatch, PairList, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.plain_engine import PlainEngine
-from wordpiece_studio.training.segmentation import INSIDE, Symbol, prepare, stop_if_asked
+from wordpiece_studio.training.segmentation import INSIDE, Symbol, TrainingInput, prepare, stop_if_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.training.engine import Merge, MergeBatch
     from wordpiece_studio.training.numba_engine import CompiledEngine
-    from wordpiece_studio.training.segmentation import TrainingInput
 
     Engine = PlainEngine | CompiledEngine
 

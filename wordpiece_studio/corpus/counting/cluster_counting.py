@@ -25,8 +25,8 @@ from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, are_kernels_worth_it, lines_of, merged
 from wordpiece_studio.corpus.counting.segments import Segment, divided
 from wordpiece_studio.corpus.counting.workers import CountedFiles, SegmentCounter, can_be_sent, with_lines_before
-from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, stop_check
-from wordpiece_studio.corpus.files import FileOnDisk, is_url
+from wordpiece_studio.corpus.counts import CountingProgress, CountingStopped, WordCounts, stop_check
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.version import __version__
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
-    from wordpiece_studio.corpus.counts import CountingProgress
-    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.text.pipeline import Pipeline
 
     Key = tuple[str, int]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.corpus.counting.part_counts import WordCounter
-from wordpiece_studio.corpus.counting.segments import NotPlainUtf8
+from wordpiece_studio.corpus.counting.segments import NotPlainUtf8, RawBlock
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.word_table import (
     ChunkTable,
     CompiledWordTable,
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.counting.segments import RawBlock
     from wordpiece_studio.corpus.decoding import TextPiece
-    from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_table import WordTable
 
 _SPECIAL_TOKENS = re.compile(b"|".join(re.escape(token.encode()) for token in BERT_SPECIAL_TOKENS))

@@ -38,11 +38,11 @@ from wordpiece_studio.corpus.counts import (
     WordCounts,
     stop_check,
 )
-from wordpiece_studio.corpus.decoding import checked_texts, size_of_text, text_pieces
-from wordpiece_studio.corpus.listing import listed_files, listing, opened_stream
+from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece, checked_texts, size_of_text, text_pieces
+from wordpiece_studio.corpus.listing import Listing, listed_files, listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
@@ -52,10 +52,7 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
     from wordpiece_studio.corpus.counting.part_counts import WordCounter
-    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
     from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.text.word_table import TableWordNumbers
 
     Place = str | bytes | os.PathLike[str]

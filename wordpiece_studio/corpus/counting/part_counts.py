@@ -18,8 +18,8 @@ import numpy as np
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
 from wordpiece_studio.system.arrays import with_room
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, PatternOverrunError
-from wordpiece_studio.text.word_numbers import PlainWordNumbers, spelled_out, words_in
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, PatternOverrunError, Pipeline
+from wordpiece_studio.text.word_numbers import JoinedWords, PlainWordNumbers, WordNumbers, spelled_out, words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counting.segments import RawBlock
     from wordpiece_studio.corpus.decoding import TextPiece
-    from wordpiece_studio.text.pipeline import Pipeline
-    from wordpiece_studio.text.word_numbers import JoinedWords, WordNumbers
 
 MOST_SKIPPED_WORDS = 1000  # how many overlong words are listed; the others are only counted
 

@@ -8,24 +8,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
 from wordpiece_studio.corpus.counts import FileStatistics
 from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces, marked_encoding
-from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, bytes_around, reading
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, bytes_around, reading
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.files import CorpusFile
 
 LARGEST_SEGMENT, SMALLEST_SEGMENT = 8 << 20, 1 << 20
 BLOCK_BYTES = 1 << 20

@@ -13,7 +13,7 @@ from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wordpiece_studio.corpus.count_tables import read_tables
-from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, PlainCounter, Renumbering
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, PlainCounter, Renumbering, WordCounter
 from wordpiece_studio.corpus.counting.segments import (
     NotPlainUtf8,
     RawBlock,
@@ -25,7 +25,7 @@ from wordpiece_studio.corpus.counting.segments import (
 )
 from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, resident_bytes
 from wordpiece_studio.corpus.decoding import DETECT, TextPiece
-from wordpiece_studio.corpus.files import FileOnDisk, checked_file
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk, TextOnDisk, checked_file
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
@@ -39,10 +39,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.counting.part_counts import WordCounter
     from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.corpus.counts import CountingProgress, FileStatistics, WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile, TextOnDisk
     from wordpiece_studio.corpus.parquet import ParquetTexts
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_table import TableWordNumbers

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from wordpiece_studio.corpus.files import FileOnDisk, compression_in, reading
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk, compression_in, reading
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile
 
 FindingKind = Literal[
     "lost-marks", "jamo", "characters-alone", "mojibake", "twins", "invisible", "long-words", "long-line",

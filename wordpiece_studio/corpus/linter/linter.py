@@ -22,9 +22,9 @@ from wordpiece_studio.corpus.linter.finding import (
 )
 from wordpiece_studio.corpus.linter.text_checks import decoded_again
 from wordpiece_studio.corpus.linter.word_checks import LONG_RUN, without_stray_characters
-from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES, listing
+from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES, Listing, listing
 from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.linter.finding import Repair, TextFix
-    from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
     Path = str | os.PathLike[str] | CorpusFile
 

@@ -22,7 +22,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
 from wordpiece_studio.storage.small_files import read_json
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.normalizers import BertNormalizer
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer
 from wordpiece_studio.tokenizer.shaping import Side  # noqa: TC001  # msgspec reads the annotations
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES, AddedToken, Vocabulary
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-    from wordpiece_studio.text.pipeline import Normalizer
     from wordpiece_studio.tokenizer.encoding import Encoder
 
 

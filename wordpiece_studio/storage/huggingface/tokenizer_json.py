@@ -21,7 +21,7 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, can_be_found, reading_of
-from wordpiece_studio.storage.small_files import read_json
+from wordpiece_studio.storage.small_files import JsonPart, read_json
 from wordpiece_studio.system.printable import decodable
 from wordpiece_studio.text.huggingface_steps import (
     VOCABULARY_ALONE_ADVICE,
@@ -32,7 +32,7 @@ from wordpiece_studio.text.huggingface_steps import (
     read_pre_tokenizer,
     steps_of,
 )
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline
 from wordpiece_studio.tokenizer.shaping import Template, around
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, Vocabulary
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
-    from wordpiece_studio.storage.small_files import JsonPart
-    from wordpiece_studio.text.pipeline import Normalizer
 
 CONFIG_FILE = "tokenizer_config.json"
 _FRAME = {"version": "1.0", "truncation": None, "padding": None}
