@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
-from wordpiece_studio.session.project_state import Loss, unsaved_work
+from wordpiece_studio.session.project_state import unsaved_work
 from wordpiece_studio.session.samples import document_project, document_titles
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project
@@ -395,7 +395,7 @@ def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio) -
             note.text for note in project.view.notes
         ]
         assert window.corpus_pane.figures.normalizer == project.run.counts.normalizer
-        assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+        assert not unsaved_work(window.session, window.project).is_any
         window.session.runs.show(runs[-1])  # whatever was trained on, it can be shown
         assert window.model.run is runs[-1]
         window.corpus_controller.open_sample("hug.txt")  # nothing is asked about
@@ -472,14 +472,14 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     window.actions_.bring_text_back.trigger()
     studio.wait(lambda: not (strip.line.isVisible() or words.text()))
     assert window.session.document.text == runs.all[1].origin.corpus.text
-    assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+    assert not unsaved_work(window.session, window.project).is_any
     runs.show(runs.all[0])
     studio.wait(lambda: is_said_of("A"))
     window.actions_.train_as_you_type.trigger()  # off: a preview would be of the edited text
     window.session.document.edit(0, 0, "hug ")
     studio.wait(lambda: window.run_strip._button.text() == "Restore the earlier corpus")
     window.actions_.bring_text_back.trigger()
-    assert unsaved_work(window.session, window.project, Loss.ALL).text
+    assert unsaved_work(window.session, window.project).text
 
 
 def test_token_details_are_found_by_what_they_show(studio: Studio) -> None:
@@ -523,7 +523,7 @@ def test_a_bookmark_that_was_edited_is_one_change(studio: Studio) -> None:
     bookmarks.keep("first", 3)
     window.project.saved_content = window.project.content()
     bookmarks.set_text(0, "second")
-    work = unsaved_work(window.session, window.project, Loss.ALL)
+    work = unsaved_work(window.session, window.project)
     assert work.notes == 1
     assert "One bookmark was added or changed." in unsaved_work_box(window, work, "hug.txt", None).informativeText()
 
@@ -536,7 +536,7 @@ def test_notes_of_a_run_that_is_gone_are_not_those_of_the_next(studio: Studio, t
     studio.open(tmp_path / "other.txt")
     train_anew(studio)
     assert (runs.current.number, bookmarks.of_run(), len(bookmarks.records)) == (0, [], 1)
-    assert not unsaved_work(window.session, window.project, Loss.ALL).notes
+    assert not unsaved_work(window.session, window.project).notes
     bookmarks.keep("mine", 0)
     runs.close(runs.current)
     window.session.document.undo_stack.undo()

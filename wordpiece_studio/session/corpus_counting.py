@@ -19,7 +19,7 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
+    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
 
 LONGEST_WORD = 1000  # in characters; longer words are skipped unless the user sets another limit
@@ -59,7 +59,7 @@ class CorpusCounting(QObject):
             count_corpus, "The words cannot be counted", self, in_child=is_much,
             on_answer=self._take_new, on_error=self._take_error,
         )  # fmt: skip
-        self.task.progressed.connect(self._take_progress)
+        self.task.progressed.connect(document.files.take_progress)
         self.task.changed.connect(self._report_state)
         self.begin_anew()
 
@@ -252,9 +252,6 @@ class CorpusCounting(QObject):
             self._report_unknown()
             self.error = error
             self.failed.emit(error)
-
-    def _take_progress(self, progress: CountingProgress) -> None:
-        self._document.files.take_progress(progress)
 
     def _report_state(self) -> None:
         if not self.is_running:

@@ -125,18 +125,10 @@ FileColumn = IntEnum("FileColumn", "STATE NAME SIZE WORDS DISTINCT ENCODING LINE
 
 
 class CorpusFiles(RecordTableModel["FileRow"]):
-    """The files, in the order in which they are read.
+    """The files, in the order in which they are read."""
 
-    Signals
-    -------
-    changed()
-        Files, their order or how one is read have changed: the counts no longer apply.
-    places_wanted(list[int])
-        The new rows of moved or changed files: a view should select them.
-    """
-
-    changed = Signal()
-    places_wanted = Signal(object)
+    changed = Signal()  # files, their order or how one is read: the counts no longer apply
+    places_wanted = Signal(object)  # the new rows (list[int]) of moved or changed files: a view should select them
 
     def __init__(self, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
@@ -163,7 +155,8 @@ class CorpusFiles(RecordTableModel["FileRow"]):
                         ink=each_row(lambda row: "tie_text" if row.known == "guess" else "")),
             TableColumn(self.tr("Lines"), each_row(lambda row: _counted(row, "lines")), width=_letters(10),
                         importance=-1),
-            TableColumn(self.tr("Kind"), each_row(self._kind_text), align=LEFT, width=_letters(9), importance=-1),
+            TableColumn(self.tr("Kind"), align=LEFT, width=_letters(9), importance=-1, value=each_row(
+                        lambda row: " · ".join(filter(None, (self.kind_words(row), row.compression))))),
         )  # fmt: skip
         self._files_done = 0
 
@@ -352,9 +345,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
     def kind_title(self, kind: str) -> str:
         named = {"word-counts": self.tr("Word counts"), "text": self.tr("Text"), "parquet": "Parquet"}
         return named.get(kind, kind.upper())
-
-    def _kind_text(self, row: FileRow) -> str:
-        return " · ".join(filter(None, (self.kind_words(row), row.compression)))
 
 
 def _letters(count: int, more: int = 8) -> Callable[[Any, object], int]:

@@ -118,26 +118,10 @@ UNDO_STEPS = 500
 
 
 class Document(QObject):
-    """The text of the corpus, or its files.
-
-    Signals
-    -------
-    text_changed()
-        The text or the files have changed, whatever the cause.
-    edited(Edit)
-        An edit was made or undone; emitted before `text_changed`, but not when another text replaces this one.
-    view_edited(ViewEdit)
-        The editor must make this change to what it shows (undo, redo, an edit that it did not make itself).
-    reset()
-        The text was replaced or is displayed differently: the editor must reload `view_text`.
-    path_changed(), modified_changed()
-        There is another path; `is_modified` has changed.
-    """
-
-    text_changed = Signal()
-    edited = Signal(object)
-    view_edited = Signal(object)
-    reset = Signal()
+    text_changed = Signal()  # or the files, whatever the cause
+    edited = Signal(object)  # by this `Edit`, or that was undone; before `text_changed`, but not by another text
+    view_edited = Signal(object)  # by this `ViewEdit`, which the editor must make: undo, redo, what was not typed in it
+    reset = Signal()  # the text was replaced or is displayed differently: the editor must reload `view_text`
     path_changed = Signal()
     modified_changed = Signal()
 
@@ -406,19 +390,10 @@ Opened: TypeAlias = "TextFile | Undecodable | StudioError | Literal['listed', 'l
 
 
 class CorpusOpening(QObject):
-    """Opens one thing at a time, the latest.
+    """Opens one thing at a time, the latest."""
 
-    Signals
-    -------
-    files_found(list[FileRow], int)
-        It is a list: some of its files, and how many there will be in all.
-    ended(Opened)
-        Nothing is being opened any more: it was one small text, all files of a list were found, or one text that is too
-        long to be edited; it could not be opened, or opening was stopped.
-    """
-
-    files_found = Signal(object, object)
-    ended = Signal(object)
+    files_found = Signal(object, object)  # some files of a list (list[FileRow]), and how many there will be in all
+    ended = Signal(object)  # `Opened`: one small text, a list, or one text too long to be edited; or why there is none
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-# Tokenizers whose words stay cached, beside the one used: that of another step, and of a run shown in turn.
-_EARLIER = 2
+_EARLIER = 2  # tokenizers, beside the one used, whose words stay cached: of another step, of a run shown in turn
 
 _Words = tuple["TokenizedWord", ...]
 

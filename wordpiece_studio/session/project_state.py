@@ -7,7 +7,6 @@ are read in the background before a pane needs them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     Part = WordCounts | tuple[MergeHistory, LibraryTokenizer | None]
 
 
-# How long a large project waits, so that the window has the processor to itself while it shows what is there.
-_DELAY_MS = 250
+_DELAY_MS = 250  # a large project waits while the window, with the processor to itself, shows what is there
 
 _FEW = 20_000  # merges, and words: this many are read in no time
 
@@ -340,11 +338,6 @@ def content_of(project: Project) -> ProjectContent:
 # What would be lost if the window closed now, or showed something else: what is in no file.
 
 
-class Loss(Enum):
-    ALL = "all"
-    CORPUS = "corpus"
-
-
 @dataclass(frozen=True, slots=True)
 class UnsavedWork:
     text: bool = False  # whether the text of the corpus, or the list of its files, was changed
@@ -366,10 +359,11 @@ class UnsavedWork:
         return self.is_anything_made or self.merges > 0 or self.library_runs > 0 or self.trains
 
 
-def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
+def unsaved_work(session: Session, project: ProjectState, *, keeps_run: bool = False) -> UnsavedWork:
+    """Return what would be lost; `keeps_run`: runs and notes stay, and only the corpus becomes another one."""
     model, path, saved = session.model, session.document.path, project.saved_content
-    is_training = model.state is TrainerState.TRAINING and model.origin.is_wanted
-    trains = loss is not Loss.CORPUS and is_training and model.run is not None and model.run.is_worth_asking
+    is_training = not keeps_run and model.state is TrainerState.TRAINING and model.origin.is_wanted
+    trains = is_training and model.run is not None and model.run.is_worth_asking
     if saved is not None:
         unsaved = _compared(session, project.content(), saved)
     else:
@@ -377,9 +371,9 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
         new_notes = len(notes) if left is None else len(set(notes) - set(left.notes))  # those left are in a file
         unsaved = UnsavedWork(
             text=session.document.is_modified,
-            merges=session.runs.unsaved_merges if loss is not Loss.CORPUS else 0,
-            library_runs=session.runs.unsaved_library_runs if loss is not Loss.CORPUS else 0,
-            notes=new_notes if loss is Loss.ALL else 0,
+            merges=0 if keeps_run else session.runs.unsaved_merges,
+            library_runs=0 if keeps_run else session.runs.unsaved_library_runs,
+            notes=0 if keeps_run else new_notes,
             others=project.path is not None,  # it was recovered: its file holds something older
         )
     return replace(

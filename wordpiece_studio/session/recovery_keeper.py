@@ -34,13 +34,9 @@ if TYPE_CHECKING:
 EDIT_DELAY_MS = 250
 CHANGE_DELAY_MS = 1000
 RETRY_MS = (5_000, 15_000, 60_000)
-# The pause after the training was kept: ten times as long as that took, but within these limits.
-RUN_SECONDS = (10.0, 25.0)
+RUN_SECONDS = (10.0, 25.0)  # limits of the pause after keeping the training, of ten times as long as that took
 FIRST_RUN_SECONDS = 2.0
-
-
-# How many times as long as writing a change took, the pause is before the next one, within `CHANGE_DELAY_MS`.
-PAUSES = 4
+PAUSES = 4  # how many times as long as writing a change took, the next one waits, within `CHANGE_DELAY_MS`
 
 
 class _KeptRun(NamedTuple):
@@ -116,7 +112,7 @@ class RecoveryKeeper(QObject):
         for run in recovered.project.runs:
             if run.number in files and copy_of(run) == os.path.realpath(recoverable.folder / files[run.number]):
                 self._kept_runs[run.history] = _KeptRun(run.merge_count, run.number, about.runs[run.number])
-        self._schedule()
+        self._schedule(CHANGE_DELAY_MS if aside is None else 0)  # nothing that a start would offer is left then
         return aside
 
     def close(self) -> None:

@@ -188,8 +188,7 @@ class Hit:
 
 class BreakpointWatch(QObject):
     changed = Signal()  # `known` or `steps` has changed
-    # A breakpoint was disabled because its expression takes too long, as this `StudioError` says.
-    faulted = Signal(object)
+    faulted = Signal(object)  # `StudioError`: a breakpoint was disabled, whose expression takes too long
 
     def __init__(self, model: TrainerModel, breakpoints: Breakpoints, parent: QObject | None = None) -> None:
         super().__init__(parent)

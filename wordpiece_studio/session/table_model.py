@@ -388,8 +388,7 @@ class SortedTableModel(TableModel[ItemsT]):
     rows_found = Signal(object)  # the rows are those last requested; whether (bool) they are the first for a filter
     rearranging = Signal()  # the rows are about to move; selected rows move with their items
 
-    # Whether another filter resets the model, in place of removing and adding rows.
-    resets_when_filtered: ClassVar[bool] = False
+    resets_when_filtered: ClassVar[bool] = False  # else another filter removes and adds rows
     least_interval_ms: ClassVar[int] = 0  # how long new items wait for their places, at least
 
     def __init__(self, columns: Sequence[TableColumn[ItemsT]], filter_: object, parent: QObject | None = None) -> None:

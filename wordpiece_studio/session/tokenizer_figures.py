@@ -53,10 +53,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
 
     Place = Literal["training", "held-out", "live", "files"]
-    Judgement = dict[str, HeldOutFigure]
-    """What each objective makes of the text."""
+    Judgement = dict[str, HeldOutFigure]  # what each objective makes of the text
+    # The words of a run, its settings, and the text or the files of its corpus.
     JudgingRequest = tuple[WordCounts, TrainingConfig, str, tuple[CorpusReference, ...]]
-    """The words of a run, its settings, and the text or the files of its corpus."""
 
 _log = logging.getLogger(__name__)
 

@@ -17,7 +17,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileRow, FileState
 from wordpiece_studio.session.document import Opened, Reading, TextFile, Undecodable, is_about_decoding, read_text_file
 from wordpiece_studio.session.plural import counted, filled, plural
-from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.samples import (
     document_project,
     document_titles,
@@ -99,7 +98,7 @@ class CorpusController(Controller):
 
     @command(tr("&New"), tr("Start over with an empty corpus"), QKeySequence.StandardKey.New, "new")
     def new_corpus(self) -> None:
-        self._project.when_safe(self._begin_empty, Loss.ALL)
+        self._project.when_safe(self._begin_empty)
 
     @command(tr("&Open…"), tr("Open a project, or text files as the corpus"), QKeySequence.StandardKey.Open, "open")
     def open_file(self) -> None:
@@ -167,13 +166,13 @@ class CorpusController(Controller):
                 stack = self._document.undo_stack
                 self._undo = partial(stack.setIndex, stack.index())
             elif are_dropped:
-                self._undo = partial(self._project.when_safe, self._window.project.undoing(), Loss.CORPUS)
+                self._undo = partial(self._project.when_safe, self._window.project.undoing(), keeps_run=True)
             act()
 
         if are_added:
             begin()
         else:
-            self._project.when_safe(begin, Loss.ALL if is_project else Loss.CORPUS)
+            self._project.when_safe(begin, keeps_run=not is_project)
 
     def _say_what_was_opened(self, added: int = 0, *, is_long: bool = False) -> None:
         banner, words = self._window.notices.training, self._too_long if is_long else ""
@@ -204,7 +203,7 @@ class CorpusController(Controller):
         """Take a sample as the corpus, when the text of the user's is safe; or a document, when all of it is."""
         is_document = name in document_titles()
         take = partial(self._show_document if is_document else self.load_sample, name)
-        self._project.when_safe(take, Loss.ALL if is_document else Loss.CORPUS)
+        self._project.when_safe(take, keeps_run=not is_document)
 
     def _show_document(self, name: str) -> None:
         self._session.opening.stop()

@@ -14,7 +14,7 @@ from PySide6.QtCore import QLockFile, Signal
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.project_state import Loss, UnsavedWork, unsaved_work
+from wordpiece_studio.session.project_state import UnsavedWork, unsaved_work
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import (
     Recoverable,
@@ -152,31 +152,31 @@ class ProjectController(Controller):
             if self._window.close not in self._waiting:
                 self._waiting.append(self._window.close)
             return True
-        if not unsaved_work(self._session, self._state, Loss.ALL).is_any:
+        if not unsaved_work(self._session, self._state).is_any:
             return False
         self.when_safe(self.agreed.emit)
         return True
 
-    def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
+    def when_safe(self, then: Callable[[], None], *, keeps_run: bool = False) -> None:
         """Call `then` at once if it loses no unsaved work, else when the user has saved that or given it up."""
         if self.box is not None:
             return
-        unsaved = unsaved_work(self._session, self._state, loss)
+        unsaved = unsaved_work(self._session, self._state, keeps_run=keeps_run)
         if unsaved.is_any:
-            self._ask(unsaved, then, loss)
+            self._ask(unsaved, then, keeps_run)
         else:
             then()
 
-    def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
+    def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], keeps_run: bool) -> None:
         self.box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
         self.box.finished.connect(lambda: setattr(self, "box", None))
-        ask(self.box, {_DISCARD: then, _SAVE: partial(self.save_project, partial(self._check_again, then, loss))})
+        ask(self.box, {_DISCARD: then, _SAVE: partial(self.save_project, partial(self._check_again, then, keeps_run))})
 
-    def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
+    def _check_again(self, then: Callable[[], None], keeps_run: bool) -> None:
         """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""
-        unsaved = unsaved_work(self._session, self._state, loss)
+        unsaved = unsaved_work(self._session, self._state, keeps_run=keeps_run)
         if unsaved.is_anything_made and self.box is None:
-            self._ask(unsaved, then, loss)
+            self._ask(unsaved, then, keeps_run)
         else:
             then()
 
@@ -350,7 +350,7 @@ class ProjectController(Controller):
         self._show_modified()
 
     def _show_modified(self) -> None:
-        self._window.setWindowModified(unsaved_work(self._session, self._state, Loss.ALL).is_any)
+        self._window.setWindowModified(unsaved_work(self._session, self._state).is_any)
 
     def _on_state_changed(self) -> None:
         if not self._title_timer.isActive():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
@@ -120,7 +119,7 @@ class RunsController(Controller):
                 document.note_saved()
             self._session.note_text_of(run)
         else:
-            self._project.when_safe(partial(self._bring_back, run), Loss.CORPUS)
+            self._project.when_safe(partial(self._bring_back, run), keeps_run=True)
 
     def _bring_back(self, run: Run) -> None:
         self._window.project.detach()

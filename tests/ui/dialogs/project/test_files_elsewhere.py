@@ -16,7 +16,7 @@ from tests.storage.project.making import COURSE, course_project, forged, run_of
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.session import recovery_store
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.project_state import Loss, unsaved_work
+from wordpiece_studio.session.project_state import unsaved_work
 from wordpiece_studio.session.recovery_store import About, RecoveryStore
 from wordpiece_studio.session.tokenizer_figures import LEAST_WORDS
 from wordpiece_studio.storage.project import contents
@@ -237,7 +237,7 @@ def test_one_click_reads_the_files_and_is_remembered(projects: Projects, touches
     assert window.session.counting.counts.total == 3
     assert not window.session.document.unagreed
     assert files.rows[0].shown_state is not FileState.OUTSIDE
-    assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+    assert not unsaved_work(window.session, window.project).is_any
     window.actions_.new_corpus.trigger()
     projects.open(path)
     assert window.session.document.is_files

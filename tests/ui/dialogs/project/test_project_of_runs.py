@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session.project_state import Loss, unsaved_work
+from wordpiece_studio.session.project_state import unsaved_work
 from wordpiece_studio.session.training_job import TrainerState
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def described(runs: tuple[Run, ...]) -> list[tuple[object, ...]]:
 
 
 def unsaved(projects: Projects) -> object:
-    return unsaved_work(projects.window.session, projects.window.project, Loss.ALL)
+    return unsaved_work(projects.window.session, projects.window.project)
 
 
 @pytest.fixture
