@@ -14,7 +14,7 @@ import dataclasses
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,17 +29,14 @@ from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.tokenizer.encoding import Encoder
+from wordpiece_studio.tokenizer.encoding import Encoder, LibraryEncoder
 from wordpiece_studio.tokenizer.vocabulary import TextReading
 from wordpiece_studio.training.trainer import TrainingRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from wordpiece_studio.evaluation.held_out import HeldOutText, Report, Text, TextInFiles, TextInWords
-    from wordpiece_studio.tokenizer.encoding import LibraryEncoder
 
     Measurable = Encoder | TrainingRun | Any  # or a `LibraryRun`
 

@@ -28,13 +28,13 @@ from wordpiece_studio.system.child import Child, Stopped
 from wordpiece_studio.system.memory import available_memory, out_of_memory
 from wordpiece_studio.text.huggingface_steps import byte_level_decoder, normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.normalizers import Unchanged
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pipeline import Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordMatch
 from wordpiece_studio.tokenizer.vocabulary import ROLES, TextReading
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.history import COLUMNS, HistoryTable
+from wordpiece_studio.training.history import COLUMNS, HistoryTable, MergeHistory
 from wordpiece_studio.training.segmentation import (
     INSIDE,
     SEPARATOR,
@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from wordpiece_studio.text.pipeline import PreTokenizer
     from wordpiece_studio.tokenizer.encoding import WordCut
-    from wordpiece_studio.training.history import MergeHistory
 
     Files = CorpusFile | Path | Sequence[CorpusFile | Path] | Listing
 

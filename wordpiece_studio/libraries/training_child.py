@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.corpus.decoding import size_of_text, text_pieces
+from wordpiece_studio.corpus.decoding import TextPiece, size_of_text, text_pieces
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
@@ -26,8 +26,6 @@ from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from wordpiece_studio.corpus.decoding import TextPiece
 
     Heard = Callable[[str], tuple[int, int] | None]
     """Returns how far the library is and how far it has to go, if the text that it printed says so."""

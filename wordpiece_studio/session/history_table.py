@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QObject
 
 from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.system.arrays import slices
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtCore import QObject
 
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.trainer_model import TrainerModel

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
+from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, KernelPackage, kernels_are_cached, load_kernels
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
@@ -27,7 +27,6 @@ from wordpiece_studio.training.trainer import PLAIN_WORK_UNCOMPILED, Trainer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.compiled.kernel_cache import KernelPackage
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.evaluation.differences import WordsToCompare, divergence, overlap
+from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap, WordsToCompare, divergence, overlap
 from wordpiece_studio.evaluation.figures import named_tokenizers
 from wordpiece_studio.evaluation.held_out import Watch, texts_by_name
 from wordpiece_studio.session.commands import Command
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QUndoStack
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap
     from wordpiece_studio.session.step_marks import Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.project.contents import Run

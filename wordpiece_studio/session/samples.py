@@ -22,14 +22,13 @@ from wordpiece_studio.storage.project.contents import (
     steps_of,
 )
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
-from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.config import Objective, TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.training.config import Objective
 
 _tr = partial(QCoreApplication.translate, "samples")
 

@@ -11,9 +11,9 @@ import logging
 import threading
 import time
 import weakref
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, SignalInstance
 
@@ -21,9 +21,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child import CannotSend, Child, Control, Stopped, takes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
     from wordpiece_studio.corpus.counts import WordCounts
 
     Slot: TypeAlias = Callable[..., object] | SignalInstance

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, QObject, Qt
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import filled
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtCore import QObject
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop

@@ -13,12 +13,10 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.patterns import Behavior, Split, literal_pattern, untranslatable_part
-from wordpiece_studio.text.pipeline import CharacterPreTokenizer
+from wordpiece_studio.text.pipeline import CharacterPreTokenizer, Normalizer, PreTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 
 # Advice for every pipeline that is refused here.

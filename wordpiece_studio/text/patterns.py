@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, TypeVar, cast, get_args
 
 import regex
 
@@ -25,7 +25,6 @@ from wordpiece_studio.text.pipeline import PatternOverrunError, PreTokenizer, Sp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NoReturn
 
     Finder = Callable[[Sequence[str]], list[bool]]
 

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from wordpiece_studio.errors import StudioError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 class AlignedText(NamedTuple):

@@ -10,25 +10,19 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken, checked_ids, checked_text
 from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordEncoder, WordMatch, WordTrace
-from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder, TextReading, roles_of
+from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder, TextReading, Vocabulary, roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-    from typing import Any, Literal
-
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-
     EndOfWord = Literal["symbol", "attached"]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.encoding import EncodedBlock
-from wordpiece_studio.tokenizer.tokenizer import NO_ID
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 load_kernels("text")  # from the user's cache; the imports below then find them
 from wordpiece_studio.text.kernels import longest_match  # noqa: E402
@@ -27,7 +27,6 @@ from wordpiece_studio.text.word_table import CharacterActions, ChunkTable  # noq
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 

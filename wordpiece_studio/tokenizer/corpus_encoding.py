@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
 
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
 from wordpiece_studio.corpus.counting.segments import ReadingNotes
 from wordpiece_studio.corpus.counts import CorpusStatistics
-from wordpiece_studio.corpus.decoding import checked_texts
-from wordpiece_studio.corpus.files import TextStream
+from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece, checked_texts
+from wordpiece_studio.corpus.files import CorpusFile, TextStream
 from wordpiece_studio.corpus.listing import Listing, listing, opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
@@ -32,13 +32,8 @@ from wordpiece_studio.tokenizer.shaping import EncodingStopped, Template, portio
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import IO
-
     from numpy.typing import DTypeLike, NDArray
 
-    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
-    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Source
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
 

@@ -13,23 +13,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.tokenizer.shaping import Columns, Cut, Form, Pad, Side, Truncation, around, shaper, watched
-from wordpiece_studio.tokenizer.vocabulary import ROLES
+from wordpiece_studio.tokenizer.vocabulary import ROLES, TextReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Unpack
 
     import numpy as np
     from numpy.typing import NDArray
 
     from wordpiece_studio.tokenizer.shaping import Texts
-    from wordpiece_studio.tokenizer.vocabulary import TextReading
 
     WordCut = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens of a word, their ids, and (start, end) in its characters."""

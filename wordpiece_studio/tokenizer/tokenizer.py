@@ -12,7 +12,7 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from wordpiece_studio import tokenizer as room
 from wordpiece_studio.errors import StudioError
@@ -43,7 +43,6 @@ from wordpiece_studio.tokenizer.vocabulary import (
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
 
     from wordpiece_studio.tokenizer.encoding import WordCut
     from wordpiece_studio.tokenizer.shaping import Form, Texts

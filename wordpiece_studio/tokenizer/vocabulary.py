@@ -9,18 +9,15 @@ encoding such a token is the stretch of text that it covers, as in that library;
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.pipeline import Pipeline, PreTokenizer, Span, check_fields, one_of
 from wordpiece_studio.text.pre_tokenizers import within
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 UNKNOWN_TOKEN = "[UNK]"
 # The roles of special tokens, as `transformers` calls and orders them, and the well-known names of such tokens.

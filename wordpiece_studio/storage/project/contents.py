@@ -29,9 +29,9 @@ import platformdirs
 from wordpiece_studio.corpus.decoding import ErrorHandling, known_encoding
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_relative, is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.libraries.library_training import LibraryRunTokenizer
+from wordpiece_studio.libraries.library_training import LibraryRun, LibraryRunTokenizer
 from wordpiece_studio.storage.project.container import SourceRow
-from wordpiece_studio.storage.view import RunTab, run_letter
+from wordpiece_studio.storage.view import RunTab, View, run_letter
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-    from wordpiece_studio.libraries.library_training import LibraryRun
-    from wordpiece_studio.storage.view import View
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from wordpiece_studio.storage.project.contents import from_json
+from wordpiece_studio.storage.project.contents import ProjectCorpus, Run, from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.storage.project.container import Container
-    from wordpiece_studio.storage.project.contents import ProjectCorpus, Run
     from wordpiece_studio.storage.view import View
 
 _VIEW_NAMES = {"moment": "step", "focus": "selection", "watched_text": "live_text"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
@@ -58,7 +58,6 @@ from wordpiece_studio.version import __version__
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
-    from typing import BinaryIO
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.storage.project.container import Part

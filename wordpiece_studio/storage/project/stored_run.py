@@ -36,7 +36,7 @@ from wordpiece_studio.storage.project.contents import (
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
-from wordpiece_studio.training.history import COLUMNS, HistoryTable
+from wordpiece_studio.training.history import COLUMNS, HistoryTable, MergeHistory
 from wordpiece_studio.training.segmentation import HistoryPlaces
 from wordpiece_studio.training.stored_history import restored_history
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.libraries.library_training import LibraryTrainer
     from wordpiece_studio.storage.project.container import PackedPart, Part
     from wordpiece_studio.storage.project.contents import CountsHead
-    from wordpiece_studio.training.history import MergeHistory
 
 
 # Word counts.

@@ -19,7 +19,7 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
-from wordpiece_studio.ui.widgets.chips import split_variants
+from wordpiece_studio.ui.widgets.chips import FlowItem, split_variants
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, explain, tooltip_text
 from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import ComparedStep, DifferentWords, RunDivergence
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-    from wordpiece_studio.ui.widgets.chips import FlowItem
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "compared_tables")

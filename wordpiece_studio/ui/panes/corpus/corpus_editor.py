@@ -33,7 +33,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QVBoxLayout, QWidg
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.task import later, single_shot
-from wordpiece_studio.session.view_text import ViewIndex, common_ends, to_view, utf16_length
+from wordpiece_studio.session.view_text import ViewEdit, ViewIndex, common_ends, to_view, utf16_length
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.widgets.fields import FileDrops, ask_in, line_field
 from wordpiece_studio.ui.widgets.pane import fill
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.view_text import ViewEdit
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord, Tokenizer
     from wordpiece_studio.ui.widgets.theme import Theme
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QAction, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSlider, QSplitter, QVBoxLayout, QWidget
 
-from wordpiece_studio.corpus.inspection import preview
+from wordpiece_studio.corpus.inspection import Preview, preview
 from wordpiece_studio.session.corpus_files import FileColumn, FileRow
 from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.table_model import each_row
@@ -42,10 +42,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from PySide6.QtGui import QAction
-
     from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.corpus.inspection import Preview
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.ui.actions import Actions

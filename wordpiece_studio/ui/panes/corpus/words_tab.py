@@ -17,7 +17,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.step_marks import selected_token
 from wordpiece_studio.session.words_table import RunWords, RunWordsModel, WordColumn, WordsFilter
 from wordpiece_studio.storage.view import Selection
-from wordpiece_studio.ui.widgets.chips import split_variants
+from wordpiece_studio.ui.widgets.chips import FlowItem, split_variants
 from wordpiece_studio.ui.widgets.fields import ask_in, line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from wordpiece_studio.session.session import Session
-    from wordpiece_studio.ui.widgets.chips import FlowItem
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONGEST_SHOWN = 14  # characters of the selected token at the box

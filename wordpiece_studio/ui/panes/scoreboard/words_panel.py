@@ -25,7 +25,7 @@ from wordpiece_studio.ui.widgets.plain import (
     tooltip_text,
     wrapped_height,
 )
-from wordpiece_studio.ui.widgets.table import TableView, needed_height
+from wordpiece_studio.ui.widgets.table import Measure, TableView, needed_height
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.widgets.table import Measure
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "scoreboard")

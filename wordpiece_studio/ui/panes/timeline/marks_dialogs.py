@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import filled
-from wordpiece_studio.session.step_marks import Bookmarks
+from wordpiece_studio.session.step_marks import Bookmarks, Breakpoints, StepMarks
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
-from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Bookmark, Breakpoint
+from wordpiece_studio.storage.view import KINDS, TEXT_KINDS, Bookmark, Breakpoint, BreakpointKind
 from wordpiece_studio.ui.widgets.fields import NUMBERS, ScreenDialog, combo_box, line_field, show_problem
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
@@ -22,10 +22,6 @@ from wordpiece_studio.ui.widgets.table import RowLook, TableView
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtCore import QObject
-
-    from wordpiece_studio.session.step_marks import Breakpoints, StepMarks
-    from wordpiece_studio.storage.view import BreakpointKind
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 

@@ -10,7 +10,7 @@ The chips report which chip, boundary or word was chosen; nothing here tokenizes
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
@@ -20,7 +20,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
-from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.session.live_text import LiveLine, LiveText
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.widgets.chips import ChipArea, ChipLook, FlowSpacing, lay_out
@@ -28,12 +28,9 @@ from wordpiece_studio.ui.widgets.fields import is_alone
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0  # rough averages, for the heights of lines that are not laid out yet
