@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _log = logging.getLogger(__name__)
-_PATIENCE_MS = 500
-_WARM_UP_DELAY_MS = 300  # after the first paint
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
     VocabularyExport, HistoryExport, ExportController, StepController, ViewController, HelpController,
@@ -160,7 +158,7 @@ class MainWindow(Workspace):
         """Show the window once the sample is trained, so that it does not open empty, or else after a short wait."""
         ends = TrainerState.FINISHED, TrainerState.FAILED
         self.model.state_changed.connect(lambda state: self._show_once() if state in ends else None)
-        later(self, _PATIENCE_MS, self._show_once)
+        later(self, 500, self._show_once)
 
     def _show_once(self) -> None:
         if not self._was_shown and not self._is_leaving:
@@ -169,7 +167,7 @@ class MainWindow(Workspace):
             self.view_controller.keep_on_screen()
             self.bar.buttons.train.setFocus()
             _log.info("the window is open, %s merges", self.model.merge_count)
-            later(self, _WARM_UP_DELAY_MS, self.session.warm_up.ask)
+            later(self, 300, self.session.warm_up.ask)  # after the first paint
 
     # -- the end
 

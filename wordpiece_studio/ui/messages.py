@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _QUIET_SECONDS = 10.0
-_LONGEST_TRACEBACK = 20_000
 _LONGEST_TEXT = 2_000  # characters: it may quote a file, and laying out many more takes seconds
-_CHARACTERS_PER_PIXEL = 1  # as many characters of a message fit on a screen for each pixel of its height
 
 
 class Messages(QObject):
@@ -89,7 +87,7 @@ class Messages(QObject):
             self.tr("Your corpus and merges are safe. See the log file for details, or use “Copy diagnostics” to "
             "copy everything needed for a report."),
         )  # fmt: skip
-        box.setDetailedText(report[-_LONGEST_TRACEBACK:])
+        box.setDetailedText(report[-20_000:])
         button = QPushButton(self.tr("Copy diagnostics"), box)
         box.addButton(button, QMessageBox.ButtonRole.ActionRole)
         button.clicked.disconnect()  # this button does not close the box
@@ -111,7 +109,7 @@ def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: st
     box = QMessageBox(parent, icon=picture, textFormat=Qt.TextFormat.PlainText)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setWindowTitle("WordPiece Studio")
-    most = min(_LONGEST_TEXT, room_for(parent).height() * _CHARACTERS_PER_PIXEL)
+    most = min(_LONGEST_TEXT, room_for(parent).height())  # so many characters fit on a screen
     box.setText(shown(text, most))
     box.setInformativeText(shown(details, most))
     return box
@@ -163,9 +161,7 @@ def sentence(what: str) -> str:
     return what if what.endswith((".", "!", "?")) else f"{what}."
 
 
-_LONGEST_MESSAGE = 600
 BannerKind = Literal["error", "warning", "info"]
-_MOST_URGENT_FIRST: tuple[BannerKind, ...] = get_args(BannerKind)
 _AROUND = 44  # pixels beside its text and its buttons
 _READING_MS, _CHARACTER_MS = 2500, 60  # to notice a message, and to read each character of it at leisure
 
@@ -213,7 +209,7 @@ class Banner(QFrame):
         set_look(self, kind=kind)
         for child in (self._label, self.button):
             child.style().polish(child)
-        one_paragraph = shown(" ".join(text.split()), _LONGEST_MESSAGE)  # the work below needs the room
+        one_paragraph = shown(" ".join(text.split()), 600)  # the work below needs the room
         set_plain_text(self._label, one_paragraph)
         self._label.setAccessibleName(one_paragraph)
         self.button.setText(action)
@@ -305,7 +301,7 @@ class Notices(QWidget):
         self._place()
 
     def arrange(self) -> None:
-        for place, banner in enumerate(sorted(self._banners, key=lambda each: _MOST_URGENT_FIRST.index(each.kind))):
+        for place, banner in enumerate(sorted(self._banners, key=lambda each: get_args(BannerKind).index(each.kind))):
             self._layout.insertWidget(place, banner)
         self._place()
         self.changed.emit()

@@ -47,7 +47,6 @@ _RIGHT = QTabBar.ButtonPosition.RightSide
 _LEAST_HEIGHT, _MARGIN = 30, 2
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_ON_BUTTON = 60, 30, 16
 _WIDEST = 28  # letters of average width that a tab takes beside its controls, about 200 pixels; a longer name is cut
-_PATIENCE_MS = 150
 _KEY = Qt.Key
 _KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2)
 
@@ -312,7 +311,7 @@ class RunStrip(QFrame):
         parts = title, (self.tabs, 1), self.list_button
         tabs = fill(QHBoxLayout(), *parts, margins=(14, 2, 12, 0), spacing=10)
         fill(QVBoxLayout(self), tabs, self.line)
-        self._timer = single_shot(self, self._compare_corpus, _PATIENCE_MS)
+        self._timer = single_shot(self, self._compare_corpus, 150)
         session.runs.changed.connect(self._compare_corpus)
         # What is opened or typed may be trained in an instant.
         session.counting.counts_changed.connect(lambda counts: counts is None or self._timer.start())

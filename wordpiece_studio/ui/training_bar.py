@@ -247,8 +247,6 @@ def next_size(size: int) -> int:
 
 
 _BESIDE_NUMBER = 18  # pixels
-_LONGEST_PROBLEM = 300
-_LARGEST_COUNT = 1_000_000_000
 
 
 class SpecialTokensDialog(QuestionDialog):
@@ -282,7 +280,7 @@ class SpecialTokensDialog(QuestionDialog):
         try:
             TrainingConfig(special_tokens=self.tokens)
         except StudioError as error:
-            problem = shown(str(error), _LONGEST_PROBLEM)
+            problem = shown(str(error), 300)
         if count := self.editor.left_out:
             left_out = counted(
                 count, "There is room for {most} characters; 1 left out.",
@@ -305,7 +303,7 @@ class TrainingSettings(QWidget):
             self.tr("Stop at this many tokens, including special tokens and alphabet; 0 means no limit"),
         )  # fmt: skip
         self.frequency_box = self._make_spin_box(
-            self.tr("Min. frequency"), self.tr("Minimum frequency"), "minimum-frequency", _LARGEST_COUNT, "",
+            self.tr("Min. frequency"), self.tr("Minimum frequency"), "minimum-frequency", 1_000_000_000, "",
             self.tr("Pairs that occur less often are not merged. Without a minimum, Score favors pairs that occur "
             "only once."),
         )  # fmt: skip
@@ -418,11 +416,9 @@ _STYLES = Qt.ToolButtonStyle
 _USUAL_PROGRESS = "12,345 of 30,000 tokens"
 _LEAST_CHARACTERS = 110  # of average width, for the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
-_UNKNOWN = 0
 # Captions, and which text on the search button (2: no button; 3: nor a word on *Options*); the first that fits.
 _FORMS = ((True, 0), (True, 1), (False, 1), (False, 2), (False, 3))
 _BETWEEN = 4
-_READY_MS = 4000
 _PATIENCE_MS = 150  # a training that ends sooner leaves its button as it is: nothing flashes
 
 
@@ -520,7 +516,7 @@ class TrainingBar(Fitted, QFrame):
         self.progress_bar.hide()
         self._engine_words: tuple[str, ...] = ()
         self.is_preparing = False  # the fast engine is compiled
-        self.ready_timer = single_shot(self, lambda: setattr(self, "_engine_words", ()), _READY_MS)
+        self.ready_timer = single_shot(self, lambda: setattr(self, "_engine_words", ()), 4000)
         parts = self.buttons, _space(10), self.settings, _space(6), (self.progress_label, 1)
         more = self.messages_button, self.export_button, self.search_button
         self._controls = fill(QHBoxLayout(), *parts, *more, margins=(12, 7, 12, 5), spacing=6)
@@ -548,7 +544,7 @@ class TrainingBar(Fitted, QFrame):
         self.show_busy(self._engine_words[-1] if self.is_preparing else self.tr("Getting ready…"))
 
     def show_busy(self, text: str) -> None:
-        self.progress_bar.setRange(0, _UNKNOWN)
+        self.progress_bar.setRange(0, 0)  # without an end
         self.progress_bar.show()
         self._set_text(text)
 

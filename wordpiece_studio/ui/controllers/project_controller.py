@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 _YES, _SAVE = QMessageBox.StandardButton.Yes, QMessageBox.StandardButton.Save
 _DISCARD = QMessageBox.StandardButton.Discard
-_TITLE_DELAY_MS = 200
 _PATIENCE_SECONDS = 0.5  # saving that takes longer shows its progress
 _SHOWN_MS = 50  # how often to look whether the window is shown, before what was found is offered over it
 
@@ -127,7 +126,7 @@ class ProjectController(Controller):
             open_project, "The project cannot be opened", self,
             on_answer=self._on_opening_finished, on_error=self._messages.show_error,
         )  # fmt: skip
-        self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
+        self._title_timer = single_shot(self, self._show_modified, 200)
         self._actions.bind(self)
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)

@@ -39,9 +39,7 @@ _STEP, _USUAL, _LEAST, _MOST = 10, 100, 60, 300  # of text sizes, in percent of 
 _MOST_COLORED_WORDS = 5000  # of more, almost any two symbols stand side by side somewhere
 _USUAL_SIZE = QSize(1440, 900)
 _FRAME_KNOWN_MS = (0, 60, 400)  # when to check, after the window is shown, that it lies on its screen with its frame
-_FULL = Qt.WindowState.WindowFullScreen
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
-_FINDS_COMMANDS = Qt.Modifier.CTRL | Qt.Key.Key_K
 _KEYS = QKeySequence.StandardKey
 
 
@@ -233,7 +231,7 @@ class ViewController(Controller):
 
     def _set_full_screen(self, is_full: bool) -> None:
         if is_full != self._window.isFullScreen():
-            self._window.setWindowState(self._window.windowState() ^ _FULL)
+            self._window.setWindowState(self._window.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     @command(
         tr("F&ull screen"), tr("Switch full screen on or off"), "F11",
@@ -435,8 +433,8 @@ class ViewController(Controller):
             if event.key() == Qt.Key.Key_Escape and not event.modifiers() and isinstance(watched, QLineEdit):
                 event.accept()
                 return True
-            if event.keyCombination() == _FINDS_COMMANDS:  # in some systems it would delete the rest of the line
-                event.ignore()
+            if event.keyCombination() == Qt.Modifier.CTRL | Qt.Key.Key_K:
+                event.ignore()  # in some systems it would delete the rest of the line
                 return True
         return super().eventFilter(watched, event)
 

@@ -29,12 +29,8 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from wordpiece_studio.ui.messages import plain_box
 from wordpiece_studio.version import __version__
 
-_LONGEST_BYTES = 1_000_000
-_OLD_FILES = 3
-_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _LEVELS = logging.DEBUG, logging.WARNING, logging.ERROR, logging.CRITICAL, logging.INFO  # in the order of `QtMsgType`
 _PACKAGES = ("PySide6_Essentials", "numpy", "numba", "llvmlite", "regex", "msgspec", "platformdirs")
-_LOG_LINES = 60
 
 
 def log_path() -> Path:
@@ -46,10 +42,10 @@ def start_log() -> Path | None:
     path = log_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(path, maxBytes=_LONGEST_BYTES, backupCount=_OLD_FILES, encoding="utf-8")
+        handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=3, encoding="utf-8")
     except OSError:
         return None
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("wordpiece_studio")
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
@@ -97,7 +93,7 @@ def diagnostics(settings: object = None) -> str:
         ),
         f"settings: {json.dumps(settings, ensure_ascii=False, default=repr)}",
         f"log file: {log_path()}",
-        *last_lines(_LOG_LINES),
+        *last_lines(60),
     ]
     return "\n".join(parts) + "\n"
 

@@ -62,15 +62,8 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "export_dialog")
 
-_SEPARATORS = ("/", "\\")
-_INDENT = 22
 _WIDTH, _HEIGHT = 980, 680
-_LEFT_WIDTH = 400
-_LONGEST_MANIFEST = 20_000
-_LONGEST_VALUE = 300
 _LINES = 2
-_LONGEST_SHOWN = 2000
-_NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 _PENDING = "computed when the files are written"
 _HASHED_SECONDS = 0.3  # a corpus that takes longer is hashed when the files are written
@@ -197,7 +190,7 @@ def _place_trouble(export: Export, text: str) -> str:
         return _tr("Enter where to save.")
     if any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in text):
         return _tr("A name cannot contain line breaks or other control characters.")
-    if not export.is_folder and (text.endswith(_SEPARATORS) or Path(text).name in ("", "..", "~")):
+    if not export.is_folder and (text.endswith(("/", "\\")) or Path(text).name in ("", "..", "~")):
         return _tr("Enter a file name: this is a folder.")
     return ""
 
@@ -258,7 +251,7 @@ class KindChoice(QWidget):
             button = self._buttons[kind] = QRadioButton(title, self)
             label = self._hints[kind] = plain_label(hint, self, role="hint", wrap=True)
             button.setAccessibleDescription(hint)
-            label.setContentsMargins(_INDENT, 0, 0, 6)
+            label.setContentsMargins(22, 0, 0, 6)  # in line with the button's text
             self.group.addButton(button, number)
             layout.addWidget(button)
             layout.addWidget(label)
@@ -353,13 +346,13 @@ class ExportPreview(QWidget):
 
     def show_manifest(self, rows: list[tuple[str, str]], json: str) -> None:
         self.manifest.show_pairs(rows)
-        self.json.setPlainText(shown(json, _LONGEST_MANIFEST))
+        self.json.setPlainText(shown(json, 20_000))
         self.json_button.setEnabled(bool(json))
 
     def show_files(self, names: Sequence[str], lines: str) -> None:
         self.files.show_pairs([(name, self._purpose(name)) for name in names])
         self.lines = lines
-        self.usage.setPlainText(shown(lines, _LONGEST_SHOWN))
+        self.usage.setPlainText(shown(lines, 2000))
         set_plain_tooltip(self.usage, lines)
         self.copy_button.setEnabled(bool(lines))
         self.copy_button.setText(self.tr("Co&py"))
@@ -369,10 +362,10 @@ class ExportPreview(QWidget):
         self.copy_button.setText(self.tr("Copied"))
 
     def _file_labels(self, name: str, purpose: str) -> tuple[QLabel, QLabel]:
-        return CutLabel(display_name(name), self, most=_NAME_WIDTH), CutLabel(purpose, self, role="hint")
+        return CutLabel(display_name(name), self, most=200), CutLabel(purpose, self, role="hint")
 
     def _manifest_labels(self, caption: str, value: str) -> tuple[QLabel, QLabel]:
-        pair = plain_label(caption, self, role="hint"), plain_label(shown(value, _LONGEST_VALUE), self, wrap=True)
+        pair = plain_label(caption, self, role="hint"), plain_label(shown(value, 300), self, wrap=True)
         for label in pair:
             label.setAlignment(Qt.AlignmentFlag.AlignTop)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -473,7 +466,7 @@ class ExportDialog(QuestionDialog):
         area = _scrolled(content, self)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         needed = content.minimumSizeHint().width() + area.verticalScrollBar().sizeHint().width()
-        area.setFixedWidth(max(_LEFT_WIDTH, needed))
+        area.setFixedWidth(max(400, needed))
         return area
 
     # -- what is chosen

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.project_state import UnsavedWork
     from wordpiece_studio.session.recovery_store import About
 
-_LONGEST_NAME = 100
 LONGEST_NAMED = 150  # in characters: of a longer path, messages show a part
 _MOST_LINES = 15
 _Button = QMessageBox.StandardButton
@@ -98,7 +97,7 @@ def title_of(name: str) -> str:
     >>> title_of("hugs"), title_of("[*]")
     ('hugs[*] — WordPiece Studio', '[*][*][*] — WordPiece Studio')
     """
-    return f"{shown(name, _LONGEST_NAME).replace('[*]', '[*][*]')}[*] — WordPiece Studio"
+    return f"{shown(name, 100).replace('[*]', '[*][*]')}[*] — WordPiece Studio"
 
 
 def replace_box(parent: QWidget, path: Path) -> QMessageBox:
@@ -166,7 +165,6 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
     return [words for holds, words in said if holds]
 
 
-_LONGEST_LISTED = 60
 _MOST_ROWS = 6
 _SPACING = 2
 
@@ -218,7 +216,7 @@ class RecoveryDialog(QuestionDialog):
             button.setEnabled(bool(self.list.selectedIndexes()))
 
     def _line(self, about: About) -> str:
-        name = shown(" ".join(about.name.split()), _LONGEST_LISTED) or self.tr("Unnamed text")
+        name = shown(" ".join(about.name.split()), 60) or self.tr("Unnamed text")
         edits = counted(about.edits, "1 edit", "{count} edits") if about.edits else ""
         merges = merges_text(about.merges) if about.merges else ""
         time = QDateTime.fromSecsSinceEpoch(int(about.time))

@@ -47,7 +47,6 @@ _FEW_TOKENS, _MANY_TOKENS = 3, 20
 _PADDING, _GAP, _ROUND = 12, 14, 5
 _LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 _MOST_ROWS = 11
-_CHARACTERS = 84
 _TOP = 56
 # By how many rows they move.
 _LIST_KEYS: dict[int, int] = {
@@ -325,7 +324,7 @@ class Palette(QFrame):
 
     def _place(self) -> None:
         window = self._window
-        width = min(self.fontMetrics().averageCharWidth() * _CHARACTERS, window.width() - 40)
+        width = min(self.fontMetrics().averageCharWidth() * 84, window.width() - 40)
         rows = min(self.model.rowCount(), _MOST_ROWS)
         self.list.setFixedHeight(max(1, rows) * (self.fontMetrics().height() + 12) + 2)
         self.setFixedWidth(width)

@@ -44,7 +44,6 @@ _CORNER = 8.0
 _RING = 2.5
 _AROUND = 2.0  # pixels that the ring around a chip needs
 _WIDEST_PICTURE, _MOST_PICTURES = 300.0, 1000  # painting text and round corners takes Qt ten times as long
-_MOST_WIDTHS = 100_000
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
@@ -82,7 +81,7 @@ class FlowItem:
 def _text_width(font: QFont) -> Callable[[str], float]:
     metrics = QFontMetricsF(font)
     # Not around Qt's own method: its signature takes a third of a second to load.
-    return lru_cache(_MOST_WIDTHS)(lambda text: metrics.horizontalAdvance(text))
+    return lru_cache(100_000)(lambda text: metrics.horizontalAdvance(text))
 
 
 _MOST_CHIPS = 30  # of a split that is too long for its cell

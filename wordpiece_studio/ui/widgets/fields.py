@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 FRAME = QSize(12, 36)  # what the system draws around a window, which is known only once it is shown
 
-_LEAST = QSize(200, 80)
-
 
 def room_for(window: QWidget) -> QSize:
     return window.screen().availableSize() - FRAME
@@ -125,7 +123,7 @@ class ScreenDialog(QDialog):
         content = QWidget(self)
         content.setLayout(layout)  # which takes the widgets with it
         area = RoomArea(content, self)
-        area.setMinimumSize(_LEAST)  # the buttons need room too
+        area.setMinimumSize(QSize(200, 80))  # the buttons need room too
         outer = fill(QVBoxLayout(self), (area, 1), spacing=-1)
         if buttons is not None:
             margins = layout.contentsMargins()

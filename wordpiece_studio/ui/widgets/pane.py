@@ -305,9 +305,7 @@ def _width_of(part: Part, form: str) -> int:
     return edges + width + (layout.spacing() if layout is not None else 0)
 
 
-_LEAST_TITLE_HEIGHT = 32
 _TITLE_MARGINS = 14, 0, 12, 0
-_FRAME = QSize(2, 2)
 _SHORTEST_HINT = 6  # characters: a hint cut shorter than this says nothing
 
 
@@ -371,7 +369,7 @@ class TitleBar(Fitted, QFrame):
             self.double_clicked.emit()
 
     def fit(self) -> None:
-        self.setFixedHeight(max(_LEAST_TITLE_HEIGHT, self.fontMetrics().height() + 14))
+        self.setFixedHeight(max(32, self.fontMetrics().height() + 14))
 
 
 class BareArea(QScrollArea):
@@ -445,7 +443,7 @@ class Panel(QFrame):
 
     def minimumSizeHint(self) -> QSize:
         least, line = self._area.minimumSizeHint(), self.title_bar
-        return QSize(max(least.width(), line.least_width()), least.height() + line.height()) + _FRAME
+        return QSize(max(least.width(), line.least_width()), least.height() + line.height()) + QSize(2, 2)
 
     def show_gesture(self, text: str) -> None:
         """Say in the line what the user can do here, before the hint, where there is room; empty says no more."""

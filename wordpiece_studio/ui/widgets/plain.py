@@ -45,8 +45,6 @@ else:
 
 _MARK = "\ufeff"
 _MARK_IS_TAKEN = not QLocale.c().toLower(_MARK)  # true of all versions from 6.8 to 6.12
-_LONGEST_TOOLTIP = 2000
-_LONGEST_LABEL = 20_000
 
 
 def whole(text: str) -> str:
@@ -140,7 +138,7 @@ class BuddyLabel(QLabel):
 def set_plain_text(label: QLabel, text: str) -> None:
     """Show `text` in `label` as it is, cut after 20,000 characters (longer text would hold up the window)."""
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(whole(shown(text, _LONGEST_LABEL)))
+    label.setText(whole(shown(text, 20_000)))
 
 
 def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:
@@ -193,7 +191,7 @@ def tooltip_text(text: str) -> str:
     """
     if not text:
         return ""
-    return f'<span style="white-space:pre-wrap">{escape(shown(text, _LONGEST_TOOLTIP), quote=False)}</span>'
+    return f'<span style="white-space:pre-wrap">{escape(shown(text, 2000), quote=False)}</span>'
 
 
 def set_look(widget: QWidget, **properties: str) -> None:

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 CELL_PADDING = 6  # pixels between the edge of a cell and what is in it
 _ROOM = 2 * CELL_PADDING + 2
-_MARK_WIDTH = 3.5
 _BETWEEN_TEXTS = 8  # pixels between two that may have several lines
 _SIGN_WIDTH, _SIGN_GAP = 12, 4
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -139,7 +138,7 @@ class CellDelegate(QStyledItemDelegate):
         if is_selected or look.ground:
             painter.fillRect(cell, theme.accent_soft if is_selected else getattr(theme, look.ground))
         if (look.is_marked or (is_selected and table.marks_selected)) and place == table.first_column:
-            painter.fillRect(QRectF(cell.left(), cell.top(), _MARK_WIDTH, cell.height()), theme.accent)
+            painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), theme.accent)
         if column.chips is not None:
             with saved(painter):
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
